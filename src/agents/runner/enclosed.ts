@@ -29,6 +29,8 @@ export interface Enclosed {
   readonly init: Promise<ProcessIdentity | undefined>;
   /** Lets the program begin. */
   go(): void;
+  /** Closes our end of what it waits at; one that was not let go waits on. */
+  letBe(): void;
 }
 
 /**
@@ -50,11 +52,12 @@ export function spawnEnclosed({ gate, wrapper, ...start }: EnclosedStart): Enclo
   const pipe = (fd: number) => child.stdio?.at(fd);
   if (filter) feed(pipe(FILTER_FD) as Writable | null | undefined, filter);
   const go = (): void => {
-    if (gate === undefined) return;
-    writeSync(gate, "g");
-    closeSync(gate);
+    if (gate !== undefined) writeSync(gate, "g");
   };
-  return { child, init: initOf(pipe(INFO_FD) as Readable | null | undefined), go };
+  const letBe = (): void => {
+    if (gate !== undefined) closeSync(gate);
+  };
+  return { child, init: initOf(pipe(INFO_FD) as Readable | null | undefined), go, letBe };
 }
 
 /** bwrap reads it to its end; one that has failed before says why by itself. */
@@ -90,6 +93,15 @@ export interface Release {
  * agent could change, the end of the run is proven. Resolves with undefined when bwrap failed.
  */
 export async function release(enclosed: Enclosed, options: Release): Promise<InitRecord | undefined> {
+  try {
+    return await letBegin(enclosed, options);
+  } finally {
+    // Also where bwrap failed: the shim goes on with other runs.
+    enclosed.letBe();
+  }
+}
+
+async function letBegin(enclosed: Enclosed, options: Release): Promise<InitRecord | undefined> {
   const init = await enclosed.init;
   if (!init) return undefined;
   const { maxProcesses } = options;

@@ -117,10 +117,14 @@ function declarePolicy(program: Command): void {
       "explain write src/a.ts --role investigator",
       "explain shell npm test --plan add-a-login-page",
       `explain Bash '{"command": "rm -rf build"}' --json`,
+      'explain answer "lgtm"',
       "prloom explain --batch < calls.jsonl",
     ],
   })
-    .argument("[tool]", "read, search, write, edit, shell, delegate, web, or a tool as an agent program calls it")
+    .argument(
+      "[tool]",
+      "read, search, write, edit, shell, delegate, web, or a tool as an agent program calls it; or answer, for what a comment would decide at a gate",
+    )
     .argument("[args...]", "its arguments: a command, a path, or all of them as one JSON object")
     .option("--plan <id>", "in the worktree of this plan, for the TODO that is next; else in this repository, for any")
     .option(

@@ -1,3 +1,4 @@
+import { readmitWorktree } from "../../git/worktree/readmit.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
@@ -67,7 +68,9 @@ export async function unblockPlan(
   // Nothing to clear; and its agent may be at work, whose tree must not be touched.
   if (!record.blocked) return { wasBlocked: false };
   await recoverAgain(loom, record);
-  const vanished = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";
+  const worktree = worktreeOf(loom, record);
+  if (record.worktreeReady) await readmitWorktree(loom.repo, worktree, record.branch ?? "");
+  const vanished = record.worktreeReady && worktreeHealth(worktree) !== "ok";
   if (vanished) refuseReplaced(loom, record);
   if (reset && !vanished) await resetPlan(loom, id);
   reopenBlockedTodo(loom, record);

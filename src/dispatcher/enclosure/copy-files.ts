@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -25,7 +26,7 @@ export async function copyFiles(
     else if (leadsThroughLink(worktree, inside) || leadsThroughLink(loom.paths.root, dirname(inside)))
       warnOfLink(loom, file);
     else if (fresh || !existsNoFollow(join(worktree, inside))) {
-      await copyInto(worktree, inside, from).catch((error: unknown) => {
+      await copyInto(loom, worktree, inside, from).catch((error: unknown) => {
         // Put there while we copied.
         if (!["ELOOP", "ENOTDIR"].includes(errnoOf(error) ?? "")) throw error;
         warnOfLink(loom, file);
@@ -39,13 +40,21 @@ function warnOfLink(loom: Reporting, file: string): void {
 }
 
 /** A link stays one, and leads where the user's leads. */
-async function copyInto(worktree: string, inside: string, from: string): Promise<void> {
+async function copyInto(loom: Reporting, worktree: string, inside: string, from: string): Promise<void> {
   const stat = lstatSync(from);
   if (stat.isSymbolicLink()) ensureLinkIn(worktree, inside, resolve(dirname(from), readlinkSync(from)));
   else if (stat.isFile()) await placeCopy(worktree, inside, from);
   else if (stat.isDirectory()) {
     ensureFolder(worktree, inside);
-    for (const name of await readdir(from)) await copyInto(worktree, join(inside, name), join(from, name));
+    for (const bytes of await readdir(from, { encoding: "buffer" })) {
+      const name = bytes.toString();
+      if (isUtf8(bytes)) await copyInto(loom, worktree, join(inside, name), join(from, name));
+      else
+        loom.report({
+          level: "warn",
+          text: `copyFiles: the name of ${join(inside, name)} is not UTF-8; it is left out`,
+        });
+    }
   }
 }
 

@@ -24,6 +24,7 @@ import { homeOf, inboxOf, type Located } from "../paths.ts";
 import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { takePrepared } from "../worktree/prepared.ts";
+import { isReplaced } from "../worktree/remove-own.ts";
 import { hookDue } from "./hook-due.ts";
 
 /**
@@ -173,15 +174,19 @@ async function chooseBranch(loom: Located & Configured & Records, record: PlanRe
   return updateRecord(loom, record.id, () => ({ branch, baseBranch, baseSha, worktree }));
 }
 
-/** Once its place is on record, whatever lies there is taken for ours and removed. */
+/** Once its place is on record, what git says it made there is taken for ours and removed. */
 async function refuseForeign({ repo }: Located, { id }: PlanRecord, worktree: string): Promise<void> {
   await refuseBrought(repo, worktree);
   const stat = lstatIfThere(worktree);
   if (stat === undefined || (stat.isDirectory() && listDir(worktree).length === 0)) return;
-  throw new PrloomError(
+  throw foreignAt(worktree, id, ", or set `worktreesDir` in prloom/config.json to another folder");
+}
+
+function foreignAt(worktree: string, id: string, otherwise = ""): PrloomError {
+  return new PrloomError(
     "plan-state",
     `${worktree} is there already, and prloom did not make it.`,
-    `Move it away, or set \`worktreesDir\` in prloom/config.json to another folder, then run \`prloom unblock ${id}\`.`,
+    `Move it away${otherwise}, then run \`prloom unblock ${id}\`.`,
   );
 }
 
@@ -190,6 +195,7 @@ type Made = Pick<PlanRecord, "worktreeName" | "prepared" | "kept">;
 /** What the record is to say about the new worktree. */
 async function makeWorktree(loom: CommandRunning, record: PlanRecord, config: PlanConfig): Promise<Made> {
   const { branch = "", baseSha = "", worktree: path = "" } = record;
+  if (isReplaced(loom, record)) throw foreignAt(path, record.id);
   ensureDir(dirname(path));
   const { trustedFilters } = loom.config;
   const added = await addWorktree(loom.repo, { path, branch, baseSha, reuseBranch: true, trustedFilters });

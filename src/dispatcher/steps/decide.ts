@@ -89,7 +89,7 @@ function decideOpen(view: PlanView, now: number): Step {
     return {
       kind: "block",
       reason: `Its worktree is ${view.worktree}: ${record.worktree ?? "unknown path"}`,
-      hint: `\`prloom unblock ${record.id}\` makes it again from branch ${record.branch}; work that was not committed is gone.`,
+      hint: `\`prloom unblock ${record.id}\` makes it again from branch ${record.branch}. Work that was not committed is gone, unless git has only forgotten the folder.`,
     };
   }
   if (!view.doc) {

@@ -18,12 +18,20 @@ export async function takePrepared(
   record: PlanRecord,
 ): Promise<Pick<PlanRecord, "prepared" | "kept">> {
   const worktree = worktreeOf(loom, record);
-  const { files, changesTracked } = await preparedIn(worktree, loom.config.copyFiles);
+  const { files, unnamed, changesTracked } = await preparedIn(worktree, loom.config.copyFiles);
   if (files.length > MAX_FILES) {
     throw new PrloomError(
       "plan-state",
       `initCommands or plugins left ${files.length} files in its worktree that git does not ignore, ${files[0]} for example; at most ${MAX_FILES} can be told from an agent's work.`,
       `Name their folder in .gitignore, then run \`prloom unblock ${record.id}\`.`,
+    );
+  }
+  // No record and no pattern of git's could name it, so it would be committed.
+  if (unnamed !== undefined) {
+    throw new PrloomError(
+      "plan-state",
+      `initCommands or plugins left a file in its worktree whose name is not UTF-8: ${unnamed}`,
+      `Have it named otherwise, or ignored by .gitignore, then run \`prloom unblock ${record.id}\`.`,
     );
   }
   const prepared = files.length === 0 ? undefined : [...files];

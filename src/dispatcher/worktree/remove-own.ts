@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { refuseBrought } from "../../git/tracked.ts";
-import { isTreeOf, removeWorktree } from "../../git/worktree/worktrees.ts";
+import { isForeign, isTreeOf, removeWorktree } from "../../git/worktree/worktrees.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
@@ -30,9 +30,10 @@ export async function removeOwnWorktree(
  * Git's own file in it says whose it is. One that is half made, or half removed, may have none, and so may one that an agent
  * was at work in a moment ago: as long as git knows of it, it is ours.
  */
-export function isReplaced({ paths }: Located, record: PlanRecord): boolean {
+export function isReplaced({ repo, paths }: Located, record: PlanRecord): boolean {
   const { status, worktree = "", worktreeName, worktreeReady } = record;
-  if (!worktreeReady || worktreeName === undefined || !existsNoFollow(worktree)) return false;
+  if (!worktreeReady) return isForeign(repo, worktree);
+  if (worktreeName === undefined || !existsNoFollow(worktree)) return false;
   const gitDir = join(paths.commonDir, "worktrees", worktreeName);
   return (status === "done" || !existsNoFollow(gitDir)) && !isTreeOf(worktree, gitDir);
 }

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { branchTip } from "../../git/repository.ts";
+import { readmitWorktree } from "../../git/worktree/readmit.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { resetTo, savePartial } from "../../git/worktree/reset.ts";
 import { headState } from "../../git/worktree/settle-head.ts";
@@ -81,11 +82,13 @@ export async function takeBack(
 export async function keepBeforeRemoval(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
   const worktree = worktreeOf(loom, record);
   const { worktreeReady, worktreeName } = record;
-  if (!worktreeReady || worktreeName === undefined || worktreeHealth(worktree) !== "ok") return;
+  if (!worktreeReady || worktreeName === undefined) return;
   const { home } = homeOf(loom.paths, record.id);
   const patchFile = join(home, `${freeId("left", (name) => existsSync(join(home, `${name}.patch`)))}.patch`);
   const tell = (text: string): void => loom.report({ planId: record.id, level: "warn", text });
   try {
+    await readmitWorktree(loom.repo, worktree, record.branch ?? "");
+    if (worktreeHealth(worktree) !== "ok") return;
     const isAny = await savePartial(worktree, { baseSha: "HEAD", patchFile, leaveOut: leftOut(loom, record) });
     if (isAny) tell(`its worktree held changes that are in no commit; kept in ${patchFile}`);
   } catch (error) {

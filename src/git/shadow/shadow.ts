@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { errnoOf } from "../../kernel/errors.ts";
 import { existsNoFollow, isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
@@ -193,10 +194,21 @@ const MAX_ALTERNATES = 32;
 function alternatesOf(objects: string, found: string[] = []): string[] {
   for (const line of (readTextIfExists(join(objects, "info/alternates")) ?? "").split("\n")) {
     if (line === "" || line.startsWith("#") || found.length >= MAX_ALTERNATES) continue;
-    const path = isAbsolute(line) ? line : resolve(objects, line);
-    if (!existsNoFollow(path) || found.includes(realpathSync(path))) continue;
-    found.push(realpathSync(path));
-    alternatesOf(realpathSync(path), found);
+    const path = folderAt(isAbsolute(line) ? line : resolve(objects, line));
+    if (path === undefined || found.includes(path)) continue;
+    found.push(path);
+    alternatesOf(path, found);
   }
   return found;
+}
+
+/** Where a folder really is; undefined where there is none that can be reached. Git goes on without it, too. */
+function folderAt(path: string): string | undefined {
+  try {
+    const real = realpathSync(path);
+    return lstatSync(real).isDirectory() ? real : undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
 }

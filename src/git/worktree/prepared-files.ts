@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { isWithin } from "../../kernel/paths.ts";
 import { splitNul } from "../output.ts";
 import { isProtected } from "../staging/protected-paths.ts";
@@ -6,6 +7,8 @@ import { gitIn, type Worktree } from "./worktrees.ts";
 export interface Prepared {
   /** Files that git neither has nor ignores, without settings of agent programs: those are the base commit's. */
   readonly files: readonly string[];
+  /** One of them has a name that is not UTF-8: this is what can be shown of it. */
+  readonly unnamed: string | undefined;
   /** Some file that git has differs from HEAD. */
   readonly changesTracked: boolean;
 }
@@ -13,13 +16,19 @@ export interface Prepared {
 /** What lies in a worktree in which no agent has been, beyond its commit and `copied`. */
 export async function preparedIn(worktree: Worktree, copied: readonly string[]): Promise<Prepared> {
   const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-  const { stdout } = await gitIn(worktree, args);
-  const entries = splitNul(stdout).filter((entry) => {
-    const path = entry.slice(3);
-    return !isProtected(path) && !copied.some((one) => isWithin(path, one));
-  });
-  const files = entries.filter((entry) => entry.startsWith("?? ")).map((entry) => entry.slice(3));
-  return { files, changesTracked: files.length < entries.length };
+  const { stdout } = await gitIn(worktree, args, { encoding: "latin1" });
+  const entries = splitNul(stdout)
+    .map((entry) => ({ isNew: entry.startsWith("?? "), bytes: Buffer.from(entry.slice(3), "latin1") }))
+    .filter(({ bytes }) => {
+      const path = bytes.toString();
+      return !isProtected(path) && !copied.some((one) => isWithin(path, one));
+    });
+  const files = entries.filter(({ isNew }) => isNew);
+  return {
+    files: files.map(({ bytes }) => bytes.toString()),
+    unnamed: files.find(({ bytes }) => !isUtf8(bytes))?.bytes.toString(),
+    changesTracked: files.length < entries.length,
+  };
 }
 
 /** A path as a pattern of `git clean -e`, which means this path and no other. */

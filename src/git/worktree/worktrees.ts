@@ -151,7 +151,7 @@ function adminDirsOf(repo: Repository, path: string): { claimed: string[]; halfM
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /** One at a time: `git worktree add` reads the records of all worktrees and fails on one that is being made or removed. */
-function inTurn<T>(act: () => Promise<T>): Promise<T> {
+export function inTurn<T>(act: () => Promise<T>): Promise<T> {
   const turn = lastTurn.then(act);
   lastTurn = turn.catch(() => undefined);
   return turn;
@@ -173,7 +173,18 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
   });
   crashPoint("worktree:forgotten");
   // Out of turn: how long it takes was an agent's choice, and no other plan waits for it.
-  await removeTree(where);
+  await removeTree(where, ".git");
+}
+
+/** Whether something lies at a place that git did not make, or did not make for this repository. */
+export function isForeign(repo: Repository, path: string): boolean {
+  const stat = lstatIfThere(path);
+  if (stat === undefined || adminDirsOf(repo, canonical(path)).claimed.length > 0) return false;
+  if (!stat.isDirectory()) return true;
+  // Left by a removal that was killed: git has forgotten it already, and its own file goes last.
+  const named = namedBy(path);
+  if (named !== undefined && dirname(canonical(named)) === join(repo.commonDir, "worktrees")) return false;
+  return listDir(path).length > 0;
 }
 
 export interface WorktreeRequest {

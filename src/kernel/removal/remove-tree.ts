@@ -44,6 +44,8 @@ interface Removal {
   readonly lifted: string[];
   lifts: number;
   entries: number;
+  /** A name at the top that goes after everything else. */
+  readonly last: string | undefined;
   /** The first that could not be removed. */
   failure?: unknown;
 }
@@ -52,21 +54,22 @@ type Entry = Pick<Dirent<Buffer>, "name" | "isDirectory">;
 
 /**
  * Removes whatever is at a path: a link itself and not its target, folders without any permission, too. What cannot be removed
- * rejects it, when everything else is gone.
+ * rejects it, when everything else is gone. What a kill leaves of a folder can still be told by what it has as `last`.
  */
-export async function removeTree(path: string | Buffer): Promise<void> {
+export async function removeTree(path: string | Buffer, last?: string): Promise<void> {
   const stat = lstatIfThere(path);
   if (!stat?.isDirectory()) {
     if (stat) unlinkSync(path);
     return;
   }
   const top = openFolder(path);
-  const removal: Removal = { top, lifted: [], lifts: 0, entries: 0 };
+  const removal: Removal = { top, lifted: [], lifts: 0, entries: 0, last };
   try {
     await empty(removal, top, 1);
     for (let name = removal.lifted.pop(); name !== undefined; name = removal.lifted.pop()) {
       await removeIn(removal, top, { entry: { name: Buffer.from(name), isDirectory: () => true }, depth: 1 });
     }
+    if (last !== undefined) await removeLast(removal, last);
   } finally {
     top.close();
   }
@@ -101,12 +104,22 @@ async function empty(removal: Removal, folder: Folder, depth: number): Promise<b
   let isAny = false;
   try {
     for (let entry = open.readSync(); entry; entry = open.readSync()) {
+      if (depth === 1 && removal.last === entry.name.toString()) continue;
       isAny = (await removeIn(removal, folder, { entry: entry as unknown as Entry, depth })) || isAny;
     }
   } finally {
     open.closeSync();
   }
   return isAny;
+}
+
+async function removeLast(removal: Removal, name: string): Promise<void> {
+  const stat = lstatIfThere(pathIn(removal.top, name));
+  if (stat)
+    await removeIn(removal, removal.top, {
+      entry: { name: Buffer.from(name), isDirectory: () => stat.isDirectory() },
+      depth: 1,
+    });
 }
 
 /** Removes one entry of a folder; returns whether it is gone from there. */

@@ -48,3 +48,13 @@ export const noted: Scenario = async (project, point) => {
   await crash(project, point);
   return { plans };
 };
+
+export async function crashCommand(project: Project, point: CrashPoint, args: readonly string[]): Promise<void> {
+  const result = await project.cli(args, { [point.variable]: point.name });
+  assert.equal(result.signal, "SIGKILL", `${point.name} was not passed: ${result.stderr}${result.stdout}`);
+}
+
+export async function succeed(project: Project, args: readonly string[]): Promise<void> {
+  const result = await project.cli(args);
+  assert.equal(result.code, 0, `${args.join(" ")}: ${result.stderr}${result.stdout}`);
+}

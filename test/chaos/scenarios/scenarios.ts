@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, mkdirSync, watch, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { probeSandbox } from "../../../src/agents/sandbox/probe.ts";
 import { addOutside } from "../../testing/outside.ts";
@@ -11,7 +11,7 @@ import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
 import { gated } from "./gate-scenario.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
-import { crash, finish, noted, plan, type Scenario, twoPlans } from "./scenario.ts";
+import { crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
 
 export const work: Scenario = async (project, point) => {
   const plans = twoPlans(project);
@@ -43,8 +43,7 @@ const designWithWords: Scenario = async (project, point) => {
 };
 
 async function comment(project: Project, id: string, body: string): Promise<{ body: string; confirmed: true }> {
-  const result = await project.cli(["comment", id, body]);
-  assert.equal(result.code, 0, result.stderr);
+  await succeed(project, ["comment", id, body]);
   return { body, confirmed: true };
 }
 
@@ -131,26 +130,11 @@ const agentSaysBlocked: Scenario = async (project, point) => {
   const text = project.planText("first").replace(/- \[b\] .*\n( {2}.*\n)*/, "- [ ] make one\n");
   const file = join(project.home, "answered.md");
   writeFileSync(file, text);
-  for (const args of [
-    ["edit", "first", "--file", file],
-    ["unblock", "first"],
-  ]) {
-    const result = await project.cli(args);
-    assert.equal(result.code, 0, result.stderr);
-  }
+  await succeed(project, ["edit", "first", "--file", file]);
+  await succeed(project, ["unblock", "first"]);
   await finish(project);
   return { plans: plans.map((expected) => ({ ...expected, todos: ["make one"] })) };
 };
-
-async function crashCommand(project: Project, point: CrashPoint, args: readonly string[]): Promise<void> {
-  const result = await project.cli(args, { [point.variable]: point.name });
-  assert.equal(result.signal, "SIGKILL", `${point.name} was not passed: ${result.stderr}${result.stdout}`);
-}
-
-async function succeed(project: Project, args: readonly string[]): Promise<void> {
-  const result = await project.cli(args);
-  assert.equal(result.code, 0, `${args.join(" ")}: ${result.stderr}${result.stdout}`);
-}
 
 /** One plan is finished by the dispatcher, which notices; the other by the person, who asks again. */
 const merge: Scenario = async (project, point) => {
@@ -219,6 +203,18 @@ const clean: Scenario = async (project, point) => {
   return { plans: [second], ended: ["first"] };
 };
 
+/** Git forgot the worktree of a plan, which is blocked for it and then unblocked. */
+const forgotten: Scenario = async (project, point) => {
+  const plans = twoPlans(project);
+  await finish(project);
+  rmSync(join(project.root, ".git", "worktrees", "first"), { recursive: true });
+  await succeed(project, ["block", "first", "looks wrong"]);
+  await crashCommand(project, point, ["unblock", "first"]);
+  await succeed(project, ["unblock", "first"]);
+  await finish(project);
+  return { plans };
+};
+
 const review: Scenario = async (project, point) => {
   addReviewer(project);
   return work(project, point);
@@ -283,6 +279,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "watchdog:counted": noted,
   "worktree:forgotten": clean,
   "worktree:kept": clean,
+  "worktree:readmitted": forgotten,
 };
 
 export function scenarioFor(point: CrashPoint): Scenario {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { makeProject } from "../../testing/project.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
 import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 
@@ -89,6 +89,62 @@ test("a folder that a person made in the place of a worktree is not removed to m
   assert.equal((await theirs.cli(["unblock", "one"])).code, 0);
   await theirs.work();
   assert.ok(existsSync(join(worktree, ".git")));
+});
+
+for (const [how, ...command] of oneOf([
+  ["started", "start", "--until-idle"],
+  ["unblocked", "unblock", "one"],
+  ["deleted", "delete", "one", "--yes"],
+] as const)) {
+  test(`a folder that a person has in the place of a worktree that was never finished stays when the plan is ${how}`, async () => {
+    const theirs = makeProject({ config: { initCommands: ["exit 1"], worktreesDir: "../trees" } });
+    after(() => theirs.remove());
+    theirs.plan("one", ["first"]);
+    await theirs.work();
+    const { worktree = "" } = theirs.record("one");
+    theirs.git("worktree", "remove", "--force", worktree);
+    mkdirSync(worktree);
+    writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+    await theirs.cli([...command]);
+    await theirs.work();
+    assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+  });
+}
+
+/** As `git worktree prune` does while the disk of a worktree is away. */
+function forget(project: Project, worktree: string): void {
+  renameSync(worktree, `${worktree}-away`);
+  project.git("worktree", "prune", "--expire=now");
+  renameSync(`${worktree}-away`, worktree);
+}
+
+test("what lies in a worktree that git has forgotten is still there when the plan is unblocked", async () => {
+  const forgotten = makeProject();
+  after(() => forgotten.remove());
+  forgotten.plan("one", ["first"]);
+  await forgotten.work();
+  const { worktree = "" } = forgotten.record("one");
+  writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+  forget(forgotten, worktree);
+  await forgotten.cli(["comment", "one", "Also the second"]);
+  await forgotten.work();
+  assert.match(forgotten.record("one").blocked?.reason ?? "", /worktree is broken/);
+  assert.equal((await forgotten.cli(["unblock", "one"])).code, 0);
+  assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+  await forgotten.work();
+  assert.equal(forgotten.record("one").status, "review");
+  assert.equal(forgotten.git("-C", worktree, "status", "--porcelain", "--", "src", "README.md"), "");
+  // As ever when an agent comes to files that are in no commit.
+  assert.match(forgotten.runFile("one", 2, "aside.patch"), /\+a person's/);
+});
+
+test("what lies in a worktree that git has forgotten is kept when the plan is deleted", async () => {
+  project.plan("pruned", ["one"]);
+  await project.work();
+  forget(project, leave("pruned"));
+  assert.equal((await project.cli(["delete", "pruned", "--yes"])).code, 0);
+  assert.match(readFileSync(join(project.authority, "plans", "pruned", "left.patch"), "utf8"), /\+of pruned/);
+  assert.doesNotMatch(project.git("worktree", "list"), /pruned/);
 });
 
 test("a second removal keeps what was left since the first", thorough, async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -89,4 +90,33 @@ test("files that initCommands left count the same, and a designer puts nothing o
   assert.doesNotMatch(filesOf(project, "p"), /made/);
   assert.equal(project.git("show", "prloom/p:src/b.txt"), "changed\n");
   assert.equal(existsSync(join(project.authority, "plans", "p", "runs", "1", "aside.patch")), false);
+});
+
+/** A name in Latin-1, as old archives have them. */
+const CAFE = 'printf secret > "$(printf "caf\\351.env")"';
+
+test("a prepared file that no record can name is not committed: the plan is blocked", async () => {
+  const project = makeProject({ config: { initCommands: [CAFE] } });
+  made.push(project);
+  project.plan("p", ["one"]);
+  await project.work();
+  assert.match(project.record("p").blocked?.reason ?? "", /name is not UTF-8: caf/);
+  project.config({ initCommands: [] });
+  await project.cli(["unblock", "p"]);
+  await works(project);
+  assert.deepEqual(project.commits("p"), ["one"]);
+});
+
+test("a folder of copyFiles is copied without what no name can be given to", async () => {
+  const project = makeProject({ config: { copyFiles: ["private"] } });
+  made.push(project);
+  const folder = join(project.root, "private");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "plain.env"), "secret\n");
+  execFileSync("sh", ["-c", CAFE], { cwd: folder });
+  project.plan("p", ["one"]);
+  const printed = await works(project);
+  assert.match(printed, /copyFiles: the name of private\/caf.\.env is not UTF-8/);
+  assert.equal(readFileSync(join(project.worktree("p"), "private", "plain.env"), "utf8"), "secret\n");
+  assert.doesNotMatch(filesOf(project, "p"), /private/);
 });

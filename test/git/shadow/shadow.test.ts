@@ -92,15 +92,15 @@ const layouts: Record<string, (box: Planned) => void> = {
   "objects borrowed by a relative path": (box) => borrow(box, (objects, from) => relative(from, objects)),
 };
 
-/** Moves the objects elsewhere and leaves only the way there. */
+/** Moves the objects elsewhere and leaves only the way there, and one to a disk that is away. */
 function borrow(box: Planned, name: (objects: string, from: string) => string): void {
   const objects = join(box.repo.commonDir, "objects");
   const elsewhere = join(box.dir, "store", "objects");
   mkdirSync(join(box.dir, "store"));
   execFileSync("mv", [objects, elsewhere]);
-  mkdirSync(join(objects, "info"), { recursive: true });
-  mkdirSync(join(objects, "pack"));
-  writeFileSync(join(objects, "info/alternates"), `# borrowed\n${name(elsewhere, objects)}\n`);
+  for (const folder of ["info", "pack"]) mkdirSync(join(objects, folder), { recursive: true });
+  symlinkSync(join(box.dir, "away", "objects"), join(box.dir, "old"));
+  writeFileSync(join(objects, "info/alternates"), `# borrowed\n${box.dir}/old\n${name(elsewhere, objects)}\n`);
 }
 
 for (const [layout, make] of Object.entries(layouts)) {

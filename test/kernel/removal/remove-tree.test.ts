@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -80,4 +81,17 @@ test("what cannot be removed is told when the rest is gone", async (context) => 
     execFileSync("umount", [join(tree, "point")]);
   }
   rmSync(tree, { recursive: true });
+});
+
+test("what is to go last goes after everything else", async () => {
+  const tree = join(base, "last");
+  const names = Array.from({ length: 20 }, (_, number) => `file-${number}`);
+  mkdirSync(tree);
+  for (const name of names) writeFileSync(join(tree, name), "");
+  const gone: string[] = [];
+  const watcher = watch(tree, (_event, name) => gone.push(name ?? ""));
+  after(() => watcher.close());
+  await removeTree(tree, "file-7");
+  while (names.some((name) => !gone.includes(name))) await once(watcher, "change");
+  assert.equal(gone.filter((name) => names.includes(name)).at(-1), "file-7");
 });
