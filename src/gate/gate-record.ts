@@ -64,15 +64,16 @@ export interface AtDoor {
   readonly isWanted: boolean;
   /** Its newest gate. */
   readonly gate: GateRecord | undefined;
-  /** What the plan says now. */
+  /** What the plan says now, without and with the logs of agents. */
   readonly scope: string;
+  readonly digest: string;
 }
 
 /** Open only for the plan that was approved, as it was shown or amended. */
-export function doorOf({ isWanted, gate, scope }: AtDoor): Door {
+export function doorOf({ isWanted, gate, scope, digest }: AtDoor): Door {
   if (!isWanted) return { kind: "open" };
   if (gate?.state === "approved" && approvedScope(gate) === scope) return { kind: "open" };
-  return gate?.state === "open" && gate.scope === scope ? { kind: "closed", gate } : { kind: "due" };
+  return gate?.state === "open" && gate.digest === digest ? { kind: "closed", gate } : { kind: "due" };
 }
 
 /** What an approved plan may say: as it was shown, or after the newest amendment. */

@@ -77,7 +77,6 @@ export async function sendTo(
 ): Promise<SentMessage> {
   const record = requireRecord(loom, id);
   const { text, author } = message;
-  // A plan that waits at a gate is to be answered there; the place for that hint, when there are gates.
   if (record.status === "done")
     throw new PrloomError("plan-state", `${id} is done; no agent works on it.`, "`prloom new` makes a new plan.");
   if (text.trim() === "")

@@ -37,27 +37,28 @@ export function gatesOf(loom: Gated, record: PlanRecord): GateRecord[] {
 }
 
 /** Texts are parsed again only when they change, so this is computed once for each. */
-const scopes = new WeakMap<PlanText, { readonly own: string; readonly scope: string }>();
+const said = new WeakMap<PlanText, { readonly own: string; readonly says: PlanSays }>();
 
-/** What the plan says and how it asks to be worked on, without the logs of agents. */
-export function scopeOfPlan({ metadata }: Pick<PlanRecord, "metadata">, text: PlanText): string {
-  const { wishes } = wishesOf(metadata);
-  const own = JSON.stringify(wishes);
-  const known = scopes.get(text);
-  if (known?.own === own) return known.scope;
-  const scope = scopeDigest(text.text, wishes);
-  scopes.set(text, { own, scope });
-  return scope;
+interface PlanSays {
+  readonly scope: string;
+  readonly digest: string;
 }
 
-export function digestOfPlan({ metadata }: Pick<PlanRecord, "metadata">, text: string): string {
-  return planDigest(text, wishesOf(metadata).wishes);
+/** What the plan says and how it asks to be worked on, without and with the logs of agents. */
+export function whatPlanSays({ metadata }: Pick<PlanRecord, "metadata">, text: PlanText): PlanSays {
+  const { wishes } = wishesOf(metadata);
+  const own = JSON.stringify(wishes);
+  const known = said.get(text);
+  if (known?.own === own) return known.says;
+  const says = { scope: scopeDigest(text.text, wishes), digest: planDigest(text.text, wishes) };
+  said.set(text, { own, says });
+  return says;
 }
 
 /** Whether the plan may be implemented as it is now. */
 export function doorAt(loom: Gated, record: PlanRecord, text: PlanText | undefined, config: PlanConfig): Door {
   if (!config.gated || !text) return { kind: "open" };
-  return doorOf({ isWanted: true, gate: gateOf(loom, record), scope: scopeOfPlan(record, text) });
+  return doorOf({ isWanted: true, gate: gateOf(loom, record), ...whatPlanSays(record, text) });
 }
 
 /** What a worker is told about the approval of its plan: quoted, so that no person's words look like ours. */
@@ -96,7 +97,7 @@ export function writeAmended(
   const path = textPath(loom, record);
   const before = planText(loom, record);
   const gate = record.gate === undefined ? undefined : gateOf(loom, record);
-  if (!before || gate?.state !== "approved" || approvedScope(gate) !== scopeOfPlan(record, before)) {
+  if (!before || gate?.state !== "approved" || approvedScope(gate) !== whatPlanSays(record, before).scope) {
     loom.texts.write(path, text);
     return;
   }

@@ -15,7 +15,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { digestOfPlan, gateOf, putGates, scopeOfPlan } from "../gates/plan-gate.ts";
+import { gateOf, putGates, whatPlanSays } from "../gates/plan-gate.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -36,13 +36,13 @@ export async function openGate(
   const now = loom.clock.now();
   const gateId = loom.ids.ulid(now);
   const before = gateOf(loom, record);
-  const digest = digestOfPlan(record, text.text);
+  const { scope, digest } = whatPlanSays(record, text);
   const { expireAfterMs } = loom.config.gates;
   const gate: GateRecord = {
     schemaVersion: GATE_SCHEMA_VERSION,
     ...{ gateId, planUid: record.uid, planId: record.id, kind: "plan", digest },
     before: before?.gateId,
-    scope: scopeOfPlan(record, text),
+    scope,
     text: text.text,
     shown: gatePost({
       ...{

@@ -7,7 +7,7 @@ import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { OURS_AT } from "../../agents/sandbox/layout.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
-import { makePolicy } from "../../governance/policy/make-policy.ts";
+import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
 import { roleNamed } from "../../governance/policy/roles.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
 import { GOVERNANCE_FILES, GOVERNANCE_VARIABLES } from "../../hosts/run-governance.ts";
@@ -17,9 +17,12 @@ import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { EncloseOptions, Enclosure } from "../enclosure/enclose.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { gateOf } from "../gates/plan-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
 
 /** In a run's folder: what it may do, and the tasks; for the run to read. */
 const GOVERNANCE = "governance";
@@ -47,9 +50,18 @@ interface GovernedRun {
   readonly vars: Readonly<Record<string, string>>;
 }
 
+/** Before a plan is approved nothing is changed but the plan itself. */
+function doorFor(loom: Configured & Gated, record: PlanRecord, stage: Stage): Pick<RunTerms, "door"> {
+  const config = planConfig(loom, record);
+  const gate = gateOf(loom, record);
+  if (stage === "worker" || !config.ok || !config.config.gated || gate?.state === "approved") return {};
+  const reason = "A person has not approved the plan yet; until then nothing is changed but the plan.";
+  return { door: { state: "closed", reason, ...(gate ? { gateId: gate.gateId } : {}) } };
+}
+
 /** Writes what the run may do, once and before it starts. */
 export function governRun(
-  loom: Located & Configured,
+  loom: Located & Configured & Gated,
   record: PlanRecord,
   { stage, runDir, text, enclosure, vars }: GovernedRun,
 ): Governed {
@@ -76,6 +88,7 @@ export function governRun(
   const policy = makePolicy(governance, {
     role,
     node: todo?.id ?? null,
+    ...doorFor(loom, record, stage),
     place: { root: worktreeOf(loom, record).path, home, temporary },
     variables: vars,
     ...(todo?.settings.paths ? { paths: todo.settings.paths } : {}),

@@ -194,3 +194,53 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 });
+
+describe("an approved plan", { concurrency: 2 }, () => {
+  it("is extended by words of people who may approve it, and by nothing else without being shown", async () => {
+    const project = await atGate();
+    await run(project, "approve", "shop");
+    await work(project);
+    await run(project, "comment", "shop", "please add two");
+    await work(project);
+    const asked = await show(project, "shop");
+    assert.deepEqual(
+      asked.gates.map(({ state, amendments }) => [state, amendments.length]),
+      [["approved", 1]],
+    );
+    assert.deepEqual(project.commits("shop").length, 2);
+    const file = join(project.home, "more.md");
+    writeFileSync(file, `${project.planText("shop").trimEnd()}\n- [ ] add three\n`);
+    await run(project, "edit", "shop", "--file", file);
+    await work(project);
+    assert.deepEqual(states(await show(project, "shop")), ["approved", "open"]);
+    assert.deepEqual(project.commits("shop").length, 2);
+    project.remove();
+  });
+
+  it("keeps its approval while TODOs are ticked and logs grow", async () => {
+    const project = await atGate(["make one", "make two"]);
+    const file = join(project.home, "logs.md");
+    writeFileSync(file, `${project.planText("shop")}\n## Decision Log\n\n- Small steps.\n`);
+    await run(project, "edit", "shop", "--file", file);
+    await work(project);
+    await run(project, "approve", "shop");
+    await work(project);
+    writeFileSync(file, `${project.planText("shop").trimEnd()}\n- And slow ones.\n`);
+    await run(project, "edit", "shop", "--file", file);
+    await work(project);
+    assert.deepEqual(states(await show(project, "shop")), ["revised", "approved"]);
+    assert.equal(project.record("shop").status, "review");
+    project.remove();
+  });
+});
+
+describe("a gate without an answer", () => {
+  it("expires, and is opened again when the plan is unblocked", async () => {
+    const project = await atGate(["make one"], { expireAfter: "1ms" });
+    await work(project);
+    assert.match(project.record("shop").blocked?.reason ?? "", /waited for an answer for too long/);
+    assert.deepEqual(states(await show(project, "shop")), ["expired"]);
+    await refused(project, /gate \w+ is expired/, "approve", "shop");
+    project.remove();
+  });
+});

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { difference, gatePost, revealed } from "../../src/gate/shown.ts";
+import { blocksOf } from "../../src/plan/markdown/blocks.ts";
+
+const post = (text: string, since?: string): string =>
+  gatePost({
+    ...{ planId: "shop", gateId: "G", digest: "0123456789abcdef", isFirst: true, isAdvisory: false, text },
+    ...(since === undefined ? {} : { since: { text: since, what: "the last time" } }),
+  });
+
+test("what cannot be seen is written out", () => {
+  assert.equal(revealed("a\u200bb\u202ec\u0000\u001b[1m\r\n\tx"), "a\\u{200b}b\\u{202e}c\\u{0}\\u{1b}[1m\n\tx");
+});
+
+test("comments, addresses and fences of the plan are shown as source, whatever is in it", () => {
+  const hostile = fc.string({
+    unit: fc.constantFrom("`", "```", "~~~", "\n", "<!--", "-->", "a", "- [ ] x", "\u200b", "> ", "    "),
+    maxLength: 60,
+  });
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const body = post(text);
+      const [lead, plan, ...rest] = blocksOf(body);
+      assert.equal(lead?.type, "paragraph");
+      assert.equal(plan?.type, "code");
+      const inside = body.slice(plan?.start, plan?.end).split("\n").slice(1, -1).join("\n");
+      assert.equal(inside, revealed(text).replace(/\n+$/, ""));
+      assert.ok(rest.every(({ type }) => type === "paragraph" || type === "code"));
+    }),
+  );
+});
+
+test("what changed is shown line by line, and not at all where nothing did", () => {
+  assert.match(
+    post("a\nb\n", "a\nc\n"),
+    /What changed since the last time:\n\n```diff\n@@ -1,2 \+1,2 @@\n a\n-c\n\+b\n```/,
+  );
+  assert.doesNotMatch(post("a\n", "a\n"), /What changed/);
+  assert.equal(difference("x\n".repeat(20_000), "y\n".repeat(20_000)).split("\n").length > 20_000, true);
+});
