@@ -104,3 +104,18 @@ test("a folder with something in it is left alone", (context) => {
   assert.match(stderr, /is not empty/);
   assert.deepEqual(readdirSync(join(machine.dir, "home")), ["diary.txt"]);
 });
+
+test("with --gate the demo shows its plan, and implements it only when a person says yes", thorough, (context) => {
+  const machine = freshMachine(context);
+  for (const [typed, code, ending] of [
+    ["no\n", 1, /Not finished: 0 of/],
+    ["yes\n", 0, /Ready for review/],
+  ] as const) {
+    const args = ["demo", "--gate", "--dir", join(machine.dir, `gate-${code}`)];
+    const { env, dir: cwd } = machine;
+    const ran = spawnSync(launcher, args, { cwd, env, input: typed, encoding: "utf8", timeout: 120_000 });
+    assert.equal(ran.status, code, ran.stdout + ran.stderr);
+    assert.match(ran.stdout, /The plan waits for your answer[\s\S]*Type yes to let it be implemented/);
+    assert.match(ran.stdout, ending);
+  }
+});

@@ -88,16 +88,18 @@ function declareStart(program: Command): void {
 function declareDemo(program: Command): void {
   declare(program, "demo", {
     about: "make a throw-away repository with a plan and watch a demo agent work on it",
-    examples: ["demo", "demo --dir /tmp/try-prloom"],
+    examples: ["demo", "demo --dir /tmp/try-prloom", "demo --gate"],
   })
     .option("--dir <folder>", "where to make it; must be empty or absent")
     .option("--no-keep", "remove it afterwards")
-    .action((options: { dir?: string; keep: boolean } & JsonOption) =>
+    .option("--gate", "stop at the plan until you approve it")
+    .action((options: { dir?: string; keep: boolean; gate?: boolean } & JsonOption) =>
       performCommand(options, async ({ output }) => {
         const { runDemo } = await import("../demo/demo.ts");
         return runDemo({
           ...(options.dir === undefined ? {} : { dir: options.dir }),
           keep: options.keep,
+          gate: options.gate === true,
           json: output.json,
           out: output,
         });

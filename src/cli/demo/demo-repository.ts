@@ -32,24 +32,26 @@ function makeDir(dir: string | undefined): string {
 }
 
 /** A command agent of the demo's own, and checks that run the project's tests after every TODO. */
-function demoConfig(): string {
+function demoConfig(gate: boolean): string {
   const config = {
     baseBranch: "main",
     checks: ["node --test test/*.test.js"],
     agents: { demo: { command: process.execPath, args: ["prloom/agent/agent.mjs"] } },
     stages: { default: "demo" },
+    // It also shows how it goes on a machine without a sandbox.
+    ...(gate ? { gates: { plan: true, advisory: true } } : {}),
   };
   return `${JSON.stringify(config, null, 2)}\n`;
 }
 
 /** A repository with a small program in it, prloom's config, the demo agent, one commit, and a queued plan. */
-export async function makeDemoRepository(wanted: string | undefined): Promise<Repository> {
+export async function makeDemoRepository(wanted: string | undefined, gate: boolean): Promise<Repository> {
   const dir = makeDir(wanted);
   const examples = examplesDir();
   cpSync(join(examples, "project"), dir, { recursive: true });
   ensureDir(join(dir, "prloom", "agent"));
   for (const file of ["agent.mjs", "recipes.mjs"]) cpSync(join(examples, file), join(dir, "prloom", "agent", file));
-  writeFileSync(join(dir, "prloom", "config.json"), demoConfig());
+  writeFileSync(join(dir, "prloom", "config.json"), demoConfig(gate));
   writeFileSync(join(dir, ".gitignore"), "/prloom/.local/\n");
   await git(["init", "--quiet", "--initial-branch=main"], { cwd: dir });
   const repo = await openRepository(dir);
