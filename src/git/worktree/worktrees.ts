@@ -126,7 +126,7 @@ export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> 
 function canonical(path: string): string {
   const parent = dirname(resolve(path));
   try {
-    return join(realpathSync(parent), basename(path));
+    return join(realpathSync.native(parent), basename(path));
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return join(parent, basename(path));
@@ -142,7 +142,9 @@ function adminDirsOf(repo: Repository, path: string): { claimed: string[]; halfM
     const dir = join(repo.commonDir, "worktrees", name);
     const text = readTextIfExists(join(dir, "gitdir"))?.trimEnd();
     if (text) {
-      if (canonical(dirname(resolve(dir, text))) === path) claimed.push(dir);
+      const tree = dirname(resolve(dir, text));
+      // By its name first: every activation comes by here for all worktrees.
+      if (basename(tree) === stem && canonical(tree) === path) claimed.push(dir);
     } else if (name.startsWith(stem) && /^\d*$/.test(name.slice(stem.length))) halfMade.push(dir);
   }
   return { claimed, halfMade };
