@@ -6,12 +6,15 @@ import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
+import { fileVersion } from "../file-version.ts";
 import { type GitResult, splitNul } from "../output.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, type GitOptions, git, ownFailure } from "../run.ts";
+import { readSettings } from "../shadow/git-settings.ts";
 import { noteMadeIndex } from "../staging/made-index.ts";
 import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/refused-drivers.ts";
 import { refuseBrought } from "../tracked.ts";
+import { registerWorktree, unlockRegistered } from "./register.ts";
 
 /** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */
 export interface Worktree {
@@ -133,17 +136,33 @@ function canonical(path: string): string {
   }
 }
 
+/** What the records of worktrees say, with the versions of their files: every activation looks at all of them. */
+let claims = new Map<string, { readonly version: string; readonly text: string | undefined }>();
+
+function readClaims(repo: Repository): typeof claims {
+  const found: typeof claims = new Map();
+  for (const name of listDir(join(repo.commonDir, "worktrees"))) {
+    const dir = join(repo.commonDir, "worktrees", name);
+    const file = join(dir, "gitdir");
+    const version = fileVersion(file);
+    const known = claims.get(dir);
+    const isKnown = known !== undefined && known.version === version;
+    found.set(dir, isKnown ? known : { version, text: readTextIfExists(file)?.trimEnd() });
+  }
+  claims = found;
+  return found;
+}
+
 /** Admin folders that claim the path, and those that a killed `git worktree add` for it left without a claim. */
 function adminDirsOf(repo: Repository, path: string): { claimed: string[]; halfMade: string[] } {
   const claimed: string[] = [];
   const halfMade: string[] = [];
   const stem = basename(path);
-  for (const name of listDir(join(repo.commonDir, "worktrees"))) {
-    const dir = join(repo.commonDir, "worktrees", name);
-    const text = readTextIfExists(join(dir, "gitdir"))?.trimEnd();
+  for (const [dir, { text }] of readClaims(repo)) {
+    const name = basename(dir);
     if (text) {
       const tree = dirname(resolve(dir, text));
-      // By its name first: every activation comes by here for all worktrees.
+      // By its name first, which is no question to the system.
       if (basename(tree) === stem && canonical(tree) === path) claimed.push(dir);
     } else if (name.startsWith(stem) && /^\d*$/.test(name.slice(stem.length))) halfMade.push(dir);
   }
@@ -200,15 +219,12 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
   }
   // Git notes it as it is given, and where it really is must be known later.
   const where = canonical(request.path);
-  const target =
-    tip === undefined ? ["--no-track", "-b", request.branch, where, request.baseSha] : [where, request.branch];
   await removeWorktree(repo, request.path);
   await inTurn(async () => {
     // Left by a git that was killed while it made the branch.
     await removeTree(join(repo.commonDir, "refs", "heads", `${request.branch}.lock`));
-    const refused = await refusedDrivers(repo.commonDir, request.trustedFilters);
-    const add = [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target];
-    await withoutDrivers(refused, gitAt(repo, add, { timeoutMs: CHECKOUT_TIMEOUT_MS, env: refused.env }));
+    const isMade = tip === undefined && (await addNew(repo, { ...request, path: where }));
+    if (!isMade) await addByGit(repo, { ...request, path: where }, tip);
   });
   const path = realpathSync(request.path);
   const gitDir = gitDirNamedBy(path);
@@ -223,6 +239,26 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
   const worktree = { path, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
   noteMadeIndex(worktree);
   return { kind: "added", worktree: { ...worktree, ...(trustedFilters ? { trustedFilters } : {}) } };
+}
+
+/** On a branch that does not exist yet; false: that is git's to do. */
+async function addNew({ commonDir }: Repository, request: WorktreeRequest): Promise<boolean> {
+  const { path, trustedFilters } = request;
+  const gitDir = registerWorktree({ ...request, commonDir }, await readSettings(commonDir));
+  if (gitDir === undefined) return false;
+  const worktree = { path, name: basename(gitDir), gitDir, commonDir, ...(trustedFilters ? { trustedFilters } : {}) };
+  const checkOut = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
+  await gitIn(worktree, checkOut, { timeoutMs: CHECKOUT_TIMEOUT_MS });
+  unlockRegistered(gitDir);
+  return true;
+}
+
+async function addByGit(repo: Repository, request: WorktreeRequest, tip: string | undefined): Promise<void> {
+  const { path, branch, baseSha, trustedFilters } = request;
+  const target = tip === undefined ? ["--no-track", "-b", branch, path, baseSha] : [path, branch];
+  const refused = await refusedDrivers(repo.commonDir, trustedFilters);
+  const add = [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target];
+  await withoutDrivers(refused, gitAt(repo, add, { timeoutMs: CHECKOUT_TIMEOUT_MS, env: refused.env }));
 }
 
 function gitDirNamedBy(path: string): string | undefined {
