@@ -1,12 +1,11 @@
 import { realpathSync } from "node:fs";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { basename, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { errnoOf, PrloomError } from "../../kernel/errors.ts";
-import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { existsNoFollow, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
-import { fileVersion } from "../file-version.ts";
 import { type GitResult, splitNul } from "../output.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, type GitOptions, git, ownFailure } from "../run.ts";
@@ -14,6 +13,7 @@ import { readSettings } from "../shadow/git-settings.ts";
 import { noteMadeIndex } from "../staging/made-index.ts";
 import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/refused-drivers.ts";
 import { refuseBrought } from "../tracked.ts";
+import { adminDirsOf, canonical } from "./claims.ts";
 import { registerWorktree, unlockRegistered } from "./register.ts";
 
 /** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */
@@ -122,53 +122,6 @@ export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> 
   });
 }
 
-/**
- * The path with its folder's links resolved; the last component may not exist, or be a link that an agent made. As it is written
- * where they lead nowhere: a worktree of a person may be on a disk that is away.
- */
-function canonical(path: string): string {
-  const parent = dirname(resolve(path));
-  try {
-    return join(realpathSync.native(parent), basename(path));
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return join(parent, basename(path));
-  }
-}
-
-/** What the records of worktrees say, with the versions of their files: every activation looks at all of them. */
-let claims = new Map<string, { readonly version: string; readonly text: string | undefined }>();
-
-function readClaims(repo: Repository): typeof claims {
-  const found: typeof claims = new Map();
-  for (const name of listDir(join(repo.commonDir, "worktrees"))) {
-    const dir = join(repo.commonDir, "worktrees", name);
-    const file = join(dir, "gitdir");
-    const version = fileVersion(file);
-    const known = claims.get(dir);
-    const isKnown = known !== undefined && known.version === version;
-    found.set(dir, isKnown ? known : { version, text: readTextIfExists(file)?.trimEnd() });
-  }
-  claims = found;
-  return found;
-}
-
-/** Admin folders that claim the path, and those that a killed `git worktree add` for it left without a claim. */
-function adminDirsOf(repo: Repository, path: string): { claimed: string[]; halfMade: string[] } {
-  const claimed: string[] = [];
-  const halfMade: string[] = [];
-  const stem = basename(path);
-  for (const [dir, { text }] of readClaims(repo)) {
-    const name = basename(dir);
-    if (text) {
-      const tree = dirname(resolve(dir, text));
-      // By its name first, which is no question to the system.
-      if (basename(tree) === stem && canonical(tree) === path) claimed.push(dir);
-    } else if (name.startsWith(stem) && /^\d*$/.test(name.slice(stem.length))) halfMade.push(dir);
-  }
-  return { claimed, halfMade };
-}
-
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /** One at a time: `git worktree add` reads the records of all worktrees and fails on one that is being made or removed. */
@@ -189,7 +142,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
   if (holdsRepository) throw new Error(`refusing to remove ${where}: the repository itself is there`);
   // The record first: git refuses to add others beside one that is half made. A folder that stays is found by its path.
   await inTurn(async () => {
-    const { claimed, halfMade } = adminDirsOf(repo, where);
+    const { claimed, halfMade } = adminDirsOf(repo.commonDir, where);
     for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
   });
   crashPoint("worktree:forgotten");
