@@ -14,7 +14,7 @@ export function withoutSandbox(level: EnclosureLevel): EnclosureLevel {
 }
 
 /** Programs that have the policy inside when prloom runs them. */
-const HOSTS: ReadonlySet<Adapter> = new Set(["opencode"]);
+const HOSTS: ReadonlySet<Adapter> = new Set(["opencode", "claude"]);
 
 export const isHost = (adapter: Adapter): boolean => HOSTS.has(adapter);
 

@@ -13,9 +13,11 @@ import type { Policy } from "../governance/policy/policy-file.ts";
 import { onlyLooks, type ToolRequest } from "../governance/policy/request.ts";
 import { mutates } from "../governance/policy/rule.ts";
 import { requestOf, type ToolHost } from "../governance/policy/tools/request-of.ts";
+import { spelledBy } from "../governance/policy/tools/spelled-by.ts";
 import type { Caller } from "../governance/tools/answer.ts";
 import { isGovernTool } from "../governance/tools/arguments.ts";
 import { governCall, type ShellRun } from "../governance/tools/govern.ts";
+import { messageOf } from "../kernel/errors.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { childPolicy, roleOfSubAgent } from "./sessions.ts";
 
@@ -28,7 +30,8 @@ export interface HostCall {
 }
 
 export type HostVerdict =
-  | { readonly allow: true }
+  /** A note tells the model that something is wrong with us. */
+  | { readonly allow: true; readonly note?: string | undefined }
   | { readonly allow: false; readonly text: string; readonly endsRun: boolean };
 
 export interface GovernorOptions {
@@ -48,6 +51,13 @@ interface OpenCall {
 }
 
 const MAX_OUTPUTS = 1000;
+
+/** A call that we failed to judge, or not in time: reading goes on, with a note about us, and nothing else does. */
+export function unjudged(host: ToolHost, call: Pick<HostCall, "tool" | "input">, error: unknown): HostVerdict {
+  const text = `${call.tool} could not be judged. This is a fault of prloom: ${messageOf(error)}`;
+  if (onlyLooks(requestOf(host, call).kind)) return { allow: true, note: text };
+  return { allow: false, text: `GOVERNANCE BLOCK: ${text}`, endsRun: false };
+}
 
 /** Decides about every call of one run, records what was done, and tells each session where it stands. Knows no program. */
 export class Governor {
@@ -87,12 +97,9 @@ export class Governor {
       if (!verdict.allow) return await this.#denied(call, request, verdict);
       this.#open.set(call.id, { request, node: policy.node });
       if (request.kind === "delegate" && policy.node !== null) this.#noteStart(call, request, policy.node);
-      return { allow: true };
+      return { allow: true, note: verdict.note };
     } catch (error) {
-      if (onlyLooks(request.kind)) return { allow: true };
-      const what = error instanceof Error ? error.message : String(error);
-      const text = `GOVERNANCE BLOCK: ${call.tool} could not be judged. This is a fault of prloom: ${what}`;
-      return { allow: false, text, endsRun: false };
+      return unjudged(this.#options.host, call, error);
     }
   }
 
@@ -108,7 +115,9 @@ export class Governor {
     await journal.append({ type: "denied", ...this.#common(call, "denied"), ...fact }).catch(() => undefined);
     const times = Math.max(1, journal.brain.denials(digest));
     const endsRun = escalation(times, policy.maxRepeatedDenials) === "ends-the-run";
-    return { allow: false, text: renderDenial(verdict.denial, request, times), endsRun };
+    const calls = verdict.denial.calls?.map((one) => spelledBy(this.#options.host, one));
+    const denial = { ...verdict.denial, ...(calls ? { calls } : {}) };
+    return { allow: false, text: renderDenial(denial, request, times), endsRun };
   }
 
   #noteStart({ id, session, input }: HostCall, { delegate }: ToolRequest, own: string): void {
@@ -122,11 +131,18 @@ export class Governor {
     this.#starting.set(session, [...waiting, { id, to: delegate?.to, node: part?.id ?? own }]);
   }
 
-  /** A session that another one started: it is bound to a task before its model is asked anything. */
-  async childStarted(session: string, parent: string): Promise<Policy> {
+  /**
+   * A session that another one started: it is bound to a task before its model is asked anything. Where the host does not
+   * tell by which call, it is the one that waits longest.
+   */
+  async childStarted(session: string, parent: string, call?: string): Promise<Policy> {
     const { journal } = this.#options;
-    const [start, ...others] = this.#starting.get(parent) ?? [];
-    this.#starting.set(parent, others);
+    const waiting = this.#starting.get(parent) ?? [];
+    const start = call === undefined ? waiting[0] : waiting.find(({ id }) => id === call);
+    this.#starting.set(
+      parent,
+      waiting.filter((one) => one !== start),
+    );
     const from = this.policyFor(parent);
     const without = { ...from, node: null, session };
     // It has no task until all of it is recorded.
@@ -136,16 +152,16 @@ export class Governor {
     const to = roleOfSubAgent(start.to, from.role);
     const terms = { from: from.role.name, to, node: node.id, session, parentSession: parent };
     const delegation = { id: start.id, ...terms, tools: node.allowedTools, expectedOutput: node.expectedOutput };
-    const call = { id: start.id, session: parent };
-    await journal.append({ type: "delegated", ...this.#common(call, "delegated"), delegation });
+    const handing = { id: start.id, session: parent };
+    await journal.append({ type: "delegated", ...this.#common(handing, "delegated"), delegation });
     await journal.append({
       type: "delegation_moved",
-      ...this.#common(call, "accepted"),
+      ...this.#common(handing, "accepted"),
       delegation: start.id,
       move: "accept",
     });
     if (node.parent !== undefined && node.status === "planned")
-      await journal.append({ type: "node_moved", ...this.#common(call, "started"), node: node.id, move: "start" });
+      await journal.append({ type: "node_moved", ...this.#common(handing, "started"), node: node.id, move: "start" });
     const policy = childPolicy(from, delegation);
     this.#children.set(session, policy);
     return policy;

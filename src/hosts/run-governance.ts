@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Brain } from "../governance/graph/brain.ts";
 import { graphSchema } from "../governance/graph/schema.ts";
 import { Journal } from "../governance/journal.ts";
+import type { Files } from "../governance/policy/paths.ts";
 import { parsePolicy } from "../governance/policy/policy-file.ts";
 import { realFiles } from "../governance/policy/real-files.ts";
 import type { ToolHost } from "../governance/policy/tools/request-of.ts";
@@ -15,15 +16,28 @@ export const GOVERNANCE_FILES = { policy: "policy.json", graph: "graph.json" } a
 /** In the environment of a run that is governed from inside: where these files are. */
 export const GOVERNANCE_VARIABLES = { folder: "PRLOOM_GOVERNANCE", facts: "PRLOOM_FACTS" } as const;
 
+/** What the stages of a plan are called to their agents. */
+const PHASES: Readonly<Record<string, string>> = { designer: "planning", triage: "triage", reviewer: "reviewing" };
+
+export const phaseOf = (stage = ""): string => PHASES[stage] ?? "implementing";
+
+interface RunFiles {
+  readonly folder: string;
+  readonly facts: string;
+  readonly phase: string;
+  /** The file system of the run, where that is not ours. */
+  readonly files?: Files;
+}
+
 /** The governor of a run, from what the dispatcher wrote for it. Whatever is wrong there is thrown: nothing may be changed then. */
 export async function governorOfRun(
   host: ToolHost,
-  { folder, facts, phase }: { folder: string; facts: string; phase: string },
+  { folder, facts, phase, files = realFiles }: RunFiles,
 ): Promise<Governor> {
   const policy = parsePolicy(await readFile(join(folder, GOVERNANCE_FILES.policy), "utf8"));
   const graph = graphSchema.parse(JSON.parse(await readFile(join(folder, GOVERNANCE_FILES.graph), "utf8")));
   const journal = new Journal(facts, new Brain(graph));
   await journal.refresh();
   const now = () => Date.now();
-  return new Governor({ host, policy, phase, journal, files: realFiles, now, newId: () => systemIds.ulid(now()) });
+  return new Governor({ host, policy, phase, journal, files, now, newId: () => systemIds.ulid(now()) });
 }

@@ -5,6 +5,7 @@ import { Brain } from "../../governance/graph/brain.ts";
 import { parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import type { PlanStatus, TaskGraph } from "../../governance/graph/schema.ts";
+import { existsNoFollow } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held/files.ts";
 import type { PlanSummary } from "../../plan/summary.ts";
 import { FACTS } from "../runs/governed.ts";
@@ -53,7 +54,10 @@ function journalsOf(runs: PlanDetail["runs"]): readonly { readonly run: number; 
   let left = MAX_ALL_BYTES;
   const newest = runs.slice(-MAX_RUNS).reverse();
   const read = newest.map(({ run, dir }) => {
-    const bytes = readInside(dir, join(RUN_FILES.agentDir, FACTS), Math.min(MAX_BYTES, left));
+    const most = Math.min(MAX_BYTES, left);
+    // Where the dispatcher wrote it down itself, nothing that the agent left counts.
+    const place = existsNoFollow(join(dir, FACTS)) ? FACTS : join(RUN_FILES.agentDir, FACTS);
+    const bytes = readInside(dir, place, most);
     left -= bytes?.length ?? 0;
     return { run, text: bytes?.toString("utf8") ?? "" };
   });

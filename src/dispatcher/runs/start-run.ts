@@ -127,15 +127,15 @@ async function describeStart(
     .join("\n");
   const goesOn = session !== undefined && session.todoId === about;
   const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
-  const governed = isHost(agent.adapter)
-    ? governRun(loom, record, { stage, runDir, text, enclosure, vars })
+  const governance = isHost(agent.adapter)
+    ? await governRun(loom, record, { adapter: agent.adapter, stage, runDir, text, enclosure, vars })
     : undefined;
   writeRunRecord(runDir, {
     stage,
     agent: agent.name,
     attempt: (record.side ?? record.current)?.attempt ?? 1,
     startedAt: isoTime(loom.clock.now()),
-    level: governed ? withPolicy(enclosure.level) : enclosure.level,
+    level: governance ? withPolicy(enclosure.level) : enclosure.level,
     about,
     ...(agent.model === undefined ? {} : { model: agent.model }),
     ...(session === undefined ? {} : { sessionId: session.id }),
@@ -144,7 +144,7 @@ async function describeStart(
   return {
     ...{ kind: "agent", stage, agent, runDir, enclosure, model: agent.model, sessionId: session?.id },
     runId: `${record.uid}/${number}`,
-    governed,
+    ...governance,
     prompt: promptFor(loom, record, { stage, ...text, todo, events, messages: words, goesOn, more }),
     vars,
     limits: runLimits(loom, record.id, config.limits),
