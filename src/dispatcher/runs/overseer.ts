@@ -10,8 +10,9 @@ import { quietly, within } from "../../hosts/within.ts";
 const ANSWER_MS = 5000;
 /** The run's own conversation among those of its sub-agents. */
 const OWN = "main";
-/** So many calls can be under way at once, and no run may fill our memory. */
+/** So many calls can be under way at once, and so many sub-agents be started: no run may fill our memory. */
 const MAX_CALLS = 1000;
+const MAX_SUB_AGENTS = 1000;
 
 const RECALLED =
   "GOVERNANCE BLOCK: What was handed over to you is recalled. Stop, and say in your answer how far you got.";
@@ -76,11 +77,16 @@ export class RunOverseer {
   async #sessionOf(by: SubAgent | undefined): Promise<string> {
     if (!by) return OWN;
     const { session, startedBy = "" } = by;
-    const parent = this.#calls.get(startedBy)?.session ?? OWN;
-    const bound = this.#bound.get(session) ?? this.#governor.childStarted(session, parent, startedBy);
-    this.#bound.set(session, bound);
-    await bound;
+    await (this.#bound.get(session) ?? this.#bind(session, startedBy));
     return session;
+  }
+
+  #bind(session: string, startedBy: string): Promise<unknown> {
+    if (this.#bound.size >= MAX_SUB_AGENTS) throw new Error(`the run has more than ${MAX_SUB_AGENTS} sub-agents`);
+    const parent = this.#calls.get(startedBy)?.session ?? OWN;
+    const bound = this.#governor.childStarted(session, parent, startedBy);
+    this.#bound.set(session, bound);
+    return bound;
   }
 
   async #heard(told: Told): Promise<ToldAnswer> {

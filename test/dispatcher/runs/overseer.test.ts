@@ -151,6 +151,15 @@ describe("a run that is judged from outside of its program", () => {
       assert.match(await asks("Write", write("src/a.ts"), { by }), /no task is started/);
   });
 
+  test("has some sub-agents, and not any number of them", async () => {
+    const { asks } = await overseen();
+    const read = (session: string) => asks("Read", { file_path: "src/a.ts" }, { by: { session } });
+    for (let at = 0; at < 1000; at += 1) assert.equal(await read(`a${at}`), "allowed");
+    assert.match(await read("more"), /^allowed: .*more than 1000 sub-agents/);
+    const by = { session: "more" };
+    assert.match(await asks("Write", write("src/a.ts"), { by }), /GOVERNANCE BLOCK.*more than 1000 sub-agents/);
+  });
+
   test("hands a part over with its tools, and takes it back", async () => {
     const { asks, calls, overseer } = await overseen();
     const terms = { to: "executor", name: "Docs", expectedOutput: "a change", tools: ["read", "edit"] };
