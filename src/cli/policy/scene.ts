@@ -22,7 +22,6 @@ import type { Todo } from "../../plan/markdown/markdown.ts";
 import type { Call } from "../output.ts";
 import { reading, suggesting } from "../plans.ts";
 import { settingsWarnings } from "./settings-warnings.ts";
-import { todoWarnings } from "./todo-warnings.ts";
 
 /** Who would make a call, and where: what a call is judged with. */
 export interface Scene {
@@ -91,7 +90,7 @@ async function planScene(call: Call, plan: string, asked: string | undefined): P
     });
     const about = `${role.name} with ${task} of ${plan} in ${root}${existsSync(root) ? "" : " (not made yet)"}`;
     const ofSettings = settingsWarnings(loom.pinned, loom.paths.root);
-    return { policy, graph, about, warnings: [...ofSettings, ...problems, ...(current ? todoWarnings(current) : [])] };
+    return { policy, graph, about, warnings: [...ofSettings, ...problems] };
   });
 }
 

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { lastWords } from "../../agents/run-log/run-log.ts";
 import type { RunLogSummary } from "../../agents/run-log/run-summary.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
+import type { Config } from "../../config/config.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
 import { dissolveRepositories, restoreProtected, stageAll } from "../../git/staging/stage.ts";
 import { stagedChanges } from "../../git/staging/staged-changes.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { foldAgentCommits, headState } from "../../git/worktree/settle-head.ts";
+import { roleNamed } from "../../governance/policy/roles.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
@@ -71,6 +73,7 @@ export async function verify(
       changes: changed,
       expects: todo.settings.expects,
       evidence: hasEvidence(runDir),
+      scope: scopeOf(todo, loom.config.governance),
       maxDeletions: config.limits.maxDeletions,
     });
   const first = judge(changes);
@@ -87,6 +90,11 @@ export async function verify(
     await dissolveRepositories(worktreeOf(loom, record), current.baseSha);
   const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
   await settleVerdict(loom, record, { verdict, todo, claims, config, tree, summary });
+}
+
+/** Where the change may be: the same that a policy inside of an agent has, whatever agent it was. */
+function scopeOf({ settings: { by = "executor", paths } }: Todo, { roles }: Config["governance"]) {
+  return [paths, roleNamed(by, roles)?.paths].flatMap((patterns) => (patterns ? [patterns] : []));
 }
 
 /** Refused by its provider, or ended because nothing was left to spend: what follows is not about the work. */

@@ -1,5 +1,6 @@
 import { LOCAL_TARGET, localComment } from "../../bridges/local/thread.ts";
 import type { BusEvent } from "../../bus/types.ts";
+import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { pluginOf } from "../../hooks/calls/call.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
@@ -11,6 +12,7 @@ import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages/m
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records, requireRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** A person's words, to the whole plan or to one TODO (counted from 1, as people do). */
 export function commentOn(
@@ -142,7 +144,7 @@ function waitsFor(
 
 /** Replaces the text of a plan, if it is still the one that the editor was given. */
 export function editPlan(
-  loom: Located & Records,
+  loom: Located & Configured & Records,
   id: string,
   edit: { text: string; basedOn?: string },
 ): { problems: readonly string[] } {
@@ -162,9 +164,13 @@ export function editPlan(
       "The new text is empty.",
       `Nothing was changed. \`prloom delete ${id}\` removes a plan.`,
     );
-  const { tooLarge, problems } = parsePlan(edit.text);
-  if (tooLarge !== undefined)
-    throw new PrloomError("plan-invalid", tooLarge, "Nothing was changed. Shorten it, or split it into several plans.");
+  const doc = parsePlan(edit.text);
+  if (doc.tooLarge !== undefined)
+    throw new PrloomError(
+      "plan-invalid",
+      doc.tooLarge,
+      "Nothing was changed. Shorten it, or split it into several plans.",
+    );
   if (edit.text !== now) loom.texts.write(textPath(loom, record), edit.text);
-  return { problems };
+  return { problems: planProblems(doc, loom.config.governance.roles) };
 }

@@ -4,6 +4,7 @@ import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
 import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../../git/commits/history.ts";
 import { resolveCommit } from "../../git/repository.ts";
+import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
@@ -272,7 +273,7 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     planFile: textPath(loom, record),
     text: text?.text,
     todos: text?.doc.todos ?? [],
-    problems: text?.doc.problems ?? [],
+    problems: text ? planProblems(text.doc, loom.config.governance.roles) : [],
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
     ...(activity === undefined ? {} : { activity }),

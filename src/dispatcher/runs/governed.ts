@@ -8,13 +8,13 @@ import { OURS_AT } from "../../agents/sandbox/layout.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import { makePolicy } from "../../governance/policy/make-policy.ts";
-import { roleNamed } from "../../governance/policy/roles.ts";
+import { type Role, roleNamed } from "../../governance/policy/roles.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
 import { GOVERNANCE_FILES, GOVERNANCE_VARIABLES } from "../../hosts/run-governance.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, writeRunFile } from "../../kernel/files.ts";
 import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
-import { titleOf } from "../../plan/markdown/markdown.ts";
+import { type Todo, titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { EncloseOptions, Enclosure } from "../enclosure/enclose.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
@@ -37,6 +37,18 @@ export function oursFor({ adapter }: StageAgent, runDir: string): Pick<EncloseOp
   const folder = join(runDir, GOVERNANCE);
   ensureDir(folder);
   return { ours: { folder, program: PROGRAM } };
+}
+
+/** What a run is: what its TODO says, an executor unless it says so; without a TODO it only looks. */
+export function roleOfRun({ config }: Configured, { id }: PlanRecord, todo: Todo | undefined): Role {
+  const name = todo ? (todo.settings.by ?? "executor") : "investigator";
+  const role = roleNamed(name, config.governance.roles);
+  if (role) return role;
+  throw new PrloomError(
+    "plan-state",
+    `TODO ${(todo?.index ?? 0) + 1} is to be done by "${name}", and there is no such role.`,
+    `Write "by: executor", "by: investigator" or a role of governance.roles below it (\`prloom edit ${id}\`), then \`prloom unblock ${id}\`.`,
+  );
 }
 
 interface GovernedRun {
@@ -62,15 +74,8 @@ export function governRun(
   });
   const todo =
     stage === "worker" ? (text.doc.todos.find(({ id }) => id === record.current?.todoId) ?? current) : undefined;
-  const name = todo ? (todo.settings.by ?? "executor") : "investigator";
   const { governance } = loom.config;
-  const role = roleNamed(name, governance.roles);
-  if (!role)
-    throw new PrloomError(
-      "plan-state",
-      `TODO ${(todo?.index ?? 0) + 1} is to be done by "${name}", and there is no such role.`,
-      `Write "by: executor", "by: investigator" or a role of governance.roles below it (\`prloom edit ${record.id}\`), then \`prloom unblock ${record.id}\`.`,
-    );
+  const role = roleOfRun(loom, record, todo);
   const home = enclosure.env.HOME ?? loom.environment.HOME ?? "/";
   const temporary = enclosure.env.TMPDIR ?? loom.environment.TMPDIR ?? tmpdir();
   const policy = makePolicy(governance, {
