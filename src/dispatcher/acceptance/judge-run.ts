@@ -152,6 +152,6 @@ function howItEnded(exit: RunExit | undefined): string {
 
 function nothingChanged(onlyProtected: boolean): string {
   if (onlyProtected)
-    return "The TODO is ticked, but only files under prloom/ changed, or settings of agent programs (.claude, .opencode, …), and agents may not change those.";
+    return "The TODO is ticked, but only files under prloom/ changed, settings of agent programs (.claude, .opencode, …) or what governance.protected names, and agents may not change those.";
   return "The TODO is ticked, but no file changed. If none has to, its context must say `expects: none`.";
 }

@@ -6,10 +6,7 @@ import { readExit } from "../../agents/runner/run-exit.ts";
 import type { Config } from "../../config/config.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
-import { dissolveRepositories, restoreProtected, stageAll } from "../../git/staging/stage.ts";
-import { stagedChanges } from "../../git/staging/staged-changes.ts";
-import { repairGitFile } from "../../git/worktree/repair.ts";
-import { foldAgentCommits, headState } from "../../git/worktree/settle-head.ts";
+import { dissolveRepositories } from "../../git/staging/stage.ts";
 import { roleNamed } from "../../governance/policy/roles.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
@@ -32,7 +29,7 @@ import { countRun } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
 import { GIVEN } from "../runs/start-run.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { leftOut } from "../worktree/set-aside.ts";
+import { changesOf } from "./changes.ts";
 import { tryCommit } from "./commit-hooks.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { type Changes, judgeRun, type RunVerdict } from "./judge-run.ts";
@@ -128,35 +125,6 @@ function keepProposal(loom: Reporting, record: PlanRecord, claims: Claims, runDi
     level: "warn",
     text: `the agent changed more of the plan than it may; kept in ${join(runDir, "proposal.md")}`,
   });
-}
-
-async function changesOf(loom: Located & Configured & Reporting, record: PlanRecord): Promise<Changes> {
-  const worktree = worktreeOf(loom, record);
-  const baseSha = record.current?.baseSha ?? "";
-  await repairGitFile(worktree);
-  const head = await headState(worktree, { branch: record.branch ?? "", baseSha });
-  if (head === "diverged") return { kind: "diverged" };
-  if (head === "ahead") await foldAgentCommits(worktree, baseSha);
-  const { protectedChanged, nested, refused } = await stageAll(worktree, leftOut(loom, record));
-  if (nested.length > 0) {
-    const text = `repositories that it made are ordinary folders now: ${nested.slice(0, 5).join(", ")}`;
-    loom.report({ planId: record.id, level: "warn", text });
-  }
-  if (refused.length > 0) {
-    const entries = refused.flatMap((shape) => shape.entries).slice(0, 5);
-    const text = `taken out, since git would take a folder for a repository: ${entries.join(", ")}`;
-    loom.report({ planId: record.id, level: "warn", text });
-  }
-  const staged = await stagedChanges(worktree, baseSha);
-  // It is not in the commit, and it must not stay for the next TODO either.
-  if (protectedChanged) await restoreProtected(worktree, leftOut(loom, record));
-  return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0, refused };
-}
-
-/** The tree as plugins left it, for the commit; what agents may not touch stays out as always. */
-export async function restage(loom: Located & Configured & Reporting, record: PlanRecord): Promise<string | undefined> {
-  await changesOf(loom, record);
-  return stagedTree(worktreeOf(loom, record));
 }
 
 /** The user's own hooks have the last word; what they changed is judged as well. */
