@@ -3,10 +3,10 @@ import { renderCompaction } from "../governance/context/compaction.ts";
 import { cutOutput, keptWhole } from "../governance/context/pruning.ts";
 import { renderTurn } from "../governance/context/turn.ts";
 import type { SeenOutput } from "../governance/context/warnings.ts";
-import { checkpointOf } from "../governance/evidence/checkpoint.ts";
+import { checkpointOf, type EndedCall } from "../governance/evidence/checkpoint.ts";
 import type { Fact } from "../governance/graph/facts.ts";
 import type { Journal } from "../governance/journal.ts";
-import { escalation, renderDenial, type Verdict } from "../governance/policy/denial.ts";
+import { type Denial, escalation, renderDenial, type Verdict } from "../governance/policy/denial.ts";
 import { effectsOf, type Judge, judgeWith } from "../governance/policy/judge.ts";
 import type { Files } from "../governance/policy/paths.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
@@ -43,11 +43,16 @@ export interface GovernorOptions {
 
 /** What is known of a call until it has ended. */
 interface OpenCall {
+  /** Of its tool and arguments: the same call again is the same one. */
+  readonly digest: string;
   readonly request: ToolRequest;
   readonly node: string | null;
 }
 
 const MAX_OUTPUTS = 1000;
+const MAX_NAMED = 5;
+
+const digestOf = ({ tool, input }: HostCall): string => shortHash(JSON.stringify([tool, input ?? null]));
 
 /** Decides about every call of one run, records what was done, and tells each session where it stands. Knows no program. */
 export class Governor {
@@ -62,6 +67,8 @@ export class Governor {
   /** Calls that have ended, and the node that each was for. */
   readonly #nodes = new Map<string, string | null>();
   readonly #drift = new Map<string, number>();
+  /** Calls that changed what is protected, by what they were: they are not made again. */
+  readonly #harmful = new Map<string, Denial>();
 
   constructor(options: GovernorOptions) {
     this.#options = options;
@@ -83,9 +90,13 @@ export class Governor {
     try {
       await this.#options.journal.refresh();
       const policy = this.policyFor(call.session);
-      const verdict = this.#judge(request, this.#options.journal.brain.graph, policy, this.#options.now());
+      const digest = digestOf(call);
+      const harm = this.#harmful.get(digest);
+      const verdict: Verdict = harm
+        ? { allow: false, denial: harm }
+        : this.#judge(request, this.#options.journal.brain.graph, policy, this.#options.now());
       if (!verdict.allow) return await this.#denied(call, request, verdict);
-      this.#open.set(call.id, { request, node: policy.node });
+      this.#open.set(call.id, { digest, request, node: policy.node });
       if (request.kind === "delegate" && policy.node !== null) this.#noteStart(call, request, policy.node);
       return { allow: true };
     } catch (error) {
@@ -165,7 +176,7 @@ export class Governor {
   /** After a tool ran: what counts as evidence is recorded for the session's own task. */
   async after(
     { id, session }: Pick<HostCall, "id" | "session">,
-    end: { ok: boolean; files: readonly string[] },
+    end: Pick<EndedCall, "ok" | "files" | "putBack">,
   ): Promise<void> {
     const open = this.#open.get(id);
     this.#open.delete(id);
@@ -183,6 +194,22 @@ export class Governor {
       await journal.append({ type: "checkpoint", ...this.#common({ id, session }, "checkpoint"), checkpoint });
     } else if (effects ? mutates(effects) : !onlyLooks(request.kind))
       this.#drift.set(session, (this.#drift.get(session) ?? 0) + 1);
+  }
+
+  /** A call that changed what is protected is denied from then on. What its agent is told, once that is put back. */
+  changedProtected({ id }: Pick<HostCall, "id">, files: readonly string[]): string {
+    const open = this.#open.get(id);
+    if (!open || files.length === 0) return "";
+    const names = files.slice(0, MAX_NAMED).join(", ");
+    const denial = {
+      rule: "protected paths",
+      what: `This call changed ${names} when it was made before.`,
+      why: "No role changes what is protected, by a script neither; it was put back.",
+      useInstead: "Write into the plan what should be changed there, and why.",
+      evidence: `${names} differed from what they were when the run began`,
+    };
+    this.#harmful.set(open.digest, denial);
+    return `GOVERNANCE: this changed ${names}, and no role changes what is protected. It is as it was again, and the same call is denied from now on. ${denial.useInstead}`;
   }
 
   /** Whether a call that was allowed can have changed files. */

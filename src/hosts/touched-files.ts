@@ -46,15 +46,26 @@ export class TouchedFiles {
     return marks;
   }
 
-  /** Without the user's settings: programs that they name would run at each look. */
   async #listed(): Promise<string[]> {
-    const quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"];
-    const args = [...quiet, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
-    const options = { cwd: this.#root, maxBuffer: MAX_LISTED, timeout: DEADLINE_MS };
-    const { stdout } = await promisify(execFile)("git", args, options);
-    return stdout
-      .split("\0")
-      .filter((line) => line.length > 3)
-      .map((line) => line.slice(3));
+    const listed = await quietGit(this.#root, [
+      "status",
+      "--porcelain=v1",
+      "-z",
+      "--untracked-files=all",
+      "--no-renames",
+    ]);
+    return listed.filter((line) => line.length > 3).map((line) => line.slice(3));
   }
+}
+
+/** All files of a worktree that git does not ignore. */
+export const filesIn = (root: string): Promise<string[]> =>
+  quietGit(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+
+/** Without the user's settings: programs that they name would run at each look. */
+async function quietGit(root: string, args: readonly string[]): Promise<string[]> {
+  const quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"];
+  const options = { cwd: root, maxBuffer: MAX_LISTED, timeout: DEADLINE_MS };
+  const { stdout } = await promisify(execFile)("git", [...quiet, ...args], options);
+  return stdout.split("\0").filter((line) => line !== "");
 }

@@ -27,6 +27,9 @@ const WORK: Script = [
     steps: [
       ...TRICKS,
       { write: "src/form.txt", content: "the form\n" },
+      { write: "src/sneaky.sh", content: "echo '{}' > opencode.json\n" },
+      { shell: "sh src/sneaky.sh" },
+      { shell: "ls opencode.json; rm src/sneaky.sh" },
       { shell: "echo more >> src/form.txt && git status --short" },
       { shell: TICK },
       { say: "Done." },
@@ -59,9 +62,13 @@ describe("OpenCode with the policy inside", () => {
     );
     assert.equal(denied.length, TRICKS.length, JSON.stringify(messages));
     assert.equal(JSON.stringify(messages).match(/<prloom-governance>/g)?.length, 1);
+    assert.match(
+      JSON.stringify(messages),
+      /GOVERNANCE: this changed opencode\.json[\s\S]*cannot access 'opencode\.json'/,
+    );
     const tasks = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
     const [task] = tasks.workPlans[0].tasks;
-    assert.deepEqual([task.status, task.artifacts], ["completed", ["src/form.txt"]]);
+    assert.deepEqual([task.status, task.artifacts], ["completed", ["src/form.txt", "src/sneaky.sh"]]);
   });
 
   test("writes nothing when it is switched off, though the user's own rules allow it", thorough, async (t) => {
