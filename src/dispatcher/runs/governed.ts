@@ -21,8 +21,6 @@ import type { PlanText } from "../intake/plan-texts.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 
-/** In a run's folder: what it may do, and the tasks; for the run to read. */
-const GOVERNANCE = "governance";
 /** In the folder of the agent: what it says that it did. */
 export const FACTS = "facts.jsonl";
 
@@ -34,7 +32,7 @@ const PLUGIN = IS_SOURCE ? "src/opencode.ts" : "opencode.js";
 /** What a program that takes a part of ours is to see of it; undefined for one that takes none. */
 export function oursFor({ adapter }: StageAgent, runDir: string): Pick<EncloseOptions, "ours"> {
   if (!isHost(adapter)) return {};
-  const folder = join(runDir, GOVERNANCE);
+  const folder = join(runDir, RUN_FILES.governance);
   ensureDir(folder);
   return { ours: { folder, program: PROGRAM } };
 }
@@ -86,7 +84,7 @@ export function governRun(
     ...(todo?.settings.paths ? { paths: todo.settings.paths } : {}),
     ...(todo?.settings.tools ? { tools: todo.settings.tools } : {}),
   });
-  const folder = join(runDir, GOVERNANCE);
+  const folder = join(runDir, RUN_FILES.governance);
   writeRunFile(join(folder, GOVERNANCE_FILES.policy), JSON.stringify(policy));
   writeRunFile(join(folder, GOVERNANCE_FILES.graph), JSON.stringify(graph));
   const at = enclosure.sandboxed ? OURS_AT : { folder, program: PROGRAM };

@@ -17,6 +17,8 @@ export class Children {
   readonly #governor: Governor;
   readonly #client: OpenCodeClient;
   readonly #bound = new Map<string, Promise<void>>();
+  /** Sessions that no other one started: the run's own. */
+  readonly #tops = new Set<string>();
 
   constructor(governor: Governor, client: OpenCodeClient) {
     this.#governor = governor;
@@ -45,10 +47,16 @@ export class Children {
     const { data } = await this.#client.session.get({ path: { id: session } });
     if (!data) throw new Error(`OpenCode does not know the session ${session}`);
     if (data.parentID === undefined) {
+      this.#tops.add(session);
       this.#bound.set(session, Promise.resolve());
       return;
     }
     await this.#bindOnce(session, data.parentID);
+  }
+
+  /** Ends all of the run: a sub-agent that is ended alone leaves its parent to try the same. */
+  async endAll(session: string): Promise<void> {
+    for (const id of new Set([session, ...this.#tops])) await this.#client.session.abort({ path: { id } });
   }
 
   #bindOnce(session: string, parent: string): Promise<void> {

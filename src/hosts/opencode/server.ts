@@ -1,5 +1,6 @@
 import { messageOf } from "../../kernel/errors.ts";
 import { asFields, asNumber } from "../../kernel/json-fields.ts";
+import { tellEnd } from "../end-run.ts";
 import type { Governor, HostVerdict } from "../governor.ts";
 import { ProtectedFiles } from "../protected-files.ts";
 import { GOVERNANCE_VARIABLES, governorOfRun } from "../run-governance.ts";
@@ -39,7 +40,7 @@ export async function server(input: PluginInput): Promise<Hooks> {
   try {
     const phase = PHASES[process.env.PRLOOM_STAGE ?? ""] ?? "implementing";
     const governor = await within(governorOfRun("opencode", { folder, facts, phase }), HOOK_MS);
-    return hooksOf(governor, input);
+    return hooksOf(governor, facts, input);
   } catch (error) {
     return refusing(`prloom's rules for this run cannot be read: ${messageOf(error)}`);
   }
@@ -54,7 +55,7 @@ function refusing(why: string): Hooks {
   };
 }
 
-function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
+function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Hooks {
   const children = new Children(governor, client);
   const touched = new TouchedFiles(governor.ownPolicy.root);
   const ended = new Map<string, boolean>();
@@ -73,7 +74,10 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
       const judged = Promise.all([children.bind(sessionID), kept.begin()]).then(() => governor.before(call));
       const verdict = await within(judged, HOOK_MS).catch((error) => late(tool, error));
       if (verdict.allow) return;
-      if (verdict.endsRun) await quietly(() => client.session.abort({ path: { id: sessionID } }));
+      if (verdict.endsRun) {
+        await quietly(() => tellEnd(facts, verdict.text));
+        await quietly(() => children.endAll(sessionID));
+      }
       throw new Error(verdict.text);
     },
     "tool.execute.after": async ({ sessionID, callID }, output) => {

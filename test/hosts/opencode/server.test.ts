@@ -37,3 +37,15 @@ test("ordinary work is recorded with its files", async (t) => {
   const { checkpoint } = (await factOf(plugin, "checkpoint")) as { checkpoint: { filesModified: string[] } };
   assert.deepEqual(checkpoint.filesModified, ["lib/a.ts"]);
 });
+
+test("the same call denied too often, by a sub-agent too, ends the whole run and leaves word why", async (t) => {
+  const plugin = await pluginFor(t, { parents: { child: "own" } });
+  await plugin.call("read", { filePath: "a" });
+  const push = () => plugin.call("bash", { command: "git push" }, undefined, "child");
+  for (let times = 1; times <= 3; times += 1) assert.match(await push(), /GOVERNANCE BLOCK/);
+  assert.deepEqual(plugin.aborted, []);
+  assert.match(await push(), /denied 4 times/);
+  assert.deepEqual(plugin.aborted.sort(), ["child", "own"]);
+  const told = JSON.parse(readFileSync(join(plugin.files.facts, "..", "policy-end.json"), "utf8"));
+  assert.match(told.why, /denied 4 times/);
+});

@@ -133,6 +133,32 @@ describe("OpenCode with the policy inside", () => {
     );
   });
 
+  test(
+    "that insists on what is denied is ended, also by what a sub-agent does, as one attempt",
+    thorough,
+    async (t) => {
+      const push = { shell: "git push origin HEAD" } as const;
+      const start = { tool: "task", args: { description: "A part", subagent_type: "general", prompt: "Push it." } };
+      const insist = Array.from({ length: 20 }, () => push);
+      const script: Script = [
+        { when: /^Push it/, steps: [...insist, { say: "No." }] },
+        { when: promptOf("worker"), steps: [{ shell: TICK }, start, ...insist, { say: "Done." }] },
+      ];
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project, model } = bench;
+      project.plan("governed", ["Build the form"]);
+      await project.work();
+      assert.match(
+        project.record("governed").blocked?.reason ?? "",
+        /failed after 1 attempt.*The policy ended the run/s,
+      );
+      const [run] = JSON.parse((await project.cli(["show", "governed", "--json"])).stdout).runs;
+      assert.equal(run.exit.reason, "policy");
+      assert.ok(model.requests.length < 12, `${model.requests.length} requests`);
+    },
+  );
+
   test("goes on with the user's own rules and plugins", thorough, async (t) => {
     const bench = await workshop.bench(t, { script: WORK, limits: { attemptsPerTodo: 1 } });
     if (!bench) return;
