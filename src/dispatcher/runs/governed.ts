@@ -10,7 +10,7 @@ import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import { makePolicy } from "../../governance/policy/make-policy.ts";
 import { type Role, roleNamed } from "../../governance/policy/roles.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
-import { GOVERNANCE_FILES, GOVERNANCE_VARIABLES } from "../../hosts/run-governance.ts";
+import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES } from "../../hosts/run-governance.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, writeRunFile } from "../../kernel/files.ts";
 import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
@@ -19,10 +19,10 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { EncloseOptions, Enclosure } from "../enclosure/enclose.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { type Located, worktreeOf } from "../paths.ts";
+import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
-
-/** In the folder of the agent: what it says that it did. */
-export const FACTS = "facts.jsonl";
+import { plansBefore } from "../steps/dependencies.ts";
+import { carriedAnchors } from "./carried-anchors.ts";
 
 /** From source the plugin needs what lies around it; built, it is one of the files beside this one. */
 const IS_SOURCE = import.meta.url.endsWith(".ts");
@@ -59,7 +59,7 @@ interface GovernedRun {
 
 /** Writes what the run may do, once and before it starts. */
 export function governRun(
-  loom: Located & Configured,
+  loom: Located & Configured & Records,
   record: PlanRecord,
   { stage, runDir, text, enclosure, vars }: GovernedRun,
 ): Governed {
@@ -69,6 +69,8 @@ export function governRun(
     status: "active",
     todos: text.doc.todos,
     at: Date.parse(record.updatedAt),
+    // What the dispatcher took up waits for no plan that was named since.
+    before: plansBefore(loom, record, text.doc).filter(({ status }) => status === "completed" || status === "archived"),
   });
   const todo =
     stage === "worker" ? (text.doc.todos.find(({ id }) => id === record.current?.todoId) ?? current) : undefined;
@@ -87,6 +89,7 @@ export function governRun(
   const folder = join(runDir, RUN_FILES.governance);
   writeRunFile(join(folder, GOVERNANCE_FILES.policy), JSON.stringify(policy));
   writeRunFile(join(folder, GOVERNANCE_FILES.graph), JSON.stringify(graph));
+  writeRunFile(join(folder, GOVERNANCE_FILES.anchors), JSON.stringify(carriedAnchors(runDir, loom.clock.now())));
   const at = enclosure.sandboxed ? OURS_AT : { folder, program: PROGRAM };
   return {
     plugin: join(at.program, PLUGIN),

@@ -29,7 +29,8 @@ export function drawPlan(graph: TaskGraph, plan: WorkPlan, options: DrawOptions 
   const from = Math.max(0, Math.min(at - Math.floor(most / 2), tops.length - most));
   const lines = tops.slice(from, from + most).flatMap((node) => drawNode(graph, node, { options, all, depth: 1 }));
   const more = tops.length - Math.min(most, tops.length);
-  const head = oneLine(`${plan.id}: ${plan.name} [${plan.status}]`);
+  const named = plan.name === plan.id ? plan.id : `${plan.id}: ${plan.name}`;
+  const head = oneLine(`${named} [${plan.status}]`);
   return [head, ...lines, ...(more > 0 ? [`  … ${more} more`] : [])].join("\n");
 }
 

@@ -17,9 +17,11 @@ export function delegateTool(args: DelegateArguments, caller: Caller, brain: Bra
     case "assign":
       return assign(args, caller, brain);
     case "recall": {
-      const found = brain.graph.delegations.find(({ id }) => id === args.delegation);
-      if (!found || found.parentSession !== caller.session)
-        return answered(`REFUSED: You handed over nothing called "${args.delegation}".\n${STATUS}`);
+      const found = brain.graph.delegations.findLast(
+        ({ id, node, parentSession }) =>
+          parentSession === caller.session && (id === args.delegation || node === args.delegation),
+      );
+      if (!found) return answered(`REFUSED: You handed over nothing called "${args.delegation}".\n${STATUS}`);
       const move = { type: "delegation_moved", ...common(caller), delegation: found.id, move: "recall" } as const;
       return {
         kind: "fact",

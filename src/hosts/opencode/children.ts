@@ -35,10 +35,10 @@ export class Children {
   }
 
   /** A tool that failed has no hook of its own. */
-  #heardPart({ callID, sessionID, state }: JsonFields): void {
+  async #heardPart({ callID, sessionID, state }: JsonFields): Promise<void> {
     const [id, session] = [asString(callID), asString(sessionID)];
     if (asFields(state).status === "error" && id !== undefined && session !== undefined)
-      this.#governor.failed({ id, session });
+      await this.#governor.failed({ id, session });
   }
 
   /** Called before the first message of a session reaches its model, and before each tool. */

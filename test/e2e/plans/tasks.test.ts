@@ -64,3 +64,9 @@ test("tasks shows what each TODO waits for and what agents told, whatever that i
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /shop/);
 });
+
+test("tasks shows the plans that must be merged before, and waits for them", async () => {
+  project.planFile("later", "# Later\n\n## TODO\n\n- [ ] one\n\n## Depends on\n\n- shop\n");
+  const { stdout } = await project.cli(["tasks", "later"]);
+  assert.match(stdout, /^later: Later \[draft\]\n {2}\w+: one \[.*\]\nshop \[active\]\n/);
+});

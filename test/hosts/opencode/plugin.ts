@@ -1,9 +1,8 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
-import type { RunTerms } from "../../../src/governance/policy/make-policy.ts";
 import { server } from "../../../src/hosts/opencode/server.ts";
 import type { Hooks, OpenCodeClient } from "../../../src/hosts/opencode/types.ts";
-import { type GovernedFiles, governedFiles } from "../run.ts";
+import { type GovernedFiles, type GovernedTerms, governedFiles } from "../run.ts";
 
 /** The plugin as OpenCode has it, with sessions that know their parents. */
 export interface Plugin {
@@ -23,7 +22,7 @@ export async function pluginFor(
     terms = {},
     parents = {},
     facts = [],
-  }: { terms?: Partial<RunTerms>; parents?: Readonly<Record<string, string>>; facts?: readonly string[] } = {},
+  }: { terms?: GovernedTerms; parents?: Readonly<Record<string, string>>; facts?: readonly string[] } = {},
 ): Promise<Plugin> {
   const files = governedFiles(terms);
   t.after(() => files.remove());

@@ -159,6 +159,55 @@ describe("OpenCode with the policy inside", () => {
     },
   );
 
+  test("aborts a sub-agent that is recalled, and refuses a session that is not its own", thorough, async (t) => {
+    const assign = { action: "assign", to: "executor", name: "The docs", expectedOutput: "a change" };
+    const idIn = (results: readonly string[]) => /tn-\w+/.exec(results.join("\n"))?.[0] ?? "";
+    const part = (prompt: string, more = {}) => ({
+      tool: "task",
+      args: { description: "A part", subagent_type: "general", prompt, ...more },
+    });
+    const startAndRecall: ScriptStep = ({ results }) => ({
+      do: [
+        part(`Write recalled, for ${idIn(results)}.`),
+        { tool: "govern_delegate", args: { action: "recall", delegation: idIn(results), reason: "Not now." } },
+      ],
+    });
+    const script: Script = [
+      // It never answers: only an abort lets the run go on.
+      { when: /^Write recalled/, steps: [{ hang: 3_600_000 }] },
+      {
+        when: promptOf("worker"),
+        steps: [
+          { tool: "govern_delegate", args: assign },
+          startAndRecall,
+          part("Go on.", { task_id: "ses_foreign" }),
+          { write: "src/form.txt", content: "x\n" },
+          { shell: TICK },
+          { say: "Done." },
+        ],
+      },
+    ];
+    const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project, model } = bench;
+    project.plan("governed", ["Build the form"]);
+    const result = await project.work();
+    assert.equal(project.record("governed").status, "review", result.stdout);
+    const said = JSON.stringify(model.requests.at(-1)?.body);
+    assert.match(said, /is recalled, and its session is ended/);
+    assert.match(said, /It is not one that you started/);
+    const { delegations, workPlans } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
+    assert.deepEqual(
+      delegations.map(({ state, agent }: { state: string; agent: string }) => [state, agent]),
+      [["recalled", "general"]],
+    );
+    const names = workPlans[0].tasks.map(({ name, status }: { name: string; status: string }) => [name, status]);
+    assert.deepEqual(names, [
+      ["Build the form", "completed"],
+      ["The docs", "planned"],
+    ]);
+  });
+
   test("goes on with the user's own rules and plugins", thorough, async (t) => {
     const bench = await workshop.bench(t, { script: WORK, limits: { attemptsPerTodo: 1 } });
     if (!bench) return;
