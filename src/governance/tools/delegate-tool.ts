@@ -1,5 +1,5 @@
 import type { Brain } from "../graph/brain.ts";
-import { drawDelegation } from "../graph/draw.ts";
+import { drawTree } from "../graph/draw.ts";
 import { findNode } from "../graph/lookup.ts";
 import type { PlannedNode } from "../graph/schema.ts";
 import { answered, type Caller, common, nextCall, type Prepared, told } from "./answer.ts";
@@ -13,7 +13,7 @@ const STATUS = nextCall("govern_delegate", { action: "status" });
 export function delegateTool(args: DelegateArguments, caller: Caller, brain: Brain): Prepared {
   switch (args.action) {
     case "status":
-      return answered(brain.graph.delegations.map(drawDelegation).join("\n") || "Nothing was handed over.");
+      return answered(drawTree(brain.graph.delegations).join("\n") || "Nothing was handed over.");
     case "assign":
       return assign(args, caller, brain);
     case "recall": {
