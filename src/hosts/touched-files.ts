@@ -53,16 +53,19 @@ export class TouchedFiles {
 /** Of `git status -z`. */
 export const STATUS_ARGS = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
 
-export const namesInStatus = (printed: string): string[] =>
-  printed
-    .split("\0")
-    .filter((line) => line.length > 3)
-    .map((line) => line.slice(3));
+export const namesInStatus = (lines: readonly string[]): string[] =>
+  lines.filter((line) => line.length > 3).map((line) => line.slice(3));
+
+/** All files of a worktree that git does not ignore. */
+export const filesIn = (root: string): Promise<string[]> =>
+  quietGit(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+
+const changedIn = async (root: string): Promise<string[]> => namesInStatus(await quietGit(root, STATUS_ARGS));
 
 /** Without the user's settings: programs that they name would run at each look. */
-async function changedIn(root: string): Promise<string[]> {
+async function quietGit(root: string, args: readonly string[]): Promise<string[]> {
   const quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"];
   const options = { cwd: root, maxBuffer: MAX_LISTED, timeout: DEADLINE_MS };
-  const { stdout } = await promisify(execFile)("git", [...quiet, ...STATUS_ARGS], options);
-  return namesInStatus(stdout);
+  const { stdout } = await promisify(execFile)("git", [...quiet, ...args], options);
+  return stdout.split("\0").filter((line) => line !== "");
 }

@@ -4,11 +4,11 @@ import type { Anchor } from "../../governance/context/anchors.ts";
 import { Brain } from "../../governance/graph/brain.ts";
 import { parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
-import type { PlanStatus, TaskGraph } from "../../governance/graph/schema.ts";
+import type { TaskGraph } from "../../governance/graph/schema.ts";
+import { FACTS } from "../../hosts/run-governance.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held/files.ts";
-import type { PlanSummary } from "../../plan/summary.ts";
-import { FACTS } from "../runs/governed.ts";
+import { workPlanStatus } from "../steps/dependencies.ts";
 import type { PlanDetail } from "./read.ts";
 
 /** The most that is read of what one run told, of all of them, and of how many runs. */
@@ -24,14 +24,9 @@ export interface TasksReport {
   readonly problems: readonly string[];
 }
 
-/** What a plan is to other plans of a graph. */
-export function workPlanStatus({ status, location }: Pick<PlanSummary, "status" | "location">): PlanStatus {
-  return status === "done" ? "completed" : location === "inbox" ? "draft" : "active";
-}
-
 /** The tasks of a plan, with what its agents told of them: evidence, which decides nothing. */
-export function readTasks({ record, summary, todos, runs }: PlanDetail): TasksReport {
-  const terms = { id: record.id, title: summary.title, status: workPlanStatus(summary), todos };
+export function readTasks({ record, summary, todos, runs, before }: PlanDetail): TasksReport {
+  const terms = { id: record.id, title: summary.title, status: workPlanStatus(record), todos, before };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
   const problems: string[] = [];
   const note = (run: number, line: number, problem: string): void => {

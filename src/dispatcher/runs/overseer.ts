@@ -56,21 +56,21 @@ export class RunOverseer {
     const call = { id: callId, session, tool, input };
     const before = this.#calls.get(callId);
     if (before && isDeepStrictEqual(before, call)) return { allow: true };
-    if (before) this.#forget(before);
+    if (before) await this.#forget(before);
     const verdict = await this.#governor.before(call);
-    if (verdict.allow) this.#remember(call);
+    if (verdict.allow) await this.#remember(call);
     return verdict;
   }
 
-  #remember(call: HostCall): void {
+  async #remember(call: HostCall): Promise<void> {
     this.#calls.set(call.id, call);
     const [oldest] = this.#calls.values();
-    if (oldest && this.#calls.size > MAX_CALLS) this.#forget(oldest);
+    if (oldest && this.#calls.size > MAX_CALLS) await this.#forget(oldest);
   }
 
-  #forget(call: HostCall): void {
+  async #forget(call: HostCall): Promise<void> {
     this.#calls.delete(call.id);
-    this.#governor.failed(call);
+    await this.#governor.failed(call);
   }
 
   /** A sub-agent is bound to its task before anything of it is judged. One that no call of the run has started gets none. */
@@ -104,7 +104,7 @@ export class RunOverseer {
     if (ok && isGovernTool(tool) && tool !== "govern_shell") return this.#govern({ ...call, tool });
     if (this.#governor.mayTouch(callId)) this.#record(call, ok);
     else if (ok) await this.#governor.after(call, { ok, files: [] });
-    else this.#governor.failed(call);
+    else await this.#governor.failed(call);
     return {};
   }
 

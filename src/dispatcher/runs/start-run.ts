@@ -28,7 +28,7 @@ import { leftOut } from "../worktree/set-aside.ts";
 import type { Pooled } from "./agent-pool.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
 import { runLimits } from "./follow.ts";
-import { governRun, oursFor } from "./governed.ts";
+import { governRun, oursFor, roleOfRun } from "./governed.ts";
 import type { AtWork } from "./occupancy.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
 import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
@@ -118,6 +118,8 @@ async function describeStart(
   const session = adapterOf(agent).resumes ? sessionFor(record, stage, agent) : undefined;
   const about = conversationOf(record, stage);
   const todo = text.doc.todos.find((candidate) => candidate.id === record.current?.todoId);
+  // With every agent, though not every one has rules inside: what a TODO asks for is kept, or said to be impossible.
+  if (stage === "worker") roleOfRun(loom, record, todo);
   const more: Record<string, string> = stage === "reviewer" ? await reviewPromptValues(loom, record) : {};
   const messages = takeMessages(loom, record, number, session?.id);
   const given = givenEvents(loom, record);

@@ -24,8 +24,10 @@ export class Brain {
   readonly #anchors = new Map<string, Anchor>();
   readonly #denials = new Map<string, number>();
 
-  constructor(given: TaskGraph = makeGraph()) {
+  /** `anchors` are those of earlier runs. */
+  constructor(given: TaskGraph = makeGraph(), anchors: readonly Anchor[] = []) {
     this.#graph = given;
+    for (const anchor of anchors) this.#anchors.set(anchor.id, anchor);
     this.#given = new Set(given.workPlans.flatMap((plan) => [plan.id, ...nodesOf(plan).map(({ id }) => id)]));
   }
 

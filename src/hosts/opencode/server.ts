@@ -1,6 +1,8 @@
 import { messageOf } from "../../kernel/errors.ts";
 import { asFields, asNumber } from "../../kernel/json-fields.ts";
+import { tellEnd } from "../end-run.ts";
 import { type Governor, unjudged } from "../governor.ts";
+import { ProtectedFiles } from "../protected-files.ts";
 import { GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../run-governance.ts";
 import { TouchedFiles } from "../touched-files.ts";
 import { quietly, within } from "../within.ts";
@@ -20,7 +22,7 @@ export async function server(input: PluginInput): Promise<Hooks> {
   try {
     const phase = phaseOf(process.env.PRLOOM_STAGE);
     const governor = await within(governorOfRun("opencode", { folder, facts, phase }), HOOK_MS);
-    return hooksOf(governor, input);
+    return hooksOf(governor, facts, input);
   } catch (error) {
     return refusing(`prloom's rules for this run cannot be read: ${messageOf(error)}`);
   }
@@ -36,11 +38,13 @@ function refusing(why: string): Hooks {
   };
 }
 
-function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
+function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Hooks {
   const children = new Children(governor, client);
   const touched = new TouchedFiles(governor.ownPolicy.root);
   const ended = new Map<string, boolean>();
+  const kept = new ProtectedFiles(governor.ownPolicy);
   void quietly(() => touched.look());
+  void quietly(() => kept.begin());
   return {
     // The judge is in place, and decides from here on.
     config: async (config) => reopen(config),
@@ -50,20 +54,29 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { id: callID, session: sessionID, tool, input: args };
       // A session that nothing is known about could be one that has less than the run.
-      const judged = children.bind(sessionID).then(() => governor.before(call));
+      const judged = Promise.all([children.bind(sessionID), kept.begin()]).then(() => governor.before(call));
       const verdict = await within(judged, HOOK_MS).catch((error) => unjudged("opencode", call, error));
       if (verdict.allow) return;
-      if (verdict.endsRun) await quietly(() => client.session.abort({ path: { id: sessionID } }));
+      if (verdict.endsRun) {
+        await quietly(() => tellEnd(facts, verdict.text));
+        await quietly(() => children.endAll(sessionID));
+      }
       throw new Error(verdict.text);
     },
-    "tool.execute.after": async ({ sessionID, callID }, { metadata }) => {
-      const ok = ended.get(callID) ?? (asNumber(asFields(metadata).exit) ?? 0) === 0;
+    "tool.execute.after": async ({ sessionID, callID }, output) => {
+      const ok = ended.get(callID) ?? (asNumber(asFields(output.metadata).exit) ?? 0) === 0;
       ended.delete(callID);
       const call = { id: callID, session: sessionID };
-      // The call is over: nobody waits for what is found out about it.
-      if (governor.mayTouch(callID))
-        void quietly(async () => governor.after(call, { ok, files: await touched.look() }));
-      else await quietly(() => governor.after(call, { ok, files: [] }));
+      if (!governor.mayTouch(callID)) return quietly(() => governor.after(call, { ok, files: [] }));
+      const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
+      if (back.length > 0) output.output = `${output.output ?? ""}\n\n${governor.changedProtected(call, back)}`;
+      // The call is over: nobody waits for what else is found out about it.
+      void quietly(async () => {
+        const files = await touched.look();
+        const putBack = [...back, ...(await kept.putBack(files))];
+        governor.changedProtected(call, putBack);
+        await governor.after(call, { ok, files: files.filter((file) => !putBack.includes(file)), putBack });
+      });
     },
     "experimental.chat.messages.transform": async (_, { messages }) =>
       quietly(() => {

@@ -1,0 +1,172 @@
+import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { matchesAny } from "../governance/policy/paths.ts";
+import type { Policy } from "../governance/policy/policy-file.ts";
+import { errnoOf } from "../kernel/errors.ts";
+import { filesIn } from "./touched-files.ts";
+
+/** What is larger, or more, is left to the dispatcher, which compares with the commit when the run has ended. */
+const MAX_FILES = 1000;
+const MAX_BYTES = 1024 ** 2;
+
+/** Not the repository's: the run's own folder, git's, which the dispatcher compares, and what OpenCode itself installs. */
+const NOT_COMPARED =
+  /^prloom\/\.local(?:\/|$)|(?:^|\/)\.git(?:\/|$)|^\.opencode\/(?:node_modules(?:\/|$)|(?:package(?:-lock)?\.json|bun\.lockb?|\.gitignore)$)/;
+
+/** A file or a link as it was; of one that is too large only that it was there. */
+interface Kept {
+  readonly mark: string;
+  readonly mode: number;
+  readonly link?: string;
+  readonly bytes?: Buffer;
+}
+
+/**
+ * Protected files of a worktree as they were when the run began. Scripts may run and cannot be looked into, so what they
+ * changed there is found after each command, and put back. It runs inside of the agent's own enclosure, with no more rights
+ * than the agent has.
+ */
+export class ProtectedFiles {
+  readonly #root: string;
+  readonly #protected: readonly string[];
+  readonly #places: readonly string[];
+  #kept: Promise<Map<string, Kept>> | undefined;
+  #isPartial = false;
+  /** One at a time: two would put back what the other is about to look at. */
+  #comparing: Promise<unknown> = Promise.resolve();
+
+  constructor({ root, protected: patterns }: Pick<Policy, "root" | "protected">) {
+    this.#root = root;
+    this.#protected = patterns;
+    this.#places = [...new Set(patterns.map(placeOf))].filter((place) => place !== "" && !NOT_COMPARED.test(place));
+  }
+
+  /** Remembers what is there, once. */
+  async begin(): Promise<void> {
+    this.#kept ??= this.#look();
+    await this.#kept;
+  }
+
+  /** Puts back what is other than at the beginning, and returns the names; `also` are files that are known to have changed. */
+  putBack(also: readonly string[] = []): Promise<readonly string[]> {
+    const comparing = this.#comparing.catch(() => undefined).then(() => this.#compare(also));
+    this.#comparing = comparing;
+    return comparing;
+  }
+
+  async #compare(also: readonly string[]): Promise<readonly string[]> {
+    this.#kept ??= this.#look();
+    const kept = await this.#kept;
+    const back = await this.#remakeFolders(kept);
+    const there = [...(await this.#list()), ...also.filter((path) => this.#isProtected(path))];
+    for (const path of new Set([...kept.keys(), ...there])) {
+      const before = kept.get(path);
+      if ((await this.#markOf(path)) === before?.mark) continue;
+      if (await this.#restore(path, before)) back.push(path);
+      if (before) kept.set(path, { ...before, mark: (await this.#markOf(path)) ?? "" });
+    }
+    return back;
+  }
+
+  async #look(): Promise<Map<string, Kept>> {
+    const isAnywhere = this.#protected.some((pattern) => placeOf(pattern) === "" && !pattern.endsWith(".git"));
+    const others = isAnywhere ? (await filesIn(this.#root)).filter((path) => this.#isProtected(path)) : [];
+    const found = [...new Set([...(await this.#list()), ...others])];
+    this.#isPartial = found.length >= MAX_FILES;
+    const kept = new Map<string, Kept>();
+    for (const path of found.slice(0, MAX_FILES)) {
+      const stat = await this.#statOf(path);
+      if (!stat) continue;
+      const at = join(this.#root, path);
+      const common = { mark: markOf(stat), mode: Number(stat.mode) & 0o777 };
+      if (stat.isSymbolicLink()) kept.set(path, { ...common, link: await readlink(at) });
+      else if (stat.isFile() && stat.size <= MAX_BYTES) kept.set(path, { ...common, bytes: await readFile(at) });
+      else kept.set(path, common);
+    }
+    return kept;
+  }
+
+  /** A link in the place of a folder would lead what is put back elsewhere. */
+  async #remakeFolders(kept: ReadonlyMap<string, Kept>): Promise<string[]> {
+    const folders = new Set([...kept.keys()].flatMap(foldersOf));
+    const back: string[] = [];
+    for (const folder of [...folders].sort()) {
+      const stat = await this.#statOf(folder);
+      if (!stat || stat.isDirectory()) continue;
+      await rm(join(this.#root, folder), { force: true });
+      back.push(folder);
+    }
+    return back;
+  }
+
+  /** Whether it was other than before: a file that was only touched is as it was. */
+  async #restore(path: string, before: Kept | undefined): Promise<boolean> {
+    const at = join(this.#root, path);
+    if (!before) {
+      if (this.#isPartial) return false;
+      await rm(at, { recursive: true, force: true });
+      return true;
+    }
+    if (before.bytes === undefined && before.link === undefined) return true;
+    const isFile = (await this.#statOf(path))?.isFile() === true;
+    if (before.bytes && isFile && (await readFile(at)).equals(before.bytes)) {
+      await chmod(at, before.mode);
+      return false;
+    }
+    await rm(at, { recursive: true, force: true });
+    await mkdir(dirname(at), { recursive: true });
+    if (before.link !== undefined) await symlink(before.link, at);
+    else await writeFile(at, before.bytes ?? "", { mode: before.mode, flag: "wx" });
+    return true;
+  }
+
+  async #list(): Promise<readonly string[]> {
+    const found: string[] = [];
+    const open = [...this.#places];
+    for (let path = open.pop(); path !== undefined && found.length < MAX_FILES; path = open.pop()) {
+      if (NOT_COMPARED.test(path)) continue;
+      const stat = await this.#statOf(path);
+      if (!stat) continue;
+      if (stat.isDirectory()) for (const name of await readdir(join(this.#root, path))) open.push(`${path}/${name}`);
+      else if (this.#isProtected(path)) found.push(path);
+    }
+    return found;
+  }
+
+  #isProtected(path: string): boolean {
+    return !NOT_COMPARED.test(path) && matchesAny(path, this.#protected, "any-case");
+  }
+
+  async #markOf(path: string): Promise<string | undefined> {
+    const stat = await this.#statOf(path);
+    return stat && markOf(stat);
+  }
+
+  async #statOf(path: string) {
+    try {
+      return await lstat(join(this.#root, path), { bigint: true });
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return undefined;
+      throw error;
+    }
+  }
+}
+
+const markOf = ({ ino, size, mtimeNs, ctimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint }) =>
+  `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+
+/** The folder or file that all of a pattern's paths are in; empty for one that may be anywhere. */
+function placeOf(pattern: string): string {
+  const parts = pattern.replace(/^\.\//, "").split("/");
+  const wild = parts.findIndex((part) => /[*?]/.test(part));
+  return parts
+    .slice(0, wild < 0 ? parts.length : wild)
+    .filter((part) => part !== "")
+    .join("/");
+}
+
+/** All folders above a file. */
+function foldersOf(path: string): string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+}
