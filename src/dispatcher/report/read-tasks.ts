@@ -6,7 +6,7 @@ import { parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
-import { readInside } from "../../kernel/held/files.ts";
+import { readLinesInside } from "../../kernel/held/files.ts";
 import { workPlanStatus } from "../steps/dependencies.ts";
 import type { PlanDetail } from "./read.ts";
 
@@ -31,7 +31,9 @@ export function readTasks({ record, summary, todos, runs, before }: PlanDetail):
   const note = (run: number, line: number, problem: string): void => {
     if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
   };
-  for (const { run, text } of journalsOf(runs)) {
+  for (const { run, text, isWhole } of journalsOf(runs)) {
+    if (!isWhole)
+      problems.push(`run ${run}: ${FACTS} is too large to be shown whole; what comes later in it is left out`);
     for (const [at, line] of text.split("\n").entries()) {
       if (line === "") continue;
       const parsed = parseFact(line);
@@ -43,14 +45,20 @@ export function readTasks({ record, summary, todos, runs, before }: PlanDetail):
   return { graph: brain.graph, anchors: brain.anchors, problems };
 }
 
+interface RunJournal {
+  readonly run: number;
+  readonly text: string;
+  readonly isWhole: boolean;
+}
+
 /** In the order of the runs. Where it is too much, that of the newest counts. */
-function journalsOf(runs: PlanDetail["runs"]): readonly { readonly run: number; readonly text: string }[] {
+function journalsOf(runs: PlanDetail["runs"]): readonly RunJournal[] {
   let left = MAX_ALL_BYTES;
   const newest = runs.slice(-MAX_RUNS).reverse();
   const read = newest.map(({ run, dir }) => {
-    const bytes = readInside(dir, join(RUN_FILES.agentDir, FACTS), Math.min(MAX_BYTES, left));
-    left -= bytes?.length ?? 0;
-    return { run, text: bytes?.toString("utf8") ?? "" };
+    const found = readLinesInside(dir, join(RUN_FILES.agentDir, FACTS), Math.min(MAX_BYTES, left));
+    left -= found?.bytes.length ?? 0;
+    return { run, text: found?.bytes.toString("utf8") ?? "", isWhole: found?.isWhole ?? true };
   });
   return read.reverse();
 }
