@@ -1,13 +1,11 @@
-import { join } from "node:path";
-import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import type { Anchor } from "../../governance/context/anchors.ts";
 import { Brain } from "../../governance/graph/brain.ts";
 import { parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
-import { existsNoFollow } from "../../kernel/files.ts";
-import { readInside } from "../../kernel/held/files.ts";
+import { readLinesInside } from "../../kernel/held/files.ts";
+import { factsIn } from "../runs/facts-in.ts";
 import { workPlanStatus } from "../steps/dependencies.ts";
 import type { PlanDetail } from "./read.ts";
 
@@ -32,7 +30,9 @@ export function readTasks({ record, summary, todos, runs, before }: PlanDetail):
   const note = (run: number, line: number, problem: string): void => {
     if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
   };
-  for (const { run, text } of journalsOf(runs)) {
+  for (const { run, text, isWhole } of journalsOf(runs)) {
+    if (!isWhole)
+      problems.push(`run ${run}: ${FACTS} is too large to be shown whole; what comes later in it is left out`);
     for (const [at, line] of text.split("\n").entries()) {
       if (line === "") continue;
       const parsed = parseFact(line);
@@ -44,17 +44,20 @@ export function readTasks({ record, summary, todos, runs, before }: PlanDetail):
   return { graph: brain.graph, anchors: brain.anchors, problems };
 }
 
+interface RunJournal {
+  readonly run: number;
+  readonly text: string;
+  readonly isWhole: boolean;
+}
+
 /** In the order of the runs. Where it is too much, that of the newest counts. */
-function journalsOf(runs: PlanDetail["runs"]): readonly { readonly run: number; readonly text: string }[] {
+function journalsOf(runs: PlanDetail["runs"]): readonly RunJournal[] {
   let left = MAX_ALL_BYTES;
   const newest = runs.slice(-MAX_RUNS).reverse();
   const read = newest.map(({ run, dir }) => {
-    const most = Math.min(MAX_BYTES, left);
-    // Where the dispatcher wrote it down itself, nothing that the agent left counts.
-    const place = existsNoFollow(join(dir, FACTS)) ? FACTS : join(RUN_FILES.agentDir, FACTS);
-    const bytes = readInside(dir, place, most);
-    left -= bytes?.length ?? 0;
-    return { run, text: bytes?.toString("utf8") ?? "" };
+    const found = readLinesInside(dir, factsIn(dir), Math.min(MAX_BYTES, left));
+    left -= found?.bytes.length ?? 0;
+    return { run, text: found?.bytes.toString("utf8") ?? "", isWhole: found?.isWhole ?? true };
   });
   return read.reverse();
 }

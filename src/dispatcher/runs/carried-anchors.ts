@@ -3,9 +3,10 @@ import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { type Anchor, bestAnchors, parseAnchors } from "../../governance/context/anchors.ts";
 import { Brain } from "../../governance/graph/brain.ts";
 import { parseFact } from "../../governance/graph/facts.ts";
-import { FACTS, GOVERNANCE_FILES } from "../../hosts/run-governance.ts";
+import { GOVERNANCE_FILES } from "../../hosts/run-governance.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { readInside } from "../../kernel/held/files.ts";
+import { readLinesInside } from "../../kernel/held/files.ts";
+import { factsIn } from "./facts-in.ts";
 import { readRunRecord } from "./run-record.ts";
 
 /** So many earlier runs are looked at for one that was governed. */
@@ -33,8 +34,8 @@ export function carriedAnchors(runDir: string, now: number): readonly Anchor[] {
 }
 
 function addAnchors(brain: Brain, dir: string): void {
-  const journal = readInside(dir, join(RUN_FILES.agentDir, FACTS), MAX_BYTES);
-  for (const line of journal?.toString("utf8").split("\n") ?? []) {
+  const journal = readLinesInside(dir, factsIn(dir), MAX_BYTES);
+  for (const line of journal?.bytes.toString("utf8").split("\n") ?? []) {
     const parsed = line.includes('"anchor') ? parseFact(line) : undefined;
     if (parsed && "fact" in parsed) brain.add(parsed.fact);
   }

@@ -75,7 +75,11 @@ export interface Governance extends Pick<AgentRequest, "governed" | "overseer"> 
 }
 
 /** Writes what the run may do, once and before it starts. */
-export async function governRun(loom: Located & Configured & Records, record: PlanRecord, run: GovernedRun): Promise<Governance> {
+export async function governRun(
+  loom: Located & Configured & Records,
+  record: PlanRecord,
+  run: GovernedRun,
+): Promise<Governance> {
   const { runDir, enclosure } = run;
   const { policy, graph } = termsOf(loom, record, run);
   const folder = join(runDir, RUN_FILES.governance);
@@ -107,7 +111,8 @@ async function overseerOf(worktree: Worktree, run: GovernedRun, folder: string):
   writeRunFile(facts, "");
   const files = enclosure.sandboxed ? { files: filesSeenFrom(rootOfRun(runDir)) } : {};
   const governor = await governorOfRun("claude", { folder, facts, phase: phaseOf(stage), ...files });
-  const listed = async () => namesInStatus(splitNul((await gitIn(worktree, ["--no-optional-locks", ...STATUS_ARGS])).stdout));
+  const listed = async () =>
+    namesInStatus(splitNul((await gitIn(worktree, ["--no-optional-locks", ...STATUS_ARGS])).stdout));
   return new RunOverseer(governor, new TouchedFiles(worktree.path, listed));
 }
 

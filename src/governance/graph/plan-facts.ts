@@ -144,8 +144,9 @@ export function moveNode(graph: TaskGraph, fact: FactOf<"node_moved">, given: Gi
     ...(status === "active" ? { startedAt: at } : {}),
     ...(status === "completed" ? { completedAt: at, result } : {}),
   }));
-  // Nothing waits for a start.
-  return applied(status === "active" ? bringForward(moved, node) : settleWaiting(moved));
+  if (status === "active") return applied(bringForward(moved, node));
+  // Only what is completed frees others, and it stays so.
+  return applied(status === "completed" ? settleWaiting(moved) : moved);
 }
 
 /** Of a node of the dispatcher: it is started already, and what else is asked for is noted. */

@@ -93,3 +93,16 @@ test("show draws them where an agent was governed, sub-agents below those who st
   );
   assert.doesNotMatch((await project.cli(["show", "later"])).stdout, /TASKS/);
 });
+
+test("of a journal that is too large what fits is shown, and said to be a part", async () => {
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [{ id: node }] = workPlans[0].tasks;
+  const file = join(project.authority, "plans", "shop", "runs", "1", "agent", "facts.jsonl");
+  const filler = `${" ".repeat(1023)}\n`.repeat(4096);
+  const line = (summary: string) => `${JSON.stringify(checkpoint(node, summary))}\n`;
+  writeFileSync(file, `${line("early")}${filler}${line("late")}`);
+  const { stdout, stderr } = await project.cli(["tasks", "shop"]);
+  assert.match(stdout, /· write: early\n/);
+  assert.doesNotMatch(stdout, /late/);
+  assert.match(stderr, /run 1: facts\.jsonl is too large to be shown whole/);
+});
