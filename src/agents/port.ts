@@ -185,6 +185,8 @@ export type Told =
 export interface ToldAnswer {
   /** Of a call: takes the place of its result. Else what the conversation is to know. */
   readonly text?: string | undefined;
+  /** Of a call: what the conversation is to know besides its result. */
+  readonly note?: string | undefined;
   /** A sub-agent that is to be ended. */
   readonly ends?: string | undefined;
 }

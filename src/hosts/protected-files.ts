@@ -1,9 +1,36 @@
-import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { matchesAny } from "../governance/policy/paths.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import { errnoOf } from "../kernel/errors.ts";
 import { filesIn } from "./touched-files.ts";
+
+/** How the files of a worktree are touched; paths are below it. */
+export interface WorktreeDisk {
+  /** All that git does not ignore. */
+  files(): Promise<readonly string[]>;
+  read(path: string): Promise<Buffer | undefined>;
+  remove(path: string): Promise<void>;
+  write(path: string, bytes: Buffer, mode: number): Promise<void>;
+  link(path: string, to: string): Promise<void>;
+}
+
+/** For where nothing more can be reached than the agent can reach itself. */
+function plainDisk(root: string): WorktreeDisk {
+  const placed = async (path: string): Promise<string> => {
+    const at = join(root, path);
+    await rm(at, { recursive: true, force: true });
+    await mkdir(dirname(at), { recursive: true });
+    return at;
+  };
+  return {
+    files: () => filesIn(root),
+    read: (path) => readFile(join(root, path)),
+    remove: (path) => rm(join(root, path), { recursive: true, force: true }),
+    write: async (path, bytes, mode) => writeFile(await placed(path), bytes, { mode, flag: "wx" }),
+    link: async (path, to) => symlink(to, await placed(path)),
+  };
+}
 
 /** What is larger, or more, is left to the dispatcher, which compares with the commit when the run has ended. */
 const MAX_FILES = 1000;
@@ -23,11 +50,11 @@ interface Kept {
 
 /**
  * Protected files of a worktree as they were when the run began. Scripts may run and cannot be looked into, so what they
- * changed there is found after each command, and put back. It runs inside of the agent's own enclosure, with no more rights
- * than the agent has.
+ * changed there is found after each command, and put back.
  */
 export class ProtectedFiles {
   readonly #root: string;
+  readonly #disk: WorktreeDisk;
   readonly #protected: readonly string[];
   readonly #places: readonly string[];
   #kept: Promise<Map<string, Kept>> | undefined;
@@ -35,8 +62,9 @@ export class ProtectedFiles {
   /** One at a time: two would put back what the other is about to look at. */
   #comparing: Promise<unknown> = Promise.resolve();
 
-  constructor({ root, protected: patterns }: Pick<Policy, "root" | "protected">) {
+  constructor({ root, protected: patterns }: Pick<Policy, "root" | "protected">, disk = plainDisk(root)) {
     this.#root = root;
+    this.#disk = disk;
     this.#protected = patterns;
     this.#places = [...new Set(patterns.map(placeOf))].filter((place) => place !== "" && !NOT_COMPARED.test(place));
   }
@@ -70,7 +98,7 @@ export class ProtectedFiles {
 
   async #look(): Promise<Map<string, Kept>> {
     const isAnywhere = this.#protected.some((pattern) => placeOf(pattern) === "" && !pattern.endsWith(".git"));
-    const others = isAnywhere ? (await filesIn(this.#root)).filter((path) => this.#isProtected(path)) : [];
+    const others = isAnywhere ? (await this.#disk.files()).filter((path) => this.#isProtected(path)) : [];
     const found = [...new Set([...(await this.#list()), ...others])];
     this.#isPartial = found.length >= MAX_FILES;
     const kept = new Map<string, Kept>();
@@ -80,10 +108,15 @@ export class ProtectedFiles {
       const at = join(this.#root, path);
       const common = { mark: markOf(stat), mode: Number(stat.mode) & 0o777 };
       if (stat.isSymbolicLink()) kept.set(path, { ...common, link: await readlink(at) });
-      else if (stat.isFile() && stat.size <= MAX_BYTES) kept.set(path, { ...common, bytes: await readFile(at) });
+      else if (stat.isFile() && stat.size <= MAX_BYTES) kept.set(path, { ...common, ...(await this.#bytesOf(path)) });
       else kept.set(path, common);
     }
     return kept;
+  }
+
+  async #bytesOf(path: string): Promise<Pick<Kept, "bytes">> {
+    const bytes = await this.#disk.read(path);
+    return bytes ? { bytes } : {};
   }
 
   /** A link in the place of a folder would lead what is put back elsewhere. */
@@ -93,7 +126,7 @@ export class ProtectedFiles {
     for (const folder of [...folders].sort()) {
       const stat = await this.#statOf(folder);
       if (!stat || stat.isDirectory()) continue;
-      await rm(join(this.#root, folder), { force: true });
+      await this.#disk.remove(folder);
       back.push(folder);
     }
     return back;
@@ -101,23 +134,17 @@ export class ProtectedFiles {
 
   /** Whether it was other than before: a file that was only touched is as it was. */
   async #restore(path: string, before: Kept | undefined): Promise<boolean> {
-    const at = join(this.#root, path);
     if (!before) {
       if (this.#isPartial) return false;
-      await rm(at, { recursive: true, force: true });
+      await this.#disk.remove(path);
       return true;
     }
-    if (before.bytes === undefined && before.link === undefined) return true;
-    const isFile = (await this.#statOf(path))?.isFile() === true;
-    if (before.bytes && isFile && (await readFile(at)).equals(before.bytes)) {
-      await chmod(at, before.mode);
-      return false;
-    }
-    await rm(at, { recursive: true, force: true });
-    await mkdir(dirname(at), { recursive: true });
-    if (before.link !== undefined) await symlink(before.link, at);
-    else await writeFile(at, before.bytes ?? "", { mode: before.mode, flag: "wx" });
-    return true;
+    if (before.link !== undefined) await this.#disk.link(path, before.link);
+    if (before.bytes === undefined) return true;
+    const stat = await this.#statOf(path);
+    const isSame = stat?.isFile() === true && (await this.#disk.read(path))?.equals(before.bytes) === true;
+    if (!isSame || (Number(stat.mode) & 0o777) !== before.mode) await this.#disk.write(path, before.bytes, before.mode);
+    return !isSame;
   }
 
   async #list(): Promise<readonly string[]> {

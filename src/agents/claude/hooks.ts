@@ -87,13 +87,15 @@ function decision(permission: Permission): JsonFields {
 
 const answering =
   (id: string, event: string): Tell["answer"] =>
-  ({ text, ends }) => ({
-    events: [],
-    write: [
-      hookLine(id, text === undefined ? {} : saying(event, text)),
-      ...(ends === undefined ? [] : [stopLine(ends)]),
-    ],
-  });
+  ({ text, note, ends }) => {
+    const said =
+      note === undefined
+        ? text === undefined
+          ? {}
+          : saying(event, text)
+        : specific(event, { additionalContext: note });
+    return { events: [], write: [hookLine(id, said), ...(ends === undefined ? [] : [stopLine(ends)])] };
+  };
 
 function saying(event: string, text: string): JsonFields {
   if (event === "PostToolUse") return specific(event, { updatedMCPToolOutput: [{ type: "text", text }] });

@@ -16,6 +16,7 @@ import { makePolicy } from "../../governance/policy/make-policy.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
 import { type Role, roleNamed } from "../../governance/policy/roles.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
+import { ProtectedFiles } from "../../hosts/protected-files.ts";
 import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../../hosts/run-governance.ts";
 import { namesInStatus, STATUS_ARGS, TouchedFiles } from "../../hosts/touched-files.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -30,6 +31,7 @@ import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { plansBefore } from "../steps/dependencies.ts";
 import { carriedAnchors } from "./carried-anchors.ts";
+import { heldDisk } from "./held-disk.ts";
 import { RunOverseer } from "./overseer.ts";
 
 /** From source a program of ours needs what lies around it; built, it is one of the files beside this one. */
@@ -113,7 +115,8 @@ async function overseerOf(worktree: Worktree, run: GovernedRun, folder: string):
   const governor = await governorOfRun("claude", { folder, facts, phase: phaseOf(stage), ...files });
   const listed = async () =>
     namesInStatus(splitNul((await gitIn(worktree, ["--no-optional-locks", ...STATUS_ARGS])).stdout));
-  return new RunOverseer(governor, new TouchedFiles(worktree.path, listed));
+  const kept = new ProtectedFiles(governor.ownPolicy, heldDisk(worktree));
+  return new RunOverseer(governor, new TouchedFiles(worktree.path, listed), kept);
 }
 
 /** The machine as the run sees it: its first process is on record before the agent begins. */

@@ -3,6 +3,7 @@ import type { Permission, PermitRequest, SubAgent, Told, ToldAnswer } from "../.
 import { ownTool } from "../../governance/policy/tools/request-of.ts";
 import { isGovernTool } from "../../governance/tools/arguments.ts";
 import { type Governor, type HostCall, type HostVerdict, unjudged } from "../../hosts/governor.ts";
+import type { ProtectedFiles } from "../../hosts/protected-files.ts";
 import type { TouchedFiles } from "../../hosts/touched-files.ts";
 import { quietly, within } from "../../hosts/within.ts";
 
@@ -24,15 +25,17 @@ const RECALLED =
 export class RunOverseer {
   readonly #governor: Governor;
   readonly #touched: TouchedFiles;
+  readonly #kept: ProtectedFiles;
   readonly #calls = new Map<string, HostCall>();
   readonly #bound = new Map<string, Promise<unknown>>();
   readonly #recalled = new Set<string>();
   #recording: Promise<void>;
 
-  constructor(governor: Governor, touched: TouchedFiles) {
+  constructor(governor: Governor, touched: TouchedFiles, kept: ProtectedFiles) {
     this.#governor = governor;
     this.#touched = touched;
-    this.#recording = quietly(() => touched.look());
+    this.#kept = kept;
+    this.#recording = quietly(() => Promise.all([touched.look(), kept.begin()]));
   }
 
   /** Before a call. What is not judged in time, or cannot be, is denied unless it only reads. */
@@ -50,7 +53,7 @@ export class RunOverseer {
   }
 
   async #judge({ callId, tool, input, by }: PermitRequest): Promise<HostVerdict> {
-    const session = await this.#sessionOf(by);
+    const [session] = await Promise.all([this.#sessionOf(by), this.#kept.begin()]);
     if (this.#recalled.has(session)) return { allow: false, text: RECALLED, endsRun: false };
     if (callId === undefined) throw new Error("the program does not say which call it is");
     const call = { id: callId, session, tool, input };
@@ -102,17 +105,25 @@ export class RunOverseer {
     const tool = ownTool(call.tool);
     // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
     if (ok && isGovernTool(tool) && tool !== "govern_shell") return this.#govern({ ...call, tool });
-    if (this.#governor.mayTouch(callId)) this.#record(call, ok);
-    else if (ok) await this.#governor.after(call, { ok, files: [] });
+    if (this.#governor.mayTouch(callId)) return this.#touchedBy(call, ok);
+    if (ok) await this.#governor.after(call, { ok, files: [] });
     else await this.#governor.failed(call);
     return {};
   }
 
-  /** The program goes on meanwhile. */
-  #record(call: HostCall, ok: boolean): void {
-    this.#recording = this.#recording.then(() =>
-      quietly(async () => this.#governor.after(call, { ok, files: await this.#touched.look() })),
-    );
+  /** What is protected is put back, and the agent told, before it goes on; all else is found out meanwhile. */
+  async #touchedBy(call: HostCall, ok: boolean): Promise<ToldAnswer> {
+    const back = await this.#kept.putBack().catch(() => []);
+    const note = this.#governor.changedProtected(call, back);
+    this.#recording = this.#recording.then(() => quietly(() => this.#record(call, ok, back)));
+    return note === "" ? {} : { note };
+  }
+
+  async #record(call: HostCall, ok: boolean, before: readonly string[]): Promise<void> {
+    const files = await this.#touched.look();
+    const putBack = [...before, ...(await this.#kept.putBack(files))];
+    this.#governor.changedProtected(call, putBack);
+    await this.#governor.after(call, { ok, files: files.filter((file) => !putBack.includes(file)), putBack });
   }
 
   async #govern(call: HostCall): Promise<ToldAnswer> {

@@ -99,6 +99,13 @@ describe("a run of Claude Code that is judged from outside", () => {
       assert.deepEqual(answered(tell.answer({})), [{}]);
     });
 
+  test("hears about a call what is not its result", () => {
+    const { tell } = dialogue().read(hook("PostToolUseFailure", WRITE));
+    assert.deepEqual(answered(tell?.answer({ note: "Put back." }) ?? assert.fail()), [
+      { hookSpecificOutput: { hookEventName: "PostToolUseFailure", additionalContext: "Put back." } },
+    ]);
+  });
+
   test("a call that failed is over as well, and a sub-agent that was recalled is ended", () => {
     const { tell } = dialogue().read(hook("PostToolUseFailure", WRITE));
     assert.deepEqual(tell?.told, { kind: "ended", callId: "t1", ok: false });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import type { Permission, PermitRequest, SubAgent } from "../../../src/agents/port.ts";
@@ -8,6 +8,7 @@ import { filesSeenFrom } from "../../../src/governance/policy/files-seen.ts";
 import type { RunTerms } from "../../../src/governance/policy/make-policy.ts";
 import type { Files } from "../../../src/governance/policy/paths.ts";
 import { type Role, roleNamed } from "../../../src/governance/policy/roles.ts";
+import { ProtectedFiles } from "../../../src/hosts/protected-files.ts";
 import { governorOfRun } from "../../../src/hosts/run-governance.ts";
 import { TouchedFiles } from "../../../src/hosts/touched-files.ts";
 import { type GovernedFiles, governedFiles } from "../../hosts/run.ts";
@@ -37,7 +38,7 @@ async function overseen(terms: Partial<RunTerms> = {}, seen?: Files): Promise<Ov
   made.push(files);
   const phase = "implementing";
   const governor = await governorOfRun("claude", { ...files, phase, ...(seen ? { files: seen } : {}) });
-  const overseer = new RunOverseer(governor, new TouchedFiles(files.root));
+  const overseer = new RunOverseer(governor, new TouchedFiles(files.root), new ProtectedFiles(governor.ownPolicy));
   const permit = (tool: string, input: object, more: Partial<PermitRequest> = {}): Promise<Permission> =>
     overseer.permit({ tool, input, callId: nextId(), reads: false, question: "", ...more });
   return {
@@ -89,6 +90,22 @@ describe("a run that is judged from outside of its program", () => {
       status,
       /todo: Build the form \[active\] ← YOUR TASK\n.*make all \(failed\) \(changed src\/made\.ts\)/,
     );
+  });
+
+  test("has what a script changed in protected files put back, is told, and may not run it again", async () => {
+    const { overseer, files, asks, calls } = await overseen();
+    await overseer.settled();
+    const callId = nextId();
+    const input = { command: "sh src/script.sh" };
+    assert.equal(await asks("Bash", input, { callId }), "allowed");
+    mkdirSync(join(files.root, ".claude"));
+    writeFileSync(join(files.root, ".claude", "settings.json"), "{}");
+    const { note } = await overseer.tell({ kind: "ended", callId, ok: true });
+    assert.match(note ?? "", /changed \.claude\/settings\.json.*as it was again/);
+    assert(!existsSync(join(files.root, ".claude", "settings.json")));
+    assert.match(await asks("Bash", input), /GOVERNANCE BLOCK[\s\S]*when it was made before/);
+    await overseer.settled();
+    assert.match((await calls(...STATUS)) ?? "", /settings\.json/);
   });
 
   test("is denied the next TODO's work, with the chain", async () => {
