@@ -180,7 +180,7 @@ export type Told =
   /** A sub-agent begins, or goes on. */
   | { readonly kind: "sub-agent"; readonly by: SubAgent }
   /** A conversation is given a prompt, or is about to be shortened. */
-  | { readonly kind: "prompt" | "compaction"; readonly by?: SubAgent };
+  | { readonly kind: "prompt" | "compaction"; readonly by?: SubAgent; readonly said?: string };
 
 export interface ToldAnswer {
   /** Of a call: takes the place of its result. Else what the conversation is to know. */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Anchor, bestAnchors } from "../governance/context/anchors.ts";
 import { renderCompaction } from "../governance/context/compaction.ts";
+import { concernsOf } from "../governance/context/concerns.ts";
 import { cutOutput, keptWhole } from "../governance/context/pruning.ts";
 import { renderTurn } from "../governance/context/turn.ts";
 import type { SeenOutput } from "../governance/context/warnings.ts";
@@ -220,11 +221,13 @@ export class Governor {
     return { text: prepared.answer(outcome, journal.brain), ends };
   }
 
-  /** What is added to the last message of each turn. */
-  turn(session: string, concerns: readonly string[] = []): string {
+  /** What is added to the last message of each turn; `said` is that message. */
+  turn(session: string, said = ""): string {
     const delegation = this.#sub.all.findLast((one) => one.session === session);
     const wear = { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [] };
-    return renderTurn({ ...this.#view(session), delegation, wear, concerns });
+    const view = this.#view(session);
+    const known = view.anchors.map(({ anchor }) => anchor);
+    return renderTurn({ ...view, delegation, wear, concerns: concernsOf(said, view.graph, known) });
   }
 
   /** Outputs that are to be cut, by their place, with what is left of them. */

@@ -87,9 +87,11 @@ export class ProtectedFiles {
     const kept = await this.#kept;
     const back = await this.#remakeFolders(kept);
     const there = [...(await this.#list()), ...also.filter((path) => this.#isProtected(path))];
-    for (const path of new Set([...kept.keys(), ...there])) {
+    const paths = [...new Set([...kept.keys(), ...there])];
+    const marks = await Promise.all(paths.map((path) => this.#markOf(path)));
+    for (const [at, path] of paths.entries()) {
       const before = kept.get(path);
-      if ((await this.#markOf(path)) === before?.mark) continue;
+      if (marks[at] === before?.mark) continue;
       if (await this.#restore(path, before)) back.push(path);
       if (before) kept.set(path, { ...before, mark: (await this.#markOf(path)) ?? "" });
     }
@@ -100,7 +102,7 @@ export class ProtectedFiles {
     const isAnywhere = this.#protected.some((pattern) => placeOf(pattern) === "" && !pattern.endsWith(".git"));
     const others = isAnywhere ? (await this.#disk.files()).filter((path) => this.#isProtected(path)) : [];
     const found = [...new Set([...(await this.#list()), ...others])];
-    this.#isPartial = found.length >= MAX_FILES;
+    this.#isPartial ||= found.length >= MAX_FILES;
     const kept = new Map<string, Kept>();
     for (const path of found.slice(0, MAX_FILES)) {
       const stat = await this.#statOf(path);
@@ -123,9 +125,10 @@ export class ProtectedFiles {
   async #remakeFolders(kept: ReadonlyMap<string, Kept>): Promise<string[]> {
     const folders = new Set([...kept.keys()].flatMap(foldersOf));
     const back: string[] = [];
-    for (const folder of [...folders].sort()) {
-      const stat = await this.#statOf(folder);
-      if (!stat || stat.isDirectory()) continue;
+    const sorted = [...folders].sort();
+    const stats = await Promise.all(sorted.map((folder) => this.#statOf(folder)));
+    for (const [at, folder] of sorted.entries()) {
+      if (stats[at]?.isDirectory() !== false) continue;
       await this.#disk.remove(folder);
       back.push(folder);
     }
@@ -149,15 +152,22 @@ export class ProtectedFiles {
 
   async #list(): Promise<readonly string[]> {
     const found: string[] = [];
-    const open = [...this.#places];
-    for (let path = open.pop(); path !== undefined && found.length < MAX_FILES; path = open.pop()) {
-      if (NOT_COMPARED.test(path)) continue;
-      const stat = await this.#statOf(path);
-      if (!stat) continue;
-      if (stat.isDirectory()) for (const name of await readdir(join(this.#root, path))) open.push(`${path}/${name}`);
-      else if (this.#isProtected(path)) found.push(path);
+    // Level by level, each asked for at once: most of these places are not there.
+    for (let level = this.#places; level.length > 0 && found.length < MAX_FILES; ) {
+      const below = (await Promise.all(level.map((path) => this.#lookAt(path, found)))).flat();
+      this.#isPartial ||= below.length > MAX_FILES;
+      level = below.slice(0, MAX_FILES);
     }
     return found;
+  }
+
+  /** Notes a file, and gives what is in a folder. */
+  async #lookAt(path: string, found: string[]): Promise<string[]> {
+    if (NOT_COMPARED.test(path)) return [];
+    const stat = await this.#statOf(path);
+    if (stat?.isDirectory()) return (await readdir(join(this.#root, path))).map((name) => `${path}/${name}`);
+    if (stat && this.#isProtected(path)) found.push(path);
+    return [];
   }
 
   #isProtected(path: string): boolean {

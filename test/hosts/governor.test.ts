@@ -57,6 +57,19 @@ describe("a governor", () => {
     assert.equal(await textOf(governor, call("bash", { command: "git status" })), "allowed");
   });
 
+  test("lets a session without a task write its answer and what it needs for a moment, and nothing else", async () => {
+    const { governor, files } = await governed({ node: null, role: roleNamed("investigator") as Role });
+    mkdirSync(join(files.root, "prloom", ".local"), { recursive: true });
+    for (const command of [
+      "mkdir -p prloom/.local && echo {} > prloom/.local/review-result.json",
+      'echo x > "$TMPDIR/note" && cat "$TMPDIR/note"',
+      "grep -rn x src 2> /dev/null",
+    ])
+      assert.equal(await textOf(governor, call("bash", { command })), "allowed", command);
+    for (const command of ["mkdir -p prloom/other", "mkdir prloom/.local", "rm -rf prloom/.local", "mkdir -p src/new"])
+      assert.match(await textOf(governor, call("bash", { command })), /GOVERNANCE BLOCK/, command);
+  });
+
   test("ends a run that asks for the same again and again", async () => {
     const { governor } = await governed();
     const ends: boolean[] = [];

@@ -56,11 +56,18 @@ export function heardHook(id: string, request: JsonFields, starts: Starts): Hear
       },
     };
   }
-  const told = toldBy(event, callId, subAgentIn(input, starts));
+  const said = asString(input.prompt);
+  const who = { ...subAgentIn(input, starts), ...(said === undefined ? {} : { said }) };
+  const told = toldBy(event, callId, who);
   return told && { events: [], tell: { told, answer: answering(id, event) } };
 }
 
-function toldBy(event: string, callId: string | undefined, who: { readonly by?: SubAgent }): Told | undefined {
+interface Who {
+  readonly by?: SubAgent;
+  readonly said?: string;
+}
+
+function toldBy(event: string, callId: string | undefined, who: Who): Told | undefined {
   switch (event) {
     case "PostToolUse":
     case "PostToolUseFailure":

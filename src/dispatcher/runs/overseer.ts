@@ -95,7 +95,8 @@ export class RunOverseer {
   async #heard(told: Told): Promise<ToldAnswer> {
     if (told.kind === "ended") return this.#ended(told);
     const session = await this.#sessionOf(told.by);
-    return { text: told.kind === "compaction" ? this.#governor.compaction(session) : this.#governor.turn(session) };
+    if (told.kind === "compaction") return { text: this.#governor.compaction(session) };
+    return { text: this.#governor.turn(session, told.kind === "prompt" ? told.said : undefined) };
   }
 
   async #ended({ callId, ok }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {

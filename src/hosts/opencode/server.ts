@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../../kernel/errors.ts";
 import { asFields, asNumber } from "../../kernel/json-fields.ts";
 import { tellEnd } from "../end-run.ts";
@@ -70,8 +71,9 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       if (!governor.mayTouch(callID)) return quietly(() => governor.after(call, { ok, files: [] }));
       const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
       if (back.length > 0) output.output = `${output.output ?? ""}\n\n${governor.changedProtected(call, back)}`;
-      // The call is over: nobody waits for what else is found out about it.
+      // The call is over: nobody waits for what else is found out about it, nor for git to be started.
       void quietly(async () => {
+        await setImmediate();
         const files = await touched.look();
         const putBack = [...back, ...(await kept.putBack(files))];
         governor.changedProtected(call, putBack);

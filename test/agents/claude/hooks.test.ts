@@ -86,7 +86,7 @@ describe("a run of Claude Code that is judged from outside", () => {
     [
       "UserPromptSubmit",
       { prompt: "x" },
-      { kind: "prompt" },
+      { kind: "prompt", said: "x" },
       { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: "Hear." } },
     ],
     ["PreCompact", { trigger: "auto" }, { kind: "compaction" }, { systemMessage: "Hear." }],

@@ -49,3 +49,53 @@ test("the same call denied too often, by a sub-agent too, ends the whole run and
   const told = JSON.parse(readFileSync(join(plugin.files.facts, "..", "policy-end.json"), "utf8"));
   assert.match(told.why, /denied 4 times/);
 });
+
+test("a prompt that names a file is told what was done about it, once in each turn", async (t) => {
+  const plugin = await pluginFor(t);
+  const write = () => writeFileSync(join(plugin.files.root, "src", "a.ts"), "x\n");
+  await plugin.call("write", { filePath: "src/a.ts", content: "x\n" }, write);
+  await factOf(plugin, "checkpoint");
+  const asked = () => ({ info: { role: "user", sessionID: "own" }, parts: [{ type: "text", text: "Read src/a.ts." }] });
+  for (let turn = 1; turn <= 3; turn += 1) {
+    const messages = [asked()];
+    await plugin.hooks["experimental.chat.messages.transform"]?.({}, { messages });
+    const text = messages[0]?.parts[0]?.text ?? "";
+    assert.match(text, /ABOUT: src\/a\.ts was changed for todo "Build the form" \[active\]/);
+    assert.equal(text.match(/<prloom-governance>/g)?.length, 1);
+  }
+});
+
+test("a journal that is torn, forged, huge and out of order denies nothing that is allowed, and allows nothing more", async (t) => {
+  const common = { at: 1, session: "own", role: "executor" };
+  const lines = [
+    '{"type":"checkpoint","key"',
+    JSON.stringify({ type: "node_moved", key: "a", ...common, node: "next", move: "complete" }),
+    JSON.stringify({ type: "delegation_moved", key: "b", ...common, delegation: "none", move: "accept" }),
+    JSON.stringify({ type: "node_moved", key: "c", ...common, node: "todo", move: "release" }),
+    "x".repeat(300_000),
+    "\u0000\u0000",
+  ];
+  const plugin = await pluginFor(t, { facts: lines });
+  assert.equal(await plugin.call("write", { filePath: "src/a.ts", content: "x" }), "ran");
+  assert.match(await plugin.call("bash", { command: "git push" }), /GOVERNANCE BLOCK/);
+  const status = await plugin.hooks.tool?.govern_task?.execute(
+    { action: "status" },
+    { sessionID: "own", messageID: "m", callID: "status" },
+  );
+  assert.match(
+    status ?? "",
+    /todo: Build the form \[active\] ← YOUR TASK[\s\S]*next: Test it \[blocked, waits for todo\]/,
+  );
+});
+
+test("a graph that cannot be read denies what changes something, says so, and lets reading through", async (t) => {
+  const plugin = await pluginFor(t);
+  writeFileSync(join(plugin.files.folder, "graph.json"), "{torn");
+  const { server } = await import("../../../src/hosts/opencode/server.ts");
+  const broken = await server({ client: { session: {} } as never });
+  const call = { sessionID: "own", callID: "c" };
+  const before = broken["tool.execute.before"];
+  await assert.rejects(async () => before?.({ ...call, tool: "write" }, { args: { filePath: "a" } }), /cannot be read/);
+  await before?.({ ...call, tool: "read" }, { args: { filePath: "a" } });
+  assert.equal(broken.config, undefined);
+});
