@@ -58,7 +58,8 @@ export function readAgents(
   return { ...machine, agents, today: spentToday(pool, dayOf(now)), dailyBudget: loom.config.limits.dailyBudget };
 }
 
-function levelOf(agent: Pick<AgentConfig, "adapter" | "sandbox">, machine: EnclosureLevel): AgentLevel {
+/** What holds for runs of an agent where a sandbox gives so much. */
+export function levelOf(agent: Pick<AgentConfig, "adapter" | "sandbox">, machine: EnclosureLevel): AgentLevel {
   if (agent.sandbox === "bwrap" && !hasSandbox(machine)) return "refused";
   const level = agent.sandbox === "none" ? withoutSandbox(machine) : machine;
   return isHost(agent.adapter) ? withPolicy(level) : level;

@@ -4,6 +4,8 @@ import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
 import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../../git/commits/history.ts";
 import { resolveCommit } from "../../git/repository.ts";
+import type { PlanBefore } from "../../governance/graph/of-plan.ts";
+import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
@@ -18,6 +20,7 @@ import { homeOf, inboxOf, type Located, type Paths, textPath } from "../paths.ts
 import { planText, type Records, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { decide } from "../steps/decide.ts";
+import { plansBefore } from "../steps/dependencies.ts";
 import { deferredComments, type Observing, observe, unansweredComments } from "../steps/observe.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
@@ -242,6 +245,8 @@ export interface PlanDetail {
   readonly text: string | undefined;
   readonly todos: readonly Todo[];
   readonly problems: readonly string[];
+  /** Plans that must be merged before it. */
+  readonly before: readonly PlanBefore[];
   readonly runs: (RunSummary & RunTotals)[];
   readonly activity?: PlanActivity;
   /** What the plan's agents may spend; no limits where it has none. */
@@ -272,7 +277,8 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     planFile: textPath(loom, record),
     text: text?.text,
     todos: text?.doc.todos ?? [],
-    problems: text?.doc.problems ?? [],
+    before: text ? plansBefore(loom, record, text.doc) : [],
+    problems: text ? planProblems(text.doc, loom.config.governance.roles) : [],
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
     ...(activity === undefined ? {} : { activity }),
