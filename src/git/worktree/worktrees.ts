@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
-import { basename, join, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { existsNoFollow, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
@@ -153,7 +153,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
 /** Whether something lies at a place that git did not make, or did not make for this repository. */
 export function isForeign(repo: Repository, path: string): boolean {
   const stat = lstatIfThere(path);
-  if (stat === undefined || adminDirsOf(repo, canonical(path)).claimed.length > 0) return false;
+  if (stat === undefined || adminDirsOf(repo.commonDir, canonical(path)).claimed.length > 0) return false;
   if (!stat.isDirectory()) return true;
   // Left by a removal that was killed: git has forgotten it already, and its own file goes last.
   const named = namedBy(path);
