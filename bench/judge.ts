@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { forEachChild, parse, type SyntaxNode } from "unbash";
 import { configWithoutAgents } from "../src/config/load.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "../src/governance/graph/make.ts";
-import type { TaskGraph } from "../src/governance/graph/schema.ts";
+import type { Checkpoint, TaskGraph } from "../src/governance/graph/schema.ts";
 import { judgeWith } from "../src/governance/policy/judge.ts";
 import { makePolicy } from "../src/governance/policy/make-policy.ts";
 import { realFiles } from "../src/governance/policy/real-files.ts";
@@ -23,12 +23,19 @@ const WARM_UP = 40;
 const PASSES = 20;
 const MB = 1024 * 1024;
 
-/** Each task after the one before, all but the last two completed. */
+/** Of each task; they must cost nothing here. */
+const EVIDENCE = Array.from({ length: 10 }, (_, at) => ({
+  ...{ id: `c${at}`, taskNodeId: "task", tool: "write", timestamp: at, summary: "src/a.ts" },
+  ...{ filesModified: ["src/a.ts"], kind: "change", ok: true },
+})) satisfies Checkpoint[];
+
+/** Each task after the one before, all but the last two completed, each with ten checkpoints. */
 function longGraph(tasks: number): TaskGraph {
   const nodes = Array.from({ length: tasks }, (_, at) => {
     const status = at < tasks - 2 ? "completed" : at === tasks - 2 ? "active" : "planned";
     const dependsOn = at === 0 ? [] : [`task-${at - 1}`];
-    return makeNode({ id: `task-${at}`, workPlanId: "plan", name: `Do part ${at}`, status, dependsOn }, 0);
+    const evidence = { checkpoints: EVIDENCE, artifacts: ["src/a.ts"] };
+    return makeNode({ id: `task-${at}`, workPlanId: "plan", name: `Do part ${at}`, status, dependsOn, ...evidence }, 0);
   });
   return makeGraph([makeWorkPlan({ id: "plan", name: "A long plan", status: "active", tasks: nodes }, 0)]);
 }
@@ -121,7 +128,7 @@ async function oneCall(ask: Ask, sizes: Sizes): Promise<Result> {
   });
   return result({
     name: "judge",
-    what: `a call of a tool under 1 KB, ${sizes.todos} tasks`,
+    what: `a call of a tool under 1 KB, ${sizes.todos} tasks, ${sizes.todos * EVIDENCE.length} checkpoints`,
     floorIs: "parsing the call as JSON",
     gates: await gatesFor(ask, CALLS, 40),
     budget: { p99: 1 },

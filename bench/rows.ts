@@ -1,6 +1,7 @@
 import { activate } from "./activate.ts";
 import { agents } from "./agents.ts";
 import { append } from "./append.ts";
+import { brain } from "./brain.ts";
 import { deferred } from "./deferred.ts";
 import type { Bench } from "./harness/result.ts";
 import { hooks } from "./hooks.ts";
@@ -31,6 +32,7 @@ export const BENCHES: readonly Bench[] = [
   lifecycle,
   deferred,
   judge,
+  brain,
   activate,
   work,
   oneRun,

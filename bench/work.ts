@@ -98,7 +98,7 @@ export const work: Bench = {
           what: `${ids.length} plans of one TODO, agent does nothing`,
           floorIs: `worktree add, the agent, add and commit; ${AT_ONCE} at once`,
           gates: [
-            { what: "git per TODO", counted: perTodo(git), most: 9 },
+            { what: "git per TODO", counted: perTodo(git), most: 7 },
             // A shim for each agent that works at the same time, and one that starts git.
             { what: "shims and delegate", counted: processes, most: AT_ONCE + 1 },
             { what: "probes", counted: bwrap, most: 1 },

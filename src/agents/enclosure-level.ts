@@ -8,13 +8,17 @@ export function hasSandbox(level: EnclosureLevel): boolean {
   return level === "sandbox" || level === "policy+sandbox";
 }
 
+export function hasPolicy(level: EnclosureLevel): boolean {
+  return level === "policy" || level === "policy+sandbox";
+}
+
 /** The level that is left where there is no sandbox. */
 export function withoutSandbox(level: EnclosureLevel): EnclosureLevel {
-  return level === "policy" || level === "policy+sandbox" ? "policy" : "none";
+  return hasPolicy(level) ? "policy" : "none";
 }
 
 /** Programs that have the policy inside when prloom runs them. */
-const HOSTS: ReadonlySet<Adapter> = new Set(["opencode"]);
+const HOSTS: ReadonlySet<Adapter> = new Set(["opencode", "claude"]);
 
 export const isHost = (adapter: Adapter): boolean => HOSTS.has(adapter);
 

@@ -134,6 +134,13 @@ export interface TalkingRun extends LiveRun {
   lines(): AsyncIterable<string>;
 }
 
+/** A conversation that a call of another one has started. */
+export interface SubAgent {
+  readonly session: string;
+  /** The call that started it, where the program tells it. */
+  readonly startedBy?: string;
+}
+
 /** What an agent asks before it does something; what the program says about it is not to be believed. */
 export interface PermitRequest {
   /** As the program calls it. */
@@ -141,6 +148,8 @@ export interface PermitRequest {
   readonly input: unknown;
   /** By which events know the call, where the program tells it. */
   readonly callId?: string;
+  /** Whose call it is; absent: the run's own conversation. */
+  readonly by?: SubAgent;
   /** The program says that the call changes nothing. */
   readonly reads: boolean;
   /** For people. */
@@ -148,7 +157,11 @@ export interface PermitRequest {
 }
 
 export type Permission =
-  | { readonly allow: true }
+  | {
+      readonly allow: true;
+      /** For the agent: that something is wrong with us. */
+      readonly note?: string;
+    }
   | {
       readonly allow: false;
       /** For the agent: what it is to do instead. */
@@ -159,6 +172,37 @@ export type Permission =
 
 /** Decides what an agent may do. One that fails permits nothing. */
 export type Permit = (request: PermitRequest) => Permission | Promise<Permission>;
+
+/** What a program tells of a run that is judged from outside. */
+export type Told =
+  /** A call that was permitted is over. */
+  | { readonly kind: "ended"; readonly callId: string; readonly ok: boolean }
+  /** A sub-agent begins, or goes on. */
+  | { readonly kind: "sub-agent"; readonly by: SubAgent }
+  /** A conversation is given a prompt, or is about to be shortened. */
+  | { readonly kind: "prompt" | "compaction"; readonly by?: SubAgent; readonly said?: string };
+
+export interface ToldAnswer {
+  /** Of a call: takes the place of its result. Else what the conversation is to know. */
+  readonly text?: string | undefined;
+  /** Of a call: what the conversation is to know besides its result. */
+  readonly note?: string | undefined;
+  /** A sub-agent that is to be ended. */
+  readonly ends?: string | undefined;
+}
+
+/** Judges the calls of a run from outside of its program, which asks before each and tells what came of it. */
+export interface Overseer {
+  readonly permit: Permit;
+  /** Only observes: one that fails changes nothing. */
+  tell(told: Told): Promise<ToldAnswer>;
+  /** The MCP server with tools of ours, as the program is to start it. */
+  readonly server: {
+    readonly command: string;
+    readonly args: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  };
+}
 
 /** Something a person says to an agent that is at work. */
 export interface AgentMessage {
@@ -208,6 +252,8 @@ export interface AgentRequest {
   readonly permit?: Permit;
   /** What the program is to load of ours, which then decides about its calls. Only for programs that can. */
   readonly governed?: Governed;
+  /** Who judges the run from outside; only for programs that ask. Its `permit` counts before the one above. */
+  readonly overseer?: Overseer;
   /** Of the first of the program's `instructionFiles` that is there. Left out where the program reads them by itself. */
   readonly instructions?: Instructions;
   readonly signal: AbortSignal;

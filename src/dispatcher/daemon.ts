@@ -6,6 +6,7 @@ import { isoTime } from "../kernel/clock.ts";
 import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
+import { keepYoungGeneration } from "../kernel/system/young-generation.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { BusLoops } from "./buses/bus-loops.ts";
 import { healthFile } from "./buses/health.ts";
@@ -43,6 +44,7 @@ export async function runDispatcher(options: DispatchOptions): Promise<{ reasons
   const owned = await openAsOwner({ ...options, settings: "start" });
   if (!owned) throw daemonRunning(options.cwd);
   const { loom, lock } = owned;
+  keepYoungGeneration();
   try {
     return await dispatch(loom, lock, options);
   } finally {

@@ -14,8 +14,10 @@ const PASSED =
 /** The variables that every git of ours gets. */
 export function passedVariables(env: Variables = process.env): Record<string, string> {
   const passed: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && PASSED.test(name)) passed[name] = value;
+  // Not by entries: of the process's own environment each value is asked of the system.
+  for (const name of Object.keys(env)) {
+    const value = PASSED.test(name) ? env[name] : undefined;
+    if (value !== undefined) passed[name] = value;
   }
   return { ...passed, PATH: trustedPath(env.PATH) };
 }
@@ -23,8 +25,7 @@ export function passedVariables(env: Variables = process.env): Record<string, st
 let found: { readonly path: string; readonly file: string } | undefined;
 
 /** The git that is meant, as an absolute file; undefined when no entry of PATH that counts has one. */
-export function gitProgram(path = process.env.PATH): string | undefined {
-  const folders = trustedPath(path);
+export function gitProgram(folders = trustedPath(process.env.PATH)): string | undefined {
   if (found?.path === folders) return found.file;
   const file = folders
     .split(delimiter)

@@ -1,4 +1,6 @@
-import { join } from "node:path";
+import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { errnoOf } from "../kernel/errors.ts";
 import { existsNoFollow, readTextIfExists, readTextNoFollow } from "../kernel/files.ts";
 import { lstatIfThere } from "../kernel/lstat.ts";
 
@@ -28,4 +30,98 @@ export function readHeadBranch(gitDir: string): string | undefined {
     return undefined;
   }
   return /^ref: refs\/heads\/(\S+)\n?$/.exec(readTextIfExists(join(gitDir, "HEAD")) ?? "")?.[1];
+}
+
+/** Names that are the same on every disk, and that git takes without a doubt. */
+const PLAIN_NAME = /^\w[\w-]*(?:\/\w[\w-]*)*$/;
+
+/**
+ * Makes a branch as git does. False, and nothing was made: something has the name, a part of it or a name below it, or only git can
+ * tell.
+ */
+export function createBranch(commonDir: string, branch: string, sha: string): boolean {
+  const isFree = () => readTip(commonDir, branch) === "absent" && !isBesidePacked(commonDir, branch);
+  return writeLocked({ commonDir, branch }, sha, isFree);
+}
+
+export interface BranchMove {
+  readonly from: string;
+  readonly to: string;
+  /** Who, when and why, as git writes it. */
+  readonly log: string;
+}
+
+/** Moves a branch that is a file of its own from one commit to another, as git does. False, and nothing was changed: only git can do it. */
+export function moveBranch(
+  where: { readonly commonDir: string; readonly gitDir: string; readonly branch: string },
+  { from, to, log }: BranchMove,
+): boolean {
+  const { commonDir, gitDir, branch } = where;
+  return writeLocked(where, to, () => {
+    const isThere = existsNoFollow(join(commonDir, "refs", "heads", branch)) && readTip(commonDir, branch) === from;
+    if (isThere)
+      writeLogs(
+        [join(gitDir, "logs", "HEAD"), join(commonDir, "logs", "refs", "heads", branch)],
+        `${from} ${to} ${log}\n`,
+      );
+    return isThere;
+  });
+}
+
+const TO_APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+
+function appendTo(file: string, line: string): void {
+  const fd = openSync(file, TO_APPEND, 0o666);
+  try {
+    writeSync(fd, line);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The first of the logs tells whether logs are kept. Agents without a sandbox can put a link there: that one is passed over. */
+function writeLogs([first = "", ...others]: readonly string[], line: string): void {
+  if (!lstatIfThere(first)?.isFile()) return;
+  for (const file of [first, ...others]) {
+    mkdirSync(dirname(file), { recursive: true });
+    try {
+      appendTo(file, line);
+    } catch (error) {
+      if (errnoOf(error) !== "ELOOP") throw error;
+    }
+  }
+}
+
+/** Into a file that is a lock for every git until it gets the branch's name; unless, with the lock held, it may not be. */
+function writeLocked(
+  { commonDir, branch }: { readonly commonDir: string; readonly branch: string },
+  sha: string,
+  mayBe: () => boolean,
+): boolean {
+  if (!PLAIN_NAME.test(branch) || !SHA.test(sha)) return false;
+  const file = join(commonDir, "refs", "heads", branch);
+  const lock = `${file}.lock`;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(lock, `${sha}\n`, { flag: "wx" });
+  } catch (error) {
+    if (!["EEXIST", "ENOTDIR"].includes(errnoOf(error) ?? "")) throw error;
+    return false;
+  }
+  let isWritten = false;
+  try {
+    isWritten = mayBe();
+    if (isWritten) renameSync(lock, file);
+  } finally {
+    if (!isWritten) rmSync(lock);
+  }
+  return isWritten;
+}
+
+/** Whether a packed ref has the name of a folder that the branch would lie in, or lies in the folder that it would be. */
+function isBesidePacked(commonDir: string, branch: string): boolean {
+  const packed = `${readTextIfExists(join(commonDir, "packed-refs")) ?? ""}\n`;
+  const parts = branch.split("/");
+  const above = parts.slice(1).map((_, at) => ` refs/heads/${parts.slice(0, at + 1).join("/")}\n`);
+  return packed.includes(` refs/heads/${branch}/`) || above.some((line) => packed.includes(line));
 }

@@ -65,8 +65,8 @@ const SAFE_CONFIG = [
   "safe.bareRepository=explicit",
 ].flatMap((setting) => ["-c", setting]);
 
-function environment(options: GitOptions): Record<string, string> {
-  const env = passedVariables();
+function environment(options: GitOptions, passed: Readonly<Record<string, string>>): Record<string, string> {
+  const env = { ...passed };
   env.GIT_TERMINAL_PROMPT = "0";
   env.GIT_OPTIONAL_LOCKS = "0";
   env.LC_ALL = "C";
@@ -162,13 +162,14 @@ function tooLarge(args: readonly string[], most: number): PrloomError {
 /** Runs git without a shell, without hooks, prompts or the caller's own variables, and within limits. */
 export async function git(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   const { encoding = "utf8", timeoutMs = DEFAULT_TIMEOUT_MS, maxOutput = MAX_OUTPUT, cwd } = options;
-  const program = gitProgram();
+  const passed = passedVariables();
+  const program = gitProgram(passed.PATH);
   if (program === undefined) throw notInstalled();
   const call: GitCall = {
     program,
     args: [...SAFE_CONFIG, ...args],
     ...(cwd === undefined ? {} : { cwd }),
-    env: environment(options),
+    env: environment(options, passed),
     timeoutMs,
     maxOutput,
   };

@@ -72,6 +72,9 @@ export class Journal {
   }
 
   async #readOn(): Promise<void> {
+    // Before each call of a tool, and mostly there is nothing new: one question to the disk.
+    const there = await lstat(this.#path).catch(ifMissing);
+    if (!there || Math.min(there.size, MAX_JOURNAL) <= this.#offset) return;
     const file = await openIfThere(this.#path);
     if (!file) return;
     try {
@@ -133,12 +136,12 @@ async function openFile(path: string, flags: number): Promise<FileHandle | undef
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
-  try {
-    return (await lstat(path)).isFile() ? await openFile(path, O_RDONLY) : undefined;
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  const there = await lstat(path).catch(ifMissing);
+  return there?.isFile() ? openFile(path, O_RDONLY).catch(ifMissing) : undefined;
+}
+
+function ifMissing(error: unknown): undefined {
+  if (errnoOf(error) !== "ENOENT") throw error;
 }
 
 async function appendLine(path: string, line: string): Promise<void> {

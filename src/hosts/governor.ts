@@ -1,34 +1,35 @@
-import { bestAnchors } from "../governance/context/anchors.ts";
+import { resolve } from "node:path";
+import { type Anchor, bestAnchors } from "../governance/context/anchors.ts";
 import { renderCompaction } from "../governance/context/compaction.ts";
+import { concernsOf } from "../governance/context/concerns.ts";
 import { cutOutput, keptWhole } from "../governance/context/pruning.ts";
 import { renderTurn } from "../governance/context/turn.ts";
 import type { SeenOutput } from "../governance/context/warnings.ts";
-import { checkpointOf } from "../governance/evidence/checkpoint.ts";
-import type { Fact } from "../governance/graph/facts.ts";
+import { checkpointOf, type EndedCall } from "../governance/evidence/checkpoint.ts";
+import { sameOrder } from "../governance/graph/lookup.ts";
+import type { TaskGraph } from "../governance/graph/schema.ts";
 import type { Journal } from "../governance/journal.ts";
-import { escalation, renderDenial, type Verdict } from "../governance/policy/denial.ts";
+import { type Denial, escalation, renderDenial, type Verdict } from "../governance/policy/denial.ts";
 import { effectsOf, type Judge, judgeWith } from "../governance/policy/judge.ts";
 import type { Files } from "../governance/policy/paths.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import { onlyLooks, type ToolRequest } from "../governance/policy/request.ts";
 import { mutates } from "../governance/policy/rule.ts";
 import { requestOf, type ToolHost } from "../governance/policy/tools/request-of.ts";
+import { spelledBy } from "../governance/policy/tools/spelled-by.ts";
 import type { Caller } from "../governance/tools/answer.ts";
 import { isGovernTool } from "../governance/tools/arguments.ts";
 import { governCall, type ShellRun } from "../governance/tools/govern.ts";
+import { messageOf } from "../kernel/errors.ts";
 import { shortHash } from "../kernel/ids.ts";
-import { childPolicy, roleOfSubAgent } from "./sessions.ts";
+import { Delegations } from "./delegations.ts";
+import type { HostCall } from "./host-call.ts";
 
-/** One call of a tool in an agent program. */
-export interface HostCall {
-  readonly id: string;
-  readonly session: string;
-  readonly tool: string;
-  readonly input: unknown;
-}
+export type { HostCall };
 
 export type HostVerdict =
-  | { readonly allow: true }
+  /** A note tells the model that something is wrong with us. */
+  | { readonly allow: true; readonly note?: string | undefined }
   | { readonly allow: false; readonly text: string; readonly endsRun: boolean };
 
 export interface GovernorOptions {
@@ -43,29 +44,42 @@ export interface GovernorOptions {
 
 /** What is known of a call until it has ended. */
 interface OpenCall {
+  /** Of its tool and arguments: the same call again is the same one. */
+  readonly digest: string;
   readonly request: ToolRequest;
   readonly node: string | null;
 }
 
 const MAX_OUTPUTS = 1000;
+const MAX_NAMED = 5;
+
+const digestOf = ({ tool, input }: HostCall): string => shortHash(JSON.stringify([tool, input ?? null]));
+
+/** A call that we failed to judge, or not in time: reading goes on, with a note about us, and nothing else does. */
+export function unjudged(host: ToolHost, call: Pick<HostCall, "tool" | "input">, error: unknown): HostVerdict {
+  const text = `${call.tool} could not be judged. This is a fault of prloom: ${messageOf(error)}`;
+  if (onlyLooks(requestOf(host, call).kind)) return { allow: true, note: text };
+  return { allow: false, text: `GOVERNANCE BLOCK: ${text}`, endsRun: false };
+}
 
 /** Decides about every call of one run, records what was done, and tells each session where it stands. Knows no program. */
 export class Governor {
   readonly #options: GovernorOptions;
   readonly #judge: Judge;
   readonly #open = new Map<string, OpenCall>();
-  /** Sub-agents that may start, by the session that starts them, in the order of their calls. */
-  readonly #starting = new Map<string, { id: string; to: string | undefined; node: string }[]>();
-  /** Sub-agents and what they may do. Not from the journal: what stands there can be forged. */
-  readonly #children = new Map<string, Policy>();
+  readonly #sub: Delegations;
+  #judged: TaskGraph | undefined;
   readonly #outputs = new Map<string, SeenOutput[]>();
   /** Calls that have ended, and the node that each was for. */
   readonly #nodes = new Map<string, string | null>();
   readonly #drift = new Map<string, number>();
+  /** Calls that changed what is protected, by what they were: they are not made again. */
+  readonly #harmful = new Map<string, Denial>();
 
   constructor(options: GovernorOptions) {
     this.#options = options;
     this.#judge = judgeWith(options.files);
+    this.#sub = new Delegations(options);
   }
 
   /** Of the run's own session. */
@@ -74,7 +88,7 @@ export class Governor {
   }
 
   policyFor(session: string): Policy {
-    return this.#children.get(session) ?? this.#options.policy;
+    return this.#sub.policyFor(session);
   }
 
   /** Before a tool runs. An error of ours denies what changes something, and lets reading through. */
@@ -83,17 +97,27 @@ export class Governor {
     try {
       await this.#options.journal.refresh();
       const policy = this.policyFor(call.session);
-      const verdict = this.#judge(request, this.#options.journal.brain.graph, policy, this.#options.now());
+      const digest = digestOf(call);
+      const harm = this.#harmful.get(digest);
+      const verdict: Verdict = harm
+        ? { allow: false, denial: harm }
+        : this.#judge(request, this.#graph(), policy, this.#options.now());
       if (!verdict.allow) return await this.#denied(call, request, verdict);
-      this.#open.set(call.id, { request, node: policy.node });
-      if (request.kind === "delegate" && policy.node !== null) this.#noteStart(call, request, policy.node);
-      return { allow: true };
+      this.#open.set(call.id, { digest, request, node: policy.node });
+      if (request.kind === "delegate" && policy.node !== null) this.#sub.noteStart(call, request, policy.node);
+      return { allow: true, note: verdict.note };
     } catch (error) {
-      if (onlyLooks(request.kind)) return { allow: true };
-      const what = error instanceof Error ? error.message : String(error);
-      const text = `GOVERNANCE BLOCK: ${call.tool} could not be judged. This is a fault of prloom: ${what}`;
-      return { allow: false, text, endsRun: false };
+      return unjudged(this.#options.host, call, error);
     }
+  }
+
+  /** As the journal tells it, but for who was handed what. */
+  #graph(): TaskGraph {
+    const { graph } = this.#options.journal.brain;
+    const made = this.#judged;
+    if (made?.workPlans === graph.workPlans && made.delegations === this.#sub.all) return made;
+    this.#judged = sameOrder({ ...graph, delegations: this.#sub.all }, graph);
+    return this.#judged;
   }
 
   async #denied(
@@ -105,72 +129,35 @@ export class Governor {
     const digest = shortHash(JSON.stringify([call.session, call.tool, call.input ?? null]));
     const fact = { tool: request.tool.slice(0, 200), rule: verdict.denial.rule, call: digest };
     // What is denied stays denied where it cannot be recorded.
-    await journal.append({ type: "denied", ...this.#common(call, "denied"), ...fact }).catch(() => undefined);
+    await journal.append({ type: "denied", ...this.#sub.common(call, "denied"), ...fact }).catch(() => undefined);
     const times = Math.max(1, journal.brain.denials(digest));
     const endsRun = escalation(times, policy.maxRepeatedDenials) === "ends-the-run";
-    return { allow: false, text: renderDenial(verdict.denial, request, times), endsRun };
-  }
-
-  #noteStart({ id, session, input }: HostCall, { delegate }: ToolRequest, own: string): void {
-    // A session that goes on is bound already.
-    if (delegate?.resumes !== undefined) return;
-    const waiting = this.#starting.get(session) ?? [];
-    // A task that was assigned is named in what the sub-agent is told.
-    const said = JSON.stringify(input ?? null);
-    const parts = this.#options.journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks);
-    const part = parts.find((node) => node.parent === own && node.status === "planned" && said.includes(node.id));
-    this.#starting.set(session, [...waiting, { id, to: delegate?.to, node: part?.id ?? own }]);
+    const calls = verdict.denial.calls?.map((one) => spelledBy(this.#options.host, one));
+    const denial = { ...verdict.denial, ...(calls ? { calls } : {}) };
+    return { allow: false, text: renderDenial(denial, request, times), endsRun };
   }
 
   /** A session that another one started: it is bound to a task before its model is asked anything. */
-  async childStarted(session: string, parent: string): Promise<Policy> {
-    const { journal } = this.#options;
-    const [start, ...others] = this.#starting.get(parent) ?? [];
-    this.#starting.set(parent, others);
-    const from = this.policyFor(parent);
-    const without = { ...from, node: null, session };
-    // It has no task until all of it is recorded.
-    this.#children.set(session, without);
-    const node = journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks).find(({ id }) => id === start?.node);
-    if (!start || !node) return without;
-    const to = roleOfSubAgent(start.to, from.role);
-    const terms = { from: from.role.name, to, node: node.id, session, parentSession: parent };
-    const delegation = { id: start.id, ...terms, tools: node.allowedTools, expectedOutput: node.expectedOutput };
-    const call = { id: start.id, session: parent };
-    await journal.append({ type: "delegated", ...this.#common(call, "delegated"), delegation });
-    await journal.append({
-      type: "delegation_moved",
-      ...this.#common(call, "accepted"),
-      delegation: start.id,
-      move: "accept",
-    });
-    if (node.parent !== undefined && node.status === "planned")
-      await journal.append({ type: "node_moved", ...this.#common(call, "started"), node: node.id, move: "start" });
-    const policy = childPolicy(from, delegation);
-    this.#children.set(session, policy);
-    return policy;
+  childStarted(session: string, parent: string, call?: string): Promise<Policy> {
+    return this.#sub.childStarted(session, parent, call);
   }
 
   /** A call that was allowed, and failed: nothing comes of it, a sub-agent neither. */
-  failed({ id, session }: Pick<HostCall, "id" | "session">): void {
-    this.#open.delete(id);
-    const starting = this.#starting.get(session);
-    if (starting)
-      this.#starting.set(
-        session,
-        starting.filter((start) => start.id !== id),
-      );
+  async failed(call: Pick<HostCall, "id" | "session">): Promise<void> {
+    this.#open.delete(call.id);
+    await this.#sub.ended(call, "fail");
   }
 
   /** After a tool ran: what counts as evidence is recorded for the session's own task. */
   async after(
     { id, session }: Pick<HostCall, "id" | "session">,
-    end: { ok: boolean; files: readonly string[] },
+    end: Pick<EndedCall, "ok" | "files" | "putBack">,
   ): Promise<void> {
     const open = this.#open.get(id);
     this.#open.delete(id);
     if (!open) return;
     const { request, node } = open;
+    if (request.kind === "delegate") await this.#sub.ended({ id, session }, end.ok ? "complete" : "fail");
     const { policy, files, journal } = this.#options;
     this.#nodes.set(id, node);
     const outputs = [...(this.#outputs.get(session) ?? []), { node }];
@@ -180,9 +167,26 @@ export class Governor {
     const checkpoint = node === null ? undefined : checkpointOf({ id, request, effects, ...end, at }, node);
     if (checkpoint) {
       this.#drift.set(session, 0);
-      await journal.append({ type: "checkpoint", ...this.#common({ id, session }, "checkpoint"), checkpoint });
+      await journal.append({ type: "checkpoint", ...this.#sub.common({ id, session }, "checkpoint"), checkpoint });
+      await this.#renew({ id, session }, checkpoint.taskNodeId, checkpoint.filesModified);
     } else if (effects ? mutates(effects) : !onlyLooks(request.kind))
       this.#drift.set(session, (this.#drift.get(session) ?? 0) + 1);
+  }
+
+  /** A call that changed what is protected is denied from then on. What its agent is told, once that is put back. */
+  changedProtected({ id }: Pick<HostCall, "id">, files: readonly string[]): string {
+    const open = this.#open.get(id);
+    if (!open || files.length === 0) return "";
+    const names = files.slice(0, MAX_NAMED).join(", ");
+    const denial = {
+      rule: "protected paths",
+      what: `This call changed ${names} when it was made before.`,
+      why: "No role changes what is protected, by a script neither; it was put back.",
+      useInstead: "Write into the plan what should be changed there, and why.",
+      evidence: `${names} differed from what they were when the run began`,
+    };
+    this.#harmful.set(open.digest, denial);
+    return `GOVERNANCE: this changed ${names}, and no role changes what is protected. It is as it was again, and the same call is denied from now on. ${denial.useInstead}`;
   }
 
   /** Whether a call that was allowed can have changed files. */
@@ -195,6 +199,7 @@ export class Governor {
   async govern(call: HostCall): Promise<{ text: string; ends?: string | undefined } | ShellRun> {
     const { journal, newId, now } = this.#options;
     if (!isGovernTool(call.tool)) return { text: `REFUSED: There is no tool "${call.tool}".` };
+    if (call.tool === "govern_delegate") await this.#sub.settled(call.session);
     await journal.refresh();
     const policy = this.policyFor(call.session);
     const caller: Caller = {
@@ -212,15 +217,17 @@ export class Governor {
     const outcome = await journal.append(prepared.fact);
     if (prepared.fact.type === "anchored") this.#drift.set(call.session, 0);
     const ends = outcome.kind === "refused" ? undefined : prepared.ends;
+    if (ends !== undefined) await this.#sub.recalled(call, ends);
     return { text: prepared.answer(outcome, journal.brain), ends };
   }
 
-  /** What is added to the last message of each turn. */
-  turn(session: string, concerns: readonly string[] = []): string {
-    const { graph } = this.#options.journal.brain;
-    const delegation = graph.delegations.findLast((one) => one.session === session);
+  /** What is added to the last message of each turn; `said` is that message. */
+  turn(session: string, said = ""): string {
+    const delegation = this.#sub.all.findLast((one) => one.session === session);
     const wear = { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [] };
-    return renderTurn({ ...this.#view(session), delegation, wear, concerns });
+    const view = this.#view(session);
+    const known = view.anchors.map(({ anchor }) => anchor);
+    return renderTurn({ ...view, delegation, wear, concerns: concernsOf(said, view.graph, known) });
   }
 
   /** Outputs that are to be cut, by their place, with what is left of them. */
@@ -235,17 +242,26 @@ export class Governor {
     return renderCompaction(this.#view(session));
   }
 
-  #view(session: string) {
-    const { journal, phase, now } = this.#options;
-    const anchors = bestAnchors(journal.brain.anchors, { now: now() });
-    return { phase, graph: journal.brain.graph, node: this.policyFor(session).node, anchors };
+  /** Facts about a file end with the file. */
+  #isThere({ entityType, entity }: Anchor): boolean {
+    if (entityType !== "file" || entity === undefined) return true;
+    const { files, policy } = this.#options;
+    return files.kind(resolve(policy.root, entity)) !== undefined;
   }
 
-  #common(
-    { id, session }: Pick<HostCall, "id" | "session">,
-    what: string,
-  ): Pick<Fact, "key" | "at" | "session" | "role"> {
-    const role = this.policyFor(session).role.name;
-    return { key: `${session}:${id}:${what}`.slice(0, 500), at: this.#options.now(), session, role };
+  /** What is said about a file or a task counts as new when that was worked on. */
+  async #renew(call: Pick<HostCall, "id" | "session">, node: string, changed: readonly string[]): Promise<void> {
+    const { journal } = this.#options;
+    const touched = new Set([node, ...changed]);
+    for (const { id, entity } of journal.brain.anchors)
+      if (entity !== undefined && touched.has(entity))
+        await journal.append({ type: "anchor_renewed", ...this.#sub.common(call, `renewed:${id}`), anchor: id });
+  }
+
+  #view(session: string) {
+    const { journal, phase, now } = this.#options;
+    const there = journal.brain.anchors.filter((anchor) => this.#isThere(anchor));
+    const anchors = bestAnchors(there, { now: now() });
+    return { phase, graph: journal.brain.graph, node: this.policyFor(session).node, anchors };
   }
 }

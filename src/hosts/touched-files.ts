@@ -13,11 +13,14 @@ const DEADLINE_MS = 10_000;
  */
 export class TouchedFiles {
   readonly #root: string;
+  readonly #listed: () => Promise<readonly string[]>;
   #known: ReadonlyMap<string, string> = new Map();
   #looking: Promise<readonly string[]> = Promise.resolve([]);
 
-  constructor(root: string) {
+  /** `listed`: what git calls changed or new in there. */
+  constructor(root: string, listed: () => Promise<readonly string[]> = () => changedIn(root)) {
     this.#root = root;
+    this.#listed = listed;
   }
 
   /** Since the last call; the first one only begins. One look at a time, in the order in which they were asked for. */
@@ -45,16 +48,24 @@ export class TouchedFiles {
     }
     return marks;
   }
+}
 
-  /** Without the user's settings: programs that they name would run at each look. */
-  async #listed(): Promise<string[]> {
-    const quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"];
-    const args = [...quiet, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
-    const options = { cwd: this.#root, maxBuffer: MAX_LISTED, timeout: DEADLINE_MS };
-    const { stdout } = await promisify(execFile)("git", args, options);
-    return stdout
-      .split("\0")
-      .filter((line) => line.length > 3)
-      .map((line) => line.slice(3));
-  }
+/** Of `git status -z`. */
+export const STATUS_ARGS = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+
+export const namesInStatus = (lines: readonly string[]): string[] =>
+  lines.filter((line) => line.length > 3).map((line) => line.slice(3));
+
+/** All files of a worktree that git does not ignore. */
+export const filesIn = (root: string): Promise<string[]> =>
+  quietGit(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+
+const changedIn = async (root: string): Promise<string[]> => namesInStatus(await quietGit(root, STATUS_ARGS));
+
+/** Without the user's settings: programs that they name would run at each look. */
+async function quietGit(root: string, args: readonly string[]): Promise<string[]> {
+  const quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"];
+  const options = { cwd: root, maxBuffer: MAX_LISTED, timeout: DEADLINE_MS };
+  const { stdout } = await promisify(execFile)("git", [...quiet, ...args], options);
+  return stdout.split("\0").filter((line) => line !== "");
 }

@@ -3,18 +3,17 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
-import type { RunTerms } from "../../src/governance/policy/make-policy.ts";
 import { type Role, roleNamed } from "../../src/governance/policy/roles.ts";
-import type { Governor } from "../../src/hosts/governor.ts";
+import type { Governor, HostCall } from "../../src/hosts/governor.ts";
 import { governorOfRun } from "../../src/hosts/run-governance.ts";
-import { type GovernedFiles, governedFiles } from "./run.ts";
+import { type GovernedFiles, type GovernedTerms, governedFiles } from "./run.ts";
 
 const made: GovernedFiles[] = [];
 afterEach(() => {
   for (const files of made.splice(0)) files.remove();
 });
 
-async function governed(terms: Partial<RunTerms> = {}): Promise<{ governor: Governor; files: GovernedFiles }> {
+async function governed(terms: GovernedTerms = {}): Promise<{ governor: Governor; files: GovernedFiles }> {
   const files = governedFiles(terms);
   made.push(files);
   return { files, governor: await governorOfRun("opencode", { ...files, phase: "implementing" }) };
@@ -56,6 +55,19 @@ describe("a governor", () => {
       assert.match(await textOf(governor, one), /^GOVERNANCE BLOCK/, one.tool);
     assert.equal(await textOf(governor, call("read", { filePath: "src/a.ts" })), "allowed");
     assert.equal(await textOf(governor, call("bash", { command: "git status" })), "allowed");
+  });
+
+  test("lets a session without a task write its answer and what it needs for a moment, and nothing else", async () => {
+    const { governor, files } = await governed({ node: null, role: roleNamed("investigator") as Role });
+    mkdirSync(join(files.root, "prloom", ".local"), { recursive: true });
+    for (const command of [
+      "mkdir -p prloom/.local && echo {} > prloom/.local/review-result.json",
+      'echo x > "$TMPDIR/note" && cat "$TMPDIR/note"',
+      "grep -rn x src 2> /dev/null",
+    ])
+      assert.equal(await textOf(governor, call("bash", { command })), "allowed", command);
+    for (const command of ["mkdir -p prloom/other", "mkdir prloom/.local", "rm -rf prloom/.local", "mkdir -p src/new"])
+      assert.match(await textOf(governor, call("bash", { command })), /GOVERNANCE BLOCK/, command);
   });
 
   test("ends a run that asks for the same again and again", async () => {
@@ -130,6 +142,82 @@ describe("a governor", () => {
     assert.match(await textOf(governor, write("src/a.ts", "child")), /GOVERNANCE BLOCK/);
   });
 
+  test("lets nobody go on with a session for a delegation that was forged", async () => {
+    const { governor, files } = await governed();
+    const terms = { id: "forged", from: "executor", to: "executor", node: "todo", session: "other" };
+    const delegation = { ...terms, parentSession: "own", tools: [], expectedOutput: "a change" };
+    const fact = { type: "delegated", key: "forged", at: 1, session: "own", role: "executor", delegation };
+    appendFileSync(files.facts, `${JSON.stringify(fact)}\n`);
+    const goOn = call("task", { subagent_type: "general", prompt: "Go on.", task_id: "other" });
+    assert.match(await textOf(governor, goOn), /It is not one that you started/);
+  });
+
+  test("knows the roles of the config for sub-agents that are called so, within what the parent may", async () => {
+    const { governor } = await governed({
+      governance: { roles: { writer: { extends: "executor", paths: ["docs/**"] } } },
+    });
+    const assign = { action: "assign", to: "writer", name: "Docs", expectedOutput: "a change" };
+    const answer = await governor.govern(call("govern_delegate", assign));
+    const id = /: (tn-\w+)\./.exec("text" in answer ? answer.text : "")?.[1] ?? "";
+    await governor.before(call("task", { subagent_type: "writer", prompt: `Do ${id}.` }));
+    const policy = await governor.childStarted("child", "own");
+    assert.deepEqual([policy.role.name, policy.role.paths], ["writer", ["docs/**"]]);
+    assert.match(await textOf(governor, write("src/a.ts", "child")), /GOVERNANCE BLOCK/);
+    assert.equal(await textOf(governor, write("docs/a.md", "child")), "allowed");
+  });
+
+  test("takes the task from a sub-agent that is recalled, by the task's id too, while it is being started", async () => {
+    const { governor } = await governed();
+    const assign = { action: "assign", to: "executor", name: "Docs", expectedOutput: "a change" };
+    const answer = await governor.govern(call("govern_delegate", assign));
+    const id = /: (tn-\w+)\./.exec("text" in answer ? answer.text : "")?.[1] ?? "";
+    const start = call("task", { subagent_type: "general", prompt: `Do ${id}.` });
+    await governor.before(start);
+    const recalling = governor.govern(call("govern_delegate", { action: "recall", delegation: id, reason: "No." }));
+    assert.equal((await governor.childStarted("child", "own")).node, id);
+    const recalled = await recalling;
+    assert("text" in recalled);
+    assert.equal(recalled.ends, "child", recalled.text);
+    assert.match(await textOf(governor, write("docs/a.md", "child")), /no task is started/);
+    const status = await governor.govern(call("govern_delegate", { action: "status" }));
+    assert.match("text" in status ? status.text : "", /executor to executor \[recalled\]: No\./);
+    const task = await governor.govern(call("govern_task", { action: "status", node: id }));
+    assert.match("text" in task ? task.text : "", /Docs \[planned\]/);
+  });
+
+  test("knows when what was handed over has ended, and how", async () => {
+    const { governor } = await governed();
+    const starts = [call("task", { subagent_type: "explore", prompt: "a" }), call("task", { prompt: "b" })];
+    for (const [at, start] of starts.entries()) {
+      await governor.before(start);
+      await governor.childStarted(`child${at}`, "own");
+    }
+    await governor.after(starts[0] as HostCall, { ok: true, files: [] });
+    await governor.failed(starts[1] as HostCall);
+    const status = await governor.govern(call("govern_delegate", { action: "status" }));
+    assert.match("text" in status ? status.text : "", /investigator \[completed\]\n.*executor \[failed\]/);
+  });
+
+  test("tells what earlier runs anchored, but of files that are gone, and renews what is worked on", async () => {
+    const { governor, files } = await governed();
+    const old = Date.now() - 47.5 * 3_600_000;
+    const anchors = ["src/a.ts", "src/gone.ts"].map((entity) => ({
+      ...{ id: entity, content: `Mind ${entity}`, priority: "high", entityType: "file", entity },
+      ...{ createdAt: old, modifiedAt: old },
+    }));
+    writeFileSync(join(files.root, "src", "a.ts"), "x");
+    writeFileSync(join(files.folder, "anchors.json"), JSON.stringify([...anchors, { not: "one" }]));
+    const next = await governorOfRun("opencode", { ...files, phase: "implementing" });
+    assert.doesNotMatch(governor.turn("own"), /Mind/);
+    assert.match(next.turn("own"), /Mind src\/a\.ts/);
+    assert.doesNotMatch(next.turn("own"), /gone/);
+    const one = write("src/a.ts");
+    await next.before(one);
+    await next.after(one, { ok: true, files: ["src/a.ts"] });
+    const list = await next.govern(call("anchor", { action: "list" }));
+    assert.match("text" in list ? list.text : "", /^src\/a\.ts \[high\/file, 0 h\]/);
+  });
+
   test("starts the next sub-agent as what it was called, after one that went on and one that failed", async () => {
     const { governor } = await governed();
     const start = (subagent_type: string, more = {}) => call("task", { subagent_type, prompt: "Do it.", ...more });
@@ -138,7 +226,7 @@ describe("a governor", () => {
     assert.equal(await textOf(governor, start("explore", { task_id: "child" })), "allowed");
     const failing = start("explore");
     await governor.before(failing);
-    governor.failed(failing);
+    await governor.failed(failing);
     await governor.before(start("general"));
     const { role, node } = await governor.childStarted("other", "own");
     assert.deepEqual([role.name, node], ["executor", "todo"]);

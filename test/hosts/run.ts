@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { configWithoutAgents } from "../../src/config/load.ts";
+import { parseConfig } from "../../src/config/load.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "../../src/governance/graph/make.ts";
 import { makePolicy, type RunTerms } from "../../src/governance/policy/make-policy.ts";
 import { type Role, roleNamed } from "../../src/governance/policy/roles.ts";
@@ -15,11 +15,15 @@ export interface GovernedFiles {
   remove(): void;
 }
 
-/** What the config says where it says nothing. */
-const { governance } = configWithoutAgents();
+export interface GovernedTerms extends Partial<RunTerms> {
+  /** As in the config, beside what holds where it says nothing. */
+  readonly governance?: Record<string, unknown>;
+}
 
 /** A TODO that is started, and one that waits for it; `terms` may say otherwise. */
-export function governedFiles(terms: Partial<RunTerms> = {}): GovernedFiles {
+export function governedFiles({ governance: own = {}, ...terms }: GovernedTerms = {}): GovernedFiles {
+  const agents = { agents: { a: { command: "a" } }, stages: { default: "a" } };
+  const { governance } = parseConfig(JSON.stringify({ ...agents, governance: own }), "config.json");
   const base = mkdtempSync(join(tmpdir(), "prloom-governed-"));
   const root = join(base, "work");
   const folder = join(base, "governance");

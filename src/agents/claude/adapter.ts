@@ -13,13 +13,13 @@ export function claudeAdapter(spec: AdapterSpec): AgentAdapter {
     receivedIn: (lines, sent) =>
       receivedIn(claudeDialogue({ program: spec.command, prompt: "", now: Date.now }), lines, sent),
     start: (request) => {
-      const { prompt, sessionId, sandboxed = false } = request;
+      const { prompt, sessionId, sandboxed = false, overseer } = request;
       const model = request.model ?? spec.model;
       const instructions = request.instructions?.file;
       return runAdapter(request, {
-        invocation: claudeInvocation(spec, { model, sessionId, sandboxed, instructions }),
+        invocation: claudeInvocation(spec, { model, sessionId, sandboxed, instructions, overseer }),
         env: claudeEnvironment(request.env, sandboxed),
-        dialogue: claudeDialogue({ program: spec.command, prompt, now: Date.now }),
+        dialogue: claudeDialogue({ program: spec.command, prompt, overseen: overseer !== undefined, now: Date.now }),
       });
     },
   };

@@ -4,6 +4,7 @@ import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage, ErrorEvent } from "../port.ts";
 import { limitEnd, resultFailure, retryFailure } from "./failure.ts";
+import { heardHook, initializeLine, subAgentIn } from "./hooks.ts";
 import { interruptLine, permissionLine, questionOf, unknownLine, userLine, uuidOf } from "./messages.ts";
 import { UsageCounter } from "./usage.ts";
 
@@ -11,6 +12,8 @@ export interface ClaudeHearing {
   /** As the user started it, for messages. */
   readonly program: string;
   readonly prompt: string;
+  /** Each call is judged by us: what was refused was answered, and no person is waited for. */
+  readonly overseen?: boolean;
   readonly now: () => number;
 }
 
@@ -21,6 +24,9 @@ const NO_MODEL = "<synthetic>";
 
 /** A key that was refused so often will be refused again: the program would go on for minutes. */
 const REFUSED_OFTEN = 3;
+
+/** Sub-agents of one run; those beyond get no task. No run may fill our memory. */
+const MAX_STARTS = 1000;
 
 /** Understands what `claude -p --output-format stream-json` prints, and talks to it. */
 export function claudeDialogue(hearing: ClaudeHearing): Dialogue {
@@ -35,6 +41,8 @@ class ClaudeDialogue implements Dialogue {
   readonly #session = sessionTeller();
   /** Sent, and not yet a part of the conversation: our ids by theirs. */
   readonly #sent = new Map<string, string>();
+  /** Calls that started sub-agents, by these. */
+  readonly #starts = new Map<string, string>();
   /** A result has come, and nothing was begun since. */
   #idle = false;
   #ended = false;
@@ -50,7 +58,7 @@ class ClaudeDialogue implements Dialogue {
       expected: EXPECTED,
       object: (value) => this.#object(value),
     });
-    this.opening = [userLine(hearing.prompt)];
+    this.opening = [...(hearing.overseen ? [initializeLine()] : []), userLine(hearing.prompt)];
   }
 
   read(line: string): Heard {
@@ -81,7 +89,9 @@ class ClaudeDialogue implements Dialogue {
       case "command_lifecycle":
         return this.#lifecycle(value);
       case "control_request":
-        return asked(value);
+        return this.#asked(value);
+      case "control_response":
+        return NOTHING_HEARD;
       case "rate_limit_event":
         this.#resetsAt = limitEnd(value);
         return NOTHING_HEARD;
@@ -99,10 +109,48 @@ class ClaudeDialogue implements Dialogue {
       case "api_retry":
         return this.#retry(value);
       case "permission_denied":
-        return { events: [{ type: "waiting", question: questionOf(value) }] };
+        return { events: this.#hearing.overseen ? [] : [{ type: "waiting", question: questionOf(value) }] };
+      case "task_started":
+        return this.#started(value);
       default:
         return NOTHING_HEARD;
     }
+  }
+
+  /** One that goes on is still that of the call which started it. */
+  #started({ task_id, tool_use_id }: JsonFields): Heard {
+    const isNew = typeof task_id === "string" && !this.#starts.has(task_id) && this.#starts.size < MAX_STARTS;
+    if (isNew && typeof tool_use_id === "string") this.#starts.set(task_id, tool_use_id);
+    return NOTHING_HEARD;
+  }
+
+  /** A request of the program. What we do not know gets an answer, too. */
+  #asked(value: JsonFields): Heard {
+    const request = asFields(value.request);
+    const id = asString(value.request_id);
+    if (id === undefined) return NOTHING_HEARD;
+    const hook = request.subtype === "hook_callback" ? heardHook(id, request, this.#starts) : undefined;
+    if (hook) return hook;
+    if (request.subtype !== "can_use_tool") return { events: [], write: [unknownLine(id)] };
+    const question = questionOf(request);
+    const callId = asString(request.tool_use_id);
+    return {
+      events: [],
+      ask: {
+        request: {
+          tool: asString(request.tool_name) ?? "",
+          input: request.input ?? {},
+          ...(callId === undefined ? {} : { callId }),
+          ...subAgentIn(request, this.#starts),
+          reads: false,
+          question,
+        },
+        answer: (permission) => ({
+          events: permission.allow || this.#hearing.overseen ? [] : [{ type: "waiting", question }],
+          write: [permissionLine(id, request, permission)],
+        }),
+      },
+    };
   }
 
   #retry(value: JsonFields): Heard {
@@ -168,32 +216,6 @@ class ClaudeDialogue implements Dialogue {
     }
     return resultFailure(value, { code: this.#code, resetsAt: this.#resetsAt, now: this.#hearing.now() });
   }
-}
-
-/** A request of the program; that whether it may use a tool is the only one that is known. */
-function asked(value: JsonFields): Heard {
-  const request = asFields(value.request);
-  const id = asString(value.request_id);
-  if (id === undefined) return NOTHING_HEARD;
-  if (request.subtype !== "can_use_tool") return { events: [], write: [unknownLine(id)] };
-  const question = questionOf(request);
-  const callId = asString(request.tool_use_id);
-  return {
-    events: [],
-    ask: {
-      request: {
-        tool: asString(request.tool_name) ?? "",
-        input: request.input ?? {},
-        ...(callId === undefined ? {} : { callId }),
-        reads: false,
-        question,
-      },
-      answer: (permission) => ({
-        events: permission.allow ? [] : [{ type: "waiting", question }],
-        write: [permissionLine(id, request, permission)],
-      }),
-    },
-  };
 }
 
 function contentEvents({ content }: JsonFields): AgentEvent[] {

@@ -1,6 +1,7 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
 import { sessionArgs } from "../dialogue/session-id.ts";
-import type { Invocation } from "../port.ts";
+import type { Invocation, Overseer } from "../port.ts";
+import { overseenArgs } from "./hooks.ts";
 
 export interface ClaudeStart {
   readonly model?: string | undefined;
@@ -8,23 +9,25 @@ export interface ClaudeStart {
   readonly sandboxed: boolean;
   /** A file with the repository's instructions, absolute. */
   readonly instructions?: string | undefined;
+  readonly overseer?: Overseer | undefined;
 }
 
 /** How Claude Code is started without its interface; prompt and messages come on stdin, a line of JSON each. */
 export function claudeInvocation(spec: AdapterSpec, start: ClaudeStart): Invocation {
-  const { model, instructions } = start;
+  const { model, instructions, overseer } = start;
   const args = [
     ...["-p", "--output-format", "stream-json", "--verbose", "--input-format", "stream-json"],
     // What it was sent comes back when it becomes a part of the conversation.
     "--replay-user-messages",
     // Without this a repository's hooks and servers run without a question.
     ...["--setting-sources", spec.projectSettings ? "user,project" : "user"],
-    ...permissions(start.sandboxed),
+    ...(overseer ? [] : permissions(start.sandboxed)),
     ...sessionArgs("--resume", start.sessionId),
     ...(model === undefined ? [] : ["--model", model]),
     // They go with the settings, although they are only read.
     ...(instructions === undefined || spec.projectSettings ? [] : ["--append-system-prompt-file", instructions]),
     ...(spec.args ?? []),
+    ...(overseer ? overseenArgs(overseer) : []),
   ];
   return { program: spec.command, args };
 }

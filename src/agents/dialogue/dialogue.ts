@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentMessage, Invocation, Permission, PermitRequest } from "../port.ts";
+import type { AgentEvent, AgentMessage, Invocation, Permission, PermitRequest, Told, ToldAnswer } from "../port.ts";
 
 /** What one line of a program's output means. */
 export interface Heard {
@@ -9,12 +9,20 @@ export interface Heard {
   readonly end?: boolean;
   /** The program asks whether it may, and waits. */
   readonly ask?: Ask;
+  /** The program tells the one who judges the run, and waits. */
+  readonly tell?: Tell;
 }
 
 export interface Ask {
   readonly request: PermitRequest;
   /** What to tell the program; to be called once. */
   answer(permission: Permission): Heard;
+}
+
+export interface Tell {
+  readonly told: Told;
+  /** As with `Ask`. */
+  answer(answer: ToldAnswer): Heard;
 }
 
 export const NOTHING_HEARD: Heard = { events: [] };

@@ -5,13 +5,15 @@ import type {
   AgentRequest,
   AgentRun,
   LiveRun,
+  Overseer,
   Permission,
   Permit,
   TalkingRun,
+  ToldAnswer,
 } from "../port.ts";
 import { endSurvivors, startRun } from "../runner/runner.ts";
 import { CUT } from "../shim/output.ts";
-import type { AdapterStyle, Ask, Dialogue, Heard } from "./dialogue.ts";
+import type { AdapterStyle, Ask, Dialogue, Heard, Tell } from "./dialogue.ts";
 import { permission, usualPermit } from "./permit.ts";
 
 const NO_RUN: AgentRun = {
@@ -38,7 +40,9 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
     ...(request.shims === undefined ? {} : { shims: request.shims }),
     onFullDisk: () => request.onFullDisk?.(),
   });
-  const talk: Talk = { live, dialogue, permit: request.permit ?? usualPermit(request.sandboxed ?? false) };
+  const { overseer } = request;
+  const permit = overseer?.permit ?? request.permit ?? usualPermit(request.sandboxed ?? false);
+  const talk: Talk = { live, dialogue, permit, overseer };
   const events = eventsOfRun(talk, request);
   return { send: (message) => send(talk, message), [Symbol.asyncIterator]: () => events };
 }
@@ -47,6 +51,7 @@ interface Talk {
   readonly live: TalkingRun;
   readonly dialogue: Dialogue;
   readonly permit: Permit;
+  readonly overseer: Overseer | undefined;
 }
 
 function send({ live, dialogue }: Talk, message: AgentMessage): boolean {
@@ -105,7 +110,7 @@ const CUT_OFF: Heard = {
   ],
 };
 
-async function* obey(talk: Talk, { write, end, events, ask }: Heard): AsyncGenerator<AgentEvent> {
+async function* obey(talk: Talk, { write, end, events, ask, tell }: Heard): AsyncGenerator<AgentEvent> {
   if (write) talk.live.write(write);
   if (end) talk.live.end();
   for (const event of events) {
@@ -114,6 +119,7 @@ async function* obey(talk: Talk, { write, end, events, ask }: Heard): AsyncGener
     yield event;
   }
   if (ask) yield* obey(talk, await permitOrNot(talk, ask));
+  if (tell) yield* obey(talk, await told(talk, tell));
 }
 
 async function permitOrNot({ live, permit }: Talk, { request, answer }: Ask): Promise<Heard> {
@@ -122,4 +128,12 @@ async function permitOrNot({ live, permit }: Talk, { request, answer }: Ask): Pr
   const given = await Promise.race([permission(permit, request), over]);
   if (!given.allow && given.endRun) live.endByPolicy(given.reason);
   return answer(given);
+}
+
+const NO_ANSWER: ToldAnswer = {};
+
+async function told({ live, overseer }: Talk, { told, answer }: Tell): Promise<Heard> {
+  const over = live.ended.then(() => NO_ANSWER);
+  const heard = overseer?.tell(told).catch(() => NO_ANSWER) ?? NO_ANSWER;
+  return answer(await Promise.race([heard, over]));
 }

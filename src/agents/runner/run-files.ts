@@ -13,6 +13,10 @@ export const RUN_FILES = {
   unstarted: "unstarted.txt",
   shimLog: "shim.log",
   agentDir: "agent",
+  /** What a run that is governed from inside may do; it can only read it. */
+  governance: "governance",
+  /** In the agent's folder: why the rules inside of it ended the run. */
+  policyEnd: "policy-end.json",
 } as const;
 
 /** In the environment of everything a run starts; how recovery finds what left the run's process group. */

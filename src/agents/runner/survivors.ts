@@ -52,7 +52,8 @@ function agentGroup(record: ProcessRecord): number[] {
   return now === undefined || now.startTicks === agentStartTicks ? [agentPgid] : [];
 }
 
-function readInit(runDir: string): InitRecord | undefined {
+/** The first process of its pid namespace; undefined before the agent begins, and for a run that has none. */
+export function readInit(runDir: string): InitRecord | undefined {
   return readRunFile(join(runDir, RUN_FILES.init), initSchema);
 }
 

@@ -104,7 +104,8 @@ export function arrangeMounts(wanted: readonly Mount[]): Mount[] {
     const other = byPath.get(mount.path);
     if (!other || RANK[mount.kind] >= RANK[other.kind]) byPath.set(mount.path, mount);
   }
-  const depth = ({ path }: Mount): number => path.split(sep).length;
+  const depths = new Map([...byPath.keys()].map((path) => [path, path.split(sep).length]));
+  const depth = ({ path }: Mount): number => depths.get(path) ?? 0;
   const ordered = [...byPath.values()].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1));
   const kept = new Map<string, Mount>();
   for (const mount of ordered) if (!isNeedless(mount, mountAround(kept, mount.path))) kept.set(mount.path, mount);

@@ -5,7 +5,7 @@ import { arrangeMounts, type Mount } from "./args.ts";
  * Where a run sees what prloom gives it to read. Each is a mount of its own in a folder that is one, too: a folder around
  * them could be renamed by an agent, and another one put in its place.
  */
-export const OURS_AT = { folder: "/run/prloom", program: "/run/prloom-program" } as const;
+export const OURS_AT = { folder: "/run/prloom", program: "/run/prloom-program", node: "/run/prloom-node" } as const;
 
 /** Everything that decides how a run sees the machine. Paths are absolute, without links, and exist. */
 export interface SandboxPlan {
@@ -45,8 +45,8 @@ export interface SandboxPlan {
    * OpenCode does not start where it cannot put a file there.
    */
   readonly configuration: readonly { readonly from: string; readonly path: string }[];
-  /** A folder of ours, and a file or folder with a program of ours: to be read, at `OURS_AT`. */
-  readonly ours?: { readonly folder: string; readonly program?: string };
+  /** A folder of ours, a file or folder with a program of ours, and the Node that runs it: to be read, at `OURS_AT`. */
+  readonly ours?: { readonly folder: string; readonly program?: string; readonly node?: string };
 }
 
 /** Pure: all mounts of a run, in order. */
@@ -89,7 +89,9 @@ function agentFolder({ agentDir, repository: { commonDir } }: SandboxPlan): Moun
 
 function oursIn({ ours }: SandboxPlan): Mount[] {
   if (ours === undefined) return [];
-  const program: Mount[] =
-    ours.program === undefined ? [] : [{ kind: "read", path: OURS_AT.program, from: ours.program }];
-  return [{ kind: "empty", path: "/run" }, { kind: "read", path: OURS_AT.folder, from: ours.folder }, ...program];
+  const shown = (["folder", "program", "node"] as const).flatMap((name): Mount[] => {
+    const from = ours[name];
+    return from === undefined ? [] : [{ kind: "read", path: OURS_AT[name], from }];
+  });
+  return [{ kind: "empty", path: "/run" }, ...shown];
 }

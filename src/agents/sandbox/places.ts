@@ -141,10 +141,13 @@ function besidePrograms(folder: string, homes: readonly string[]): string[] {
 
 /** One of which the list knows the parts that hold no logins (`~/.dotnet`, which is in PATH as a whole) is not shown whole. */
 function isNotListed(homes: readonly string[]): (folder: string) => boolean {
-  const listed = homes.flatMap((home) => TOOLCHAINS.map((pattern) => join(home, pattern)));
   // Most folders of PATH are nowhere near a home.
-  const isNear = (folder: string) => homes.some((home) => isWithin(folder, home) || isWithin(home, folder));
-  return (folder) => !isNear(folder) || !listed.some((path) => path !== folder && isWithin(path, folder));
+  const near = (folder: string) => homes.filter((home) => isWithin(folder, home) || isWithin(home, folder));
+  const hasListed = (folder: string, home: string) => {
+    const around = home === sep ? sep : `${home}${sep}`;
+    return TOOLCHAINS.some((pattern) => `${around}${pattern}`.startsWith(`${folder}${sep}`));
+  };
+  return (folder) => !near(folder).some((home) => hasListed(folder, home));
 }
 
 /** Folders of PATH and toolchains below the home: what a build calls by name. */

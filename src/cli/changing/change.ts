@@ -15,10 +15,16 @@ const DONE: Readonly<Record<PlainChange, string>> = {
 };
 
 /** Changes each of the plans in one of the ways that need no more words. */
-export async function changePlans(call: Call, name: PlainChange, plans: readonly string[]): Promise<number> {
+export async function changePlans(
+  call: Call,
+  name: PlainChange,
+  { plans, now }: { plans: readonly string[]; now: boolean },
+): Promise<number> {
   refuseInsideRun(call);
   const needsDispatcher = name === "queue" || name === "resume";
-  return changeEach(call, plans, { name, args: {}, done: () => DONE[name], needsDispatcher, data: {} });
+  const done = now ? `${DONE[name]}, and nothing of it is at work any more` : DONE[name];
+  const args = now ? { now } : {};
+  return changeEach(call, plans, { name, args, done: () => done, needsDispatcher, data: {} });
 }
 
 export interface Change {

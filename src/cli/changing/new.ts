@@ -6,10 +6,12 @@ import { configForPlan } from "../../config/presets.ts";
 import { nearest } from "../../config/problems/nearest.ts";
 import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { homeOf, inboxOf, type Paths, pathsOf } from "../../dispatcher/paths.ts";
+import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
 import { pinnedConfig } from "../../dispatcher/settings/pinning.ts";
 import { branchExists, ensureIgnored, openRepository, type Repository } from "../../git/repository.ts";
 import { git } from "../../git/run.ts";
 import { refuseBrought } from "../../git/tracked.ts";
+import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow, listDir } from "../../kernel/files.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
@@ -47,6 +49,8 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   ensureDir(paths.inbox);
   ensureIgnored(repo);
   const doc = requireReadable(text);
+  const { config } = settingsInForce(paths.pinFile, repo.root);
+  const problems = planProblems(doc, config.governance.roles);
   const warnings = unknownDependencies(paths, [...(options.dependsOn ?? []), ...doc.dependsOn]);
   const id = place(paths, { wanted: options.id, title: doc.title ?? title, text, meta: metaOf(options) });
   const file = inboxOf(paths, id).text;
@@ -57,13 +61,13 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
     status: options.queue ? "queued" : "draft",
     file,
     todos: doc.todos.length,
-    problems: doc.problems,
+    problems,
     warnings,
   });
   output.line(`${output.paint("bold", id)}  ${visible(doc.title ?? id)}  (${options.queue ? "queued" : "draft"})`);
   output.line(`  ${relative(call.cwd, file) || file}`);
   if (doc.todos.length === 0) output.line("  It has no TODOs yet: the designer agent makes them when work starts.");
-  for (const problem of doc.problems) output.line(`  ${output.paint("yellow", "note:")} ${visible(problem)}`);
+  for (const problem of problems) output.line(`  ${output.paint("yellow", "note:")} ${visible(problem)}`);
   for (const warning of warnings) output.line(`  ${output.paint("yellow", "warning:")} ${visible(warning)}`);
   output.line();
   output.line(`next: ${(await nextSteps(repo, id, options.queue === true)).join("; ")}`);

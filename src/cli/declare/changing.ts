@@ -6,18 +6,21 @@ const PLAIN: Readonly<Record<PlainChange, string>> = {
   queue: "let work on plans start, as soon as a place is free",
   hide: "keep plans from starting; one that is active stops after its current TODO",
   unhide: "undo hide",
-  pause: "start no further step of plans; an agent that is running may finish",
+  pause: "start no further step of plans; an agent that is running may finish, unless --now ends it",
   resume: "undo pause",
 };
 
 /** Commands that change a plan's state and say nothing else. */
 export function declareChanging(program: Command): void {
   for (const [name, about] of Object.entries(PLAIN) as [PlainChange, string][]) {
-    declare(program, name, { about, examples: [`${name} add-a-login-page`, `${name} first-plan second-plan`] })
-      .argument("<plans...>", "their ids")
-      .action((plans: string[], options: JsonOption) =>
-        performCommand(options, async (call) => (await import("../changing/change.ts")).changePlans(call, name, plans)),
-      );
+    const examples = [`${name} add-a-login-page`, `${name} first-plan second-plan`];
+    const command = declare(program, name, { about, examples }).argument("<plans...>", "their ids");
+    if (name === "pause") command.option("--now", "end its agent, which goes on after `prloom resume`");
+    command.action((plans: string[], options: { now?: boolean } & JsonOption) =>
+      performCommand(options, async (call) =>
+        (await import("../changing/change.ts")).changePlans(call, name, { plans, now: options.now === true }),
+      ),
+    );
   }
   declare(program, "block", {
     about: "stop a plan, with a reason",

@@ -7,10 +7,14 @@ export interface JsonOption {
 }
 
 /** Adds a command that takes --json, with examples under its help; an example that says `prloom` itself is a whole line. */
-export function declare(program: Command, name: string, text: { about: string; examples: readonly string[] }): Command {
+export function declare(
+  program: Command,
+  name: string,
+  text: { about: string; examples: readonly string[]; hidden?: true },
+): Command {
   const examples = text.examples.map((line) => `  $ ${/\bprloom /.test(line) ? line : `prloom ${line}`}`).join("\n");
   return program
-    .command(name)
+    .command(name, { hidden: text.hidden ?? false })
     .description(text.about)
     .option("--json", "print the result as JSON")
     .addHelpText("after", `\nExamples:\n${examples}`);

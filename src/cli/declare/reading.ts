@@ -144,4 +144,9 @@ function declarePolicy(program: Command): void {
         return (await import("../policy/explain.ts")).explain(call, words, options);
       }),
     );
+  declare(program, "mcp", {
+    about: "prloom's tools for an agent program in a run of prloom, which starts it by itself: an MCP server on stdio",
+    examples: ["mcp"],
+    hidden: true,
+  }).action((options: JsonOption) => performCommand(options, async () => (await import("../policy/mcp.ts")).mcp()));
 }

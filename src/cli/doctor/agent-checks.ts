@@ -11,6 +11,7 @@ import { type AgentCheck, checkAgent } from "../setup/agent-program.ts";
 import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../setup/choose-agent.ts";
 import { enclosureOf } from "../setup/enclosure.ts";
 import type { Finding } from "./finding.ts";
+import { checkHostVersion, checkLevels } from "./level-checks.ts";
 
 interface CheckedAgent {
   readonly name: string;
@@ -30,7 +31,16 @@ export async function checkAgents(call: Call, config: Config, root: string): Pro
     }),
   );
   const stages = Object.values(config.stages) as readonly (readonly string[])[];
-  return checked.map((agent) => agentFinding(agent, isNeeded(agent.name, stages, checked)));
+  return checked.flatMap((agent) => [
+    agentFinding(agent, isNeeded(agent.name, stages, checked)),
+    ...hostFindings(agent, config),
+  ]);
+}
+
+function hostFindings({ name, check, trouble }: CheckedAgent, { agents }: Config): Finding[] {
+  const adapter = agents[name]?.adapter;
+  const facts = check.kind === "found" ? check.facts : undefined;
+  return adapter === undefined || !facts || trouble ? [] : checkHostVersion({ name, adapter }, facts);
 }
 
 function troubleOfAgent(name: string, check: AgentCheck): CheckedAgent["trouble"] {
@@ -176,7 +186,8 @@ export async function checkSandbox(config: Config | undefined): Promise<Finding[
   });
   const gaps =
     machine.level === "none" ? [] : sandboxGaps({ filters: machine.filters, counts: processLimitHere() !== undefined });
-  return [general, ...gaps, ...(await Promise.all(findings))];
+  const levels = config ? checkLevels(config, machine.level) : [];
+  return [general, ...gaps, ...(await Promise.all(findings)), ...levels];
 }
 
 /** Pure: what the sandbox cannot do on this machine. */

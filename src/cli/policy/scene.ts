@@ -7,8 +7,8 @@ import { configWithoutAgents } from "../../config/load.ts";
 import { didYouMean, nearest } from "../../config/problems/nearest.ts";
 import { pathsOf, worktreeOf } from "../../dispatcher/paths.ts";
 import { readPlanDetail } from "../../dispatcher/report/read.ts";
-import { workPlanStatus } from "../../dispatcher/report/read-tasks.ts";
 import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
+import { workPlanStatus } from "../../dispatcher/steps/dependencies.ts";
 import { openRepository } from "../../git/repository.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "../../governance/graph/make.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
@@ -22,7 +22,6 @@ import type { Todo } from "../../plan/markdown/markdown.ts";
 import type { Call } from "../output.ts";
 import { reading, suggesting } from "../plans.ts";
 import { settingsWarnings } from "./settings-warnings.ts";
-import { todoWarnings } from "./todo-warnings.ts";
 
 /** Who would make a call, and where: what a call is judged with. */
 export interface Scene {
@@ -69,7 +68,7 @@ async function ownScene(call: Call, asked = "executor"): Promise<Scene> {
 async function planScene(call: Call, plan: string, asked: string | undefined): Promise<Scene> {
   return reading(call, async (loom) => {
     const { record, summary, todos, problems } = await readPlanDetail(loom, plan);
-    const status = workPlanStatus(summary);
+    const status = workPlanStatus(record);
     const { graph, current } = graphOfPlan({
       id: plan,
       title: summary.title,
@@ -91,7 +90,7 @@ async function planScene(call: Call, plan: string, asked: string | undefined): P
     });
     const about = `${role.name} with ${task} of ${plan} in ${root}${existsSync(root) ? "" : " (not made yet)"}`;
     const ofSettings = settingsWarnings(loom.pinned, loom.paths.root);
-    return { policy, graph, about, warnings: [...ofSettings, ...problems, ...(current ? todoWarnings(current) : [])] };
+    return { policy, graph, about, warnings: [...ofSettings, ...problems] };
   });
 }
 

@@ -1,4 +1,4 @@
-import { hasSandbox } from "../../agents/enclosure-level.ts";
+import { hasPolicy, hasSandbox } from "../../agents/enclosure-level.ts";
 import type { AgentReport, AgentsReport } from "../../dispatcher/report/read-agents.ts";
 import type { Output } from "../output.ts";
 import { firstLine, visible } from "./safe-text.ts";
@@ -30,7 +30,7 @@ function sandboxInWords({ sandbox, sandboxWhy, agents }: AgentsReport): string {
   if (own.length > 0 && own.length === agents.length && own.every(({ level }) => level === "none")) return NO_SANDBOX;
   const except = own.length === 0 ? "" : `; none for ${names(own)}: with your rights`;
   const why = sandboxWhy === undefined ? "" : ` (${firstLine(sandboxWhy)})`;
-  const judged = agents.filter(({ level }) => level === "policy" || level === "policy+sandbox");
+  const judged = agents.filter(({ level }) => level !== "refused" && hasPolicy(level));
   const rules = judged.length === 0 ? "" : `; each call of ${names(judged)} is judged by the policy`;
   return `${hasSandbox(sandbox) ? "bubblewrap" : NO_SANDBOX}${why}${except}${rules}`;
 }

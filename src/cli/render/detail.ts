@@ -1,5 +1,8 @@
+import { hasPolicy } from "../../agents/enclosure-level.ts";
 import type { MessageState } from "../../dispatcher/messages/messages.ts";
 import type { PlanDetail } from "../../dispatcher/report/read.ts";
+import { readTasks } from "../../dispatcher/report/read-tasks.ts";
+import { drawGraph } from "../../governance/graph/draw.ts";
 import { counted } from "../../kernel/words.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
@@ -33,6 +36,7 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   head(output, detail, options);
   todos(output, detail);
   for (const problem of detail.problems) output.line(`${output.paint("yellow", "note:")} ${visible(problem)}`);
+  tasks(output, detail);
   runs(output, detail, options.now);
   commits(output, detail);
   gates(output, detail, options);
@@ -133,6 +137,20 @@ function todos(output: Output, { todos: list, record: { status } }: PlanDetail):
     const words = Number.isFinite(room) ? cutToWidth(text, room) : text;
     output.line(`${before}${output.paint(MARK_STYLE[state], MARK[state])} ${words}`);
   }
+}
+
+const SHOWN_TASKS = 12;
+const SHOWN_CHECKPOINTS = 3;
+
+/** What agents did and handed over, as they recorded it; only where some did. */
+function tasks(output: Output, detail: PlanDetail): void {
+  if (!detail.runs.some(({ level }) => level !== undefined && hasPolicy(level))) return;
+  const { graph, problems } = readTasks(detail);
+  const drawn = drawGraph(graph, { nodes: SHOWN_TASKS, checkpoints: SHOWN_CHECKPOINTS });
+  section(output, "TASKS");
+  for (const line of visibleLines(drawn)) output.line(`  ${line}`);
+  if (problems.length > 0)
+    output.line(`  ${counted(problems.length, "line")} not understood: \`prloom tasks ${visible(detail.record.id)}\``);
 }
 
 function runs(output: Output, detail: PlanDetail, now: number): void {

@@ -1,6 +1,7 @@
 import { matchesGlob } from "node:path";
 import type { RunExit } from "../../agents/port.ts";
 import type { RepositoryShape } from "../../git/staging/repository-shape.ts";
+import { matchesAny } from "../../governance/policy/paths.ts";
 import type { Claims } from "../../plan/todos/claims.ts";
 
 export type Changes =
@@ -31,6 +32,8 @@ export interface RunEvidence {
   /** `expects:` of the TODO's context. */
   readonly expects: string | undefined;
   readonly evidence: boolean;
+  /** Patterns that every changed file must fit, of the TODO and of its role. */
+  readonly scope: readonly (readonly string[])[];
   readonly maxDeletions: { readonly files: number; readonly percent: number };
 }
 
@@ -60,7 +63,7 @@ export function judgeRun(run: RunEvidence): RunVerdict {
   if (run.exit?.reason === "policy") return { kind: "again", missing: endedByPolicy(run.exit) };
   if (run.claims.tick !== "done") return { kind: "again", missing: notTicked(run) };
   if (run.changes.refused.length > 0) return { kind: "again", missing: madeRepositories(run.changes.refused) };
-  const missing = unmetExpectation(run, run.changes);
+  const missing = outsideScope(run, run.changes) ?? unmetExpectation(run, run.changes);
   return missing === undefined ? { kind: "accept" } : { kind: "again", missing };
 }
 
@@ -71,26 +74,43 @@ export function endedByPolicy({ error }: RunExit): string {
 
 const MAX_NAMED = 20;
 
-function madeRepositories(refused: readonly RepositoryShape[]): string {
-  const entries = refused.flatMap((shape) => shape.entries);
+function named(entries: readonly string[]): string {
   const names = entries.slice(0, MAX_NAMED).map((entry) => `\`${entry}\``);
   const more = entries.length > names.length ? ` and ${entries.length - names.length} more` : "";
-  return `With ${names.join(", ")}${more} git would take a folder for a repository (HEAD beside objects and refs, or beside commondir) and run what its settings say, so this was taken out of the tree. Use other names, pack it into an archive, or let a test make the repository (\`git init\`) in a temporary folder.`;
+  return `${names.join(", ")}${more}`;
+}
+
+function madeRepositories(refused: readonly RepositoryShape[]): string {
+  const entries = refused.flatMap((shape) => shape.entries);
+  return `With ${named(entries)} git would take a folder for a repository (HEAD beside objects and refs, or beside commondir) and run what its settings say, so this was taken out of the tree. Use other names, pack it into an archive, or let a test make the repository (\`git init\`) in a temporary folder.`;
 }
 
 /** By default a TODO is expected to change something; its context may ask for less, or for certain files. */
 function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "staged" }>): string | undefined {
   const expects = run.expects ?? "";
   if (expects === "none") return undefined;
-  if (changes.files.length === 0) return run.evidence ? undefined : nothingChanged(changes.onlyProtected);
   const glob = /^files\s+(\S.*)$/.exec(expects)?.[1];
-  if (glob !== undefined && !changes.files.some((file) => matchesGlob(file, glob))) {
+  // Evidence stands for a change that nothing more is said about.
+  const isEnough = run.evidence && glob === undefined && expects !== "tests";
+  if (changes.files.length === 0) return isEnough ? undefined : nothingChanged(changes.onlyProtected);
+  if (glob !== undefined && !changes.files.some((file) => fits(file, glob))) {
     return `The TODO is ticked, but no changed file matches \`${glob}\`, which its context expects.`;
   }
   if (expects === "tests" && !changes.files.some(isTestFile)) {
     return "The TODO is ticked, but no test changed, and its context says `expects: tests`.";
   }
   return undefined;
+}
+
+/** As patterns are written for shells, or as those of the config, where a folder stands for what is in it. */
+const fits = (file: string, glob: string): boolean => matchesGlob(file, glob) || matchesAny(file, [glob]);
+
+/** What a script did counts as well: the policy inside of an agent sees only its calls. */
+function outsideScope({ scope }: RunEvidence, { files }: Extract<Changes, { kind: "staged" }>): string | undefined {
+  const isOutside = (file: string): boolean => scope.some((patterns) => !patterns.some((glob) => fits(file, glob)));
+  const outside = files.filter(isOutside);
+  if (outside.length === 0) return undefined;
+  return `The TODO is ticked, but its paths or its role do not allow a change of ${named(outside)}. Put that back as it was.`;
 }
 
 const TEST_FILE = /(^|\/)(tests?|specs?|__tests__)\/|(^|\/)test_[^/]+$|[._-](test|spec)s?\.[^/]+$/i;
@@ -132,6 +152,6 @@ function howItEnded(exit: RunExit | undefined): string {
 
 function nothingChanged(onlyProtected: boolean): string {
   if (onlyProtected)
-    return "The TODO is ticked, but only files under prloom/ changed, or settings of agent programs (.claude, .opencode, …), and agents may not change those.";
+    return "The TODO is ticked, but only files under prloom/ changed, settings of agent programs (.claude, .opencode, …) or what governance.protected names, and agents may not change those.";
   return "The TODO is ticked, but no file changed. If none has to, its context must say `expects: none`.";
 }

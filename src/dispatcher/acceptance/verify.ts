@@ -3,12 +3,11 @@ import { join } from "node:path";
 import { lastWords } from "../../agents/run-log/run-log.ts";
 import type { RunLogSummary } from "../../agents/run-log/run-summary.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
+import type { Config } from "../../config/config.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
-import { dissolveRepositories, restoreProtected, stageAll } from "../../git/staging/stage.ts";
-import { stagedChanges } from "../../git/staging/staged-changes.ts";
-import { repairGitFile } from "../../git/worktree/repair.ts";
-import { foldAgentCommits, headState } from "../../git/worktree/settle-head.ts";
+import { dissolveRepositories } from "../../git/staging/stage.ts";
+import { roleNamed } from "../../governance/policy/roles.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
@@ -30,7 +29,7 @@ import { countRun } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
 import { GIVEN } from "../runs/start-run.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { leftOut } from "../worktree/set-aside.ts";
+import { changesOf } from "./changes.ts";
 import { tryCommit } from "./commit-hooks.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { type Changes, judgeRun, type RunVerdict } from "./judge-run.ts";
@@ -71,6 +70,7 @@ export async function verify(
       changes: changed,
       expects: todo.settings.expects,
       evidence: hasEvidence(runDir),
+      scope: scopeOf(todo, loom.config.governance),
       maxDeletions: config.limits.maxDeletions,
     });
   const first = judge(changes);
@@ -87,6 +87,11 @@ export async function verify(
     await dissolveRepositories(worktreeOf(loom, record), current.baseSha);
   const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
   await settleVerdict(loom, record, { verdict, todo, claims, config, tree, summary });
+}
+
+/** Where the change may be: the same that a policy inside of an agent has, whatever agent it was. */
+function scopeOf({ settings: { by = "executor", paths } }: Todo, { roles }: Config["governance"]) {
+  return [paths, roleNamed(by, roles)?.paths].flatMap((patterns) => (patterns ? [patterns] : []));
 }
 
 /** Refused by its provider, or ended because nothing was left to spend: what follows is not about the work. */
@@ -120,35 +125,6 @@ function keepProposal(loom: Reporting, record: PlanRecord, claims: Claims, runDi
     level: "warn",
     text: `the agent changed more of the plan than it may; kept in ${join(runDir, "proposal.md")}`,
   });
-}
-
-async function changesOf(loom: Located & Configured & Reporting, record: PlanRecord): Promise<Changes> {
-  const worktree = worktreeOf(loom, record);
-  const baseSha = record.current?.baseSha ?? "";
-  await repairGitFile(worktree);
-  const head = await headState(worktree, { branch: record.branch ?? "", baseSha });
-  if (head === "diverged") return { kind: "diverged" };
-  if (head === "ahead") await foldAgentCommits(worktree, baseSha);
-  const { protectedChanged, nested, refused } = await stageAll(worktree, leftOut(loom, record));
-  if (nested.length > 0) {
-    const text = `repositories that it made are ordinary folders now: ${nested.slice(0, 5).join(", ")}`;
-    loom.report({ planId: record.id, level: "warn", text });
-  }
-  if (refused.length > 0) {
-    const entries = refused.flatMap((shape) => shape.entries).slice(0, 5);
-    const text = `taken out, since git would take a folder for a repository: ${entries.join(", ")}`;
-    loom.report({ planId: record.id, level: "warn", text });
-  }
-  const staged = await stagedChanges(worktree, baseSha);
-  // It is not in the commit, and it must not stay for the next TODO either.
-  if (protectedChanged) await restoreProtected(worktree, leftOut(loom, record));
-  return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0, refused };
-}
-
-/** The tree as plugins left it, for the commit; what agents may not touch stays out as always. */
-export async function restage(loom: Located & Configured & Reporting, record: PlanRecord): Promise<string | undefined> {
-  await changesOf(loom, record);
-  return stagedTree(worktreeOf(loom, record));
 }
 
 /** The user's own hooks have the last word; what they changed is judged as well. */

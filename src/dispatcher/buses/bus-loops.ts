@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { scopeOf } from "../../bus/types.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -98,9 +97,9 @@ export class BusLoops {
 
   /** Resolves when the global events of this moment are through, or have had their head start. */
   async globalFirst(): Promise<void> {
-    const controller = new AbortController();
-    const headStart = sleep(HEAD_START_MS, undefined, { signal: controller.signal }).catch(() => undefined);
-    await Promise.race([this.#global.passed(), headStart]);
-    controller.abort();
+    const headStart = Promise.withResolvers<void>();
+    const timer = setTimeout(headStart.resolve, HEAD_START_MS);
+    await Promise.race([this.#global.passed(), headStart.promise]);
+    clearTimeout(timer);
   }
 }

@@ -1,10 +1,13 @@
 import type { ConfigChange } from "../../config/compare.ts";
 import { pinOf, writePin } from "../../config/pin.ts";
 import { isoTime } from "../../kernel/clock.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
+import { endGoverned } from "../runs/new-terms.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { startedAt } from "../settings/keep-pin.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { offerOf } from "../settings/pinning.ts";
@@ -18,10 +21,10 @@ export interface ReloadAnswer {
 }
 
 /** Says what the working tree would change, or with the digest of that applies it, wholly or not at all. */
-export function reloadPinned(
-  loom: Located & Timing & Configured & Pooled & Reporting & Waking,
+export async function reloadPinned(
+  loom: Located & Timing & Configured & Pooled & AtWork & Reporting & Waking,
   agreed: string | undefined,
-): ReloadAnswer {
+): Promise<ReloadAnswer> {
   const { pin } = loom.pinned;
   if (!pin) {
     const hint = "`prloom start` takes what is checked out.";
@@ -42,6 +45,10 @@ export function reloadPinned(
   loom.pinned.take(next, config);
   loom.report({ level: "info", text: "what is checked out was applied" });
   loom.pool.limitsChanged();
+  crashPoint("reload:taken");
+  // What a run may do does not change under it; when plans are put away is no part of that.
+  if (changes.some(({ key }) => key.startsWith("governance.") && key !== "governance.purgeAfterMs"))
+    await endGoverned(loom, "the policy");
   loom.wake();
   return { ...answer, taken: true };
 }

@@ -1,5 +1,6 @@
 import { readmitWorktree } from "../../git/worktree/readmit.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -41,9 +42,22 @@ export function setHidden(loom: Located & Naming & Records & Intake & Reporting,
   else updateRecord(loom, id, () => ({ hidden }));
 }
 
-export function setPaused(loom: Records, id: string, paused: boolean): void {
-  allowed(loom, id, paused ? "pause" : "resume");
-  updateRecord(loom, id, () => ({ paused }));
+/** `now` ends what is at work as well: that is interrupted, and no attempt. */
+export async function pausePlan(loom: Records & AtWork, id: string, now: boolean): Promise<{ ended: boolean }> {
+  allowed(loom, id, "pause");
+  updateRecord(loom, id, () => ({ paused: true }));
+  crashPoint("pause:noted");
+  const ended = now && loom.occupancy.isAtWork(id);
+  if (!ended) return { ended };
+  await stopAtWork(loom, id);
+  // Stopped by a person: no sign that something ends the processes around the agent.
+  loom.stranded.delete(id);
+  return { ended };
+}
+
+export function resumePlan(loom: Records, id: string): void {
+  allowed(loom, id, "resume");
+  updateRecord(loom, id, () => ({ paused: false }));
 }
 
 export function blockByPerson(loom: Records & Reporting, id: string, reason: string): void {

@@ -10,7 +10,7 @@ import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
 import { answerPlan } from "./gates.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
 import { reloadPinned } from "./reload.ts";
-import { blockByPerson, queuePlan, setHidden, setPaused, unblockPlan } from "./state.ts";
+import { blockByPerson, pausePlan, queuePlan, resumePlan, setHidden, unblockPlan } from "./state.ts";
 import { commentOn, editPlan, sendTo } from "./talk.ts";
 
 interface OwnerCommand {
@@ -33,8 +33,10 @@ export const OWNER_COMMANDS = {
   queue: command(plan, (loom, args) => queuePlan(loom, args.plan)),
   hide: command(plan, (loom, args) => setHidden(loom, args.plan, true)),
   unhide: command(plan, (loom, args) => setHidden(loom, args.plan, false)),
-  pause: command(plan, (loom, args) => setPaused(loom, args.plan, true)),
-  resume: command(plan, (loom, args) => setPaused(loom, args.plan, false)),
+  pause: command(plan.extend({ now: z.boolean().default(false) }), (loom, args) =>
+    pausePlan(loom, args.plan, args.now),
+  ),
+  resume: command(plan, (loom, args) => resumePlan(loom, args.plan)),
   block: command(plan.extend({ reason: z.string() }), (loom, args) => blockByPerson(loom, args.plan, args.reason)),
   unblock: command(plan.extend({ reset: z.boolean().default(false) }), (loom, args) => {
     if (args.reset) refuseWhileOpen(loom, args.plan);

@@ -1,16 +1,21 @@
+import { isDeepStrictEqual } from "node:util";
 import { LOCAL_TARGET, localComment } from "../../bridges/local/thread.ts";
 import type { BusEvent } from "../../bus/types.ts";
+import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { pluginOf } from "../../hooks/calls/call.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
-import { parsePlan } from "../../plan/markdown/markdown.ts";
+import { type PlanDoc, parsePlan } from "../../plan/markdown/markdown.ts";
 import type { Buses } from "../buses/buses.ts";
-import type { Naming, Stopping, Waking } from "../capabilities.ts";
+import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
 import { whyItWaits } from "../messages/judge-message.ts";
 import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records, requireRecord } from "../records.ts";
+import { endForNewTerms } from "../runs/new-terms.ts";
 import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** A person's words, to the whole plan or to one TODO (counted from 1, as people do). */
 export function commentOn(
@@ -140,14 +145,15 @@ function waitsFor(
 }
 
 /** Replaces the text of a plan, if it is still the one that the editor was given. */
-export function editPlan(
-  loom: Located & Records,
+export async function editPlan(
+  loom: Located & Configured & Records & AtWork & Reporting,
   id: string,
   edit: { text: string; basedOn?: string },
-): { problems: readonly string[] } {
+): Promise<{ problems: readonly string[] }> {
   const record = requireRecord(loom, id);
   if (record.status === "done") throw new PrloomError("plan-state", `${id} is done.`, "`prloom new` makes a new plan.");
-  const now = planText(loom, record)?.text;
+  const before = planText(loom, record);
+  const now = before?.text;
   if (edit.basedOn !== undefined && now !== undefined && sha256(now) !== edit.basedOn) {
     throw new PrloomError(
       "revision-conflict",
@@ -161,9 +167,24 @@ export function editPlan(
       "The new text is empty.",
       `Nothing was changed. \`prloom delete ${id}\` removes a plan.`,
     );
-  const { tooLarge, problems } = parsePlan(edit.text);
-  if (tooLarge !== undefined)
-    throw new PrloomError("plan-invalid", tooLarge, "Nothing was changed. Shorten it, or split it into several plans.");
+  const doc = parsePlan(edit.text);
+  if (doc.tooLarge !== undefined)
+    throw new PrloomError(
+      "plan-invalid",
+      doc.tooLarge,
+      "Nothing was changed. Shorten it, or split it into several plans.",
+    );
   if (edit.text !== now) loom.texts.write(textPath(loom, record), edit.text);
-  return { problems };
+  crashPoint("edit:written");
+  if (before && hasOtherTerms(record.current?.todoId, before.doc, doc)) await endForNewTerms(loom, id, "its TODO");
+  return { problems: planProblems(doc, loom.config.governance.roles) };
+}
+
+/** What a run may do does not change under it: one whose TODO was withdrawn, or says otherwise now, is not the one that was started. */
+function hasOtherTerms(todoId: string | undefined, before: PlanDoc, after: PlanDoc): boolean {
+  const termsOf = ({ todos }: PlanDoc) => {
+    const todo = todos.find(({ id }) => id === todoId);
+    return todo?.state === "open" && [todo.settings.by, todo.settings.paths, todo.settings.tools];
+  };
+  return todoId !== undefined && !isDeepStrictEqual(termsOf(before), termsOf(after));
 }

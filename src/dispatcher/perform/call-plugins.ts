@@ -5,8 +5,8 @@ import { closeRecord, runActivateHooks, runTextHooks } from "../../hooks/plan-ho
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { nextTodo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { restage } from "../acceptance/changes.ts";
 import { finishPlan } from "../acceptance/commit-todo.ts";
-import { restage } from "../acceptance/verify.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { hookScope } from "../buses/hook-scope.ts";

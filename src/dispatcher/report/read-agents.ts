@@ -1,6 +1,8 @@
 import { type EnclosureLevel, hasSandbox, isHost, withoutSandbox, withPolicy } from "../../agents/enclosure-level.ts";
 import type { ErrorKind } from "../../agents/port.ts";
+import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import type { AgentConfig, Budget } from "../../config/config.ts";
+import { messageOf } from "../../kernel/errors.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Located, Paths } from "../paths.ts";
 import { type AgentPoolFile, readAgentPool } from "../runs/agent-pool.ts";
@@ -58,7 +60,8 @@ export function readAgents(
   return { ...machine, agents, today: spentToday(pool, dayOf(now)), dailyBudget: loom.config.limits.dailyBudget };
 }
 
-function levelOf(agent: Pick<AgentConfig, "adapter" | "sandbox">, machine: EnclosureLevel): AgentLevel {
+/** What holds for runs of an agent where a sandbox gives so much. */
+export function levelOf(agent: Pick<AgentConfig, "adapter" | "sandbox">, machine: EnclosureLevel): AgentLevel {
   if (agent.sandbox === "bwrap" && !hasSandbox(machine)) return "refused";
   const level = agent.sandbox === "none" ? withoutSandbox(machine) : machine;
   return isHost(agent.adapter) ? withPolicy(level) : level;
@@ -69,8 +72,21 @@ function spentToday(pool: AgentPoolFile | undefined, day: string): AgentsReport[
 }
 
 /** What the dispatcher that runs has found out; undefined when none has. */
-export function knownProbe(paths: Paths): Probe | undefined {
+function knownProbe(paths: Paths): Probe | undefined {
   const { level, why } = readAgentPool(paths) ?? {};
   if (level === undefined) return undefined;
   return { sandbox: level, ...(why === undefined ? {} : { sandboxWhy: why }) };
+}
+
+/** A dispatcher that runs has asked already. */
+export async function machineLevel(paths: Paths, running: boolean): Promise<Probe> {
+  const known = running ? knownProbe(paths) : undefined;
+  if (known) return known;
+  try {
+    const probe = await probeSandbox();
+    return probe.works ? { sandbox: "sandbox" } : { sandbox: "none", sandboxWhy: probe.why };
+  } catch (error) {
+    // A machine with nothing left has not answered; the rest is shown all the same.
+    return { sandbox: "none", sandboxWhy: `not known: ${messageOf(error)}` };
+  }
 }

@@ -1,13 +1,12 @@
-import { join } from "node:path";
-import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import type { Anchor } from "../../governance/context/anchors.ts";
 import { Brain } from "../../governance/graph/brain.ts";
 import { parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
-import type { PlanStatus, TaskGraph } from "../../governance/graph/schema.ts";
-import { readInside } from "../../kernel/held/files.ts";
-import type { PlanSummary } from "../../plan/summary.ts";
-import { FACTS } from "../runs/governed.ts";
+import type { TaskGraph } from "../../governance/graph/schema.ts";
+import { FACTS } from "../../hosts/run-governance.ts";
+import { readLinesInside } from "../../kernel/held/files.ts";
+import { factsIn } from "../runs/facts-in.ts";
+import { workPlanStatus } from "../steps/dependencies.ts";
 import type { PlanDetail } from "./read.ts";
 
 /** The most that is read of what one run told, of all of them, and of how many runs. */
@@ -23,20 +22,17 @@ export interface TasksReport {
   readonly problems: readonly string[];
 }
 
-/** What a plan is to other plans of a graph. */
-export function workPlanStatus({ status, location }: Pick<PlanSummary, "status" | "location">): PlanStatus {
-  return status === "done" ? "completed" : location === "inbox" ? "draft" : "active";
-}
-
 /** The tasks of a plan, with what its agents told of them: evidence, which decides nothing. */
-export function readTasks({ record, summary, todos, runs }: PlanDetail): TasksReport {
-  const terms = { id: record.id, title: summary.title, status: workPlanStatus(summary), todos };
+export function readTasks({ record, summary, todos, runs, before }: PlanDetail): TasksReport {
+  const terms = { id: record.id, title: summary.title, status: workPlanStatus(record), todos, before };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
   const problems: string[] = [];
   const note = (run: number, line: number, problem: string): void => {
     if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
   };
-  for (const { run, text } of journalsOf(runs)) {
+  for (const { run, text, isWhole } of journalsOf(runs)) {
+    if (!isWhole)
+      problems.push(`run ${run}: ${FACTS} is too large to be shown whole; what comes later in it is left out`);
     for (const [at, line] of text.split("\n").entries()) {
       if (line === "") continue;
       const parsed = parseFact(line);
@@ -48,14 +44,20 @@ export function readTasks({ record, summary, todos, runs }: PlanDetail): TasksRe
   return { graph: brain.graph, anchors: brain.anchors, problems };
 }
 
+interface RunJournal {
+  readonly run: number;
+  readonly text: string;
+  readonly isWhole: boolean;
+}
+
 /** In the order of the runs. Where it is too much, that of the newest counts. */
-function journalsOf(runs: PlanDetail["runs"]): readonly { readonly run: number; readonly text: string }[] {
+function journalsOf(runs: PlanDetail["runs"]): readonly RunJournal[] {
   let left = MAX_ALL_BYTES;
   const newest = runs.slice(-MAX_RUNS).reverse();
   const read = newest.map(({ run, dir }) => {
-    const bytes = readInside(dir, join(RUN_FILES.agentDir, FACTS), Math.min(MAX_BYTES, left));
-    left -= bytes?.length ?? 0;
-    return { run, text: bytes?.toString("utf8") ?? "" };
+    const found = readLinesInside(dir, factsIn(dir), Math.min(MAX_BYTES, left));
+    left -= found?.bytes.length ?? 0;
+    return { run, text: found?.bytes.toString("utf8") ?? "", isWhole: found?.isWhole ?? true };
   });
   return read.reverse();
 }

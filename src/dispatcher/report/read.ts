@@ -1,10 +1,11 @@
 import { existsSync, statSync } from "node:fs";
-import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
 import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../../git/commits/history.ts";
 import { resolveCommit } from "../../git/repository.ts";
+import type { PlanBefore } from "../../governance/graph/of-plan.ts";
+import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
@@ -20,9 +21,10 @@ import { homeOf, inboxOf, type Located, type Paths, textPath } from "../paths.ts
 import { planText, type Records, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { decide } from "../steps/decide.ts";
+import { plansBefore } from "../steps/dependencies.ts";
 import { deferredComments, type Observing, observe, unansweredComments } from "../steps/observe.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
-import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
+import { type AgentsReport, machineLevel, type Probe, readAgents } from "./read-agents.ts";
 import {
   type BusReport,
   type FoundBus,
@@ -109,19 +111,6 @@ function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
     .sort((a, b) => b.at.localeCompare(a.at));
   const count = open.reduce((sum, { ignored }) => sum + (ignored?.count ?? 0), 0);
   return { count, comments: comments.slice(0, MAX_IGNORED) };
-}
-
-/** A dispatcher that runs has asked already. */
-async function machineLevel(paths: Paths, running: boolean): Promise<Probe> {
-  const known = running ? knownProbe(paths) : undefined;
-  if (known) return known;
-  try {
-    const probe = await probeSandbox();
-    return probe.works ? { sandbox: "sandbox" } : { sandbox: "none", sandboxWhy: probe.why };
-  } catch (error) {
-    // A machine with nothing left has not answered; the rest is shown all the same.
-    return { sandbox: "none", sandboxWhy: `not known: ${messageOf(error)}` };
-  }
 }
 
 function isAtWork({ state }: PlanActivity): boolean {
@@ -249,6 +238,8 @@ export interface PlanDetail {
   readonly text: string | undefined;
   readonly todos: readonly Todo[];
   readonly problems: readonly string[];
+  /** Plans that must be merged before it. */
+  readonly before: readonly PlanBefore[];
   readonly runs: (RunSummary & RunTotals)[];
   readonly activity?: PlanActivity;
   /** What the plan's agents may spend; no limits where it has none. */
@@ -281,7 +272,8 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     planFile: textPath(loom, record),
     text: text?.text,
     todos: text?.doc.todos ?? [],
-    problems: text?.doc.problems ?? [],
+    before: text ? plansBefore(loom, record, text.doc) : [],
+    problems: text ? planProblems(text.doc, loom.config.governance.roles) : [],
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
     ...(activity === undefined ? {} : { activity }),

@@ -2,47 +2,70 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isHost } from "../../agents/enclosure-level.ts";
-import type { Governed, Stage } from "../../agents/port.ts";
-import { RUN_FILES } from "../../agents/runner/run-files.ts";
+import type { AgentRequest, Stage } from "../../agents/port.ts";
+import { type InitRecord, RUN_FILES } from "../../agents/runner/run-files.ts";
+import { readInit } from "../../agents/runner/survivors.ts";
 import { OURS_AT } from "../../agents/sandbox/layout.ts";
 import type { StageAgent } from "../../config/presets.ts";
+import { splitNul } from "../../git/output.ts";
+import { gitIn, type Worktree } from "../../git/worktree/worktrees.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
+import type { TaskGraph } from "../../governance/graph/schema.ts";
+import { filesSeenFrom } from "../../governance/policy/files-seen.ts";
 import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
-import { roleNamed } from "../../governance/policy/roles.ts";
+import type { Policy } from "../../governance/policy/policy-file.ts";
+import { type Role, roleNamed } from "../../governance/policy/roles.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
-import { GOVERNANCE_FILES, GOVERNANCE_VARIABLES } from "../../hosts/run-governance.ts";
+import { ProtectedFiles } from "../../hosts/protected-files.ts";
+import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../../hosts/run-governance.ts";
+import { namesInStatus, STATUS_ARGS, TouchedFiles } from "../../hosts/touched-files.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, writeRunFile } from "../../kernel/files.ts";
 import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
-import { titleOf } from "../../plan/markdown/markdown.ts";
+import { type Todo, titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { EncloseOptions, Enclosure } from "../enclosure/enclose.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { gateOf } from "../gates/plan-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { type Located, worktreeOf } from "../paths.ts";
+import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
+import { plansBefore } from "../steps/dependencies.ts";
+import { carriedAnchors } from "./carried-anchors.ts";
+import { heldDisk } from "./held-disk.ts";
+import { RunOverseer } from "./overseer.ts";
 
-/** In a run's folder: what it may do, and the tasks; for the run to read. */
-const GOVERNANCE = "governance";
-/** In the folder of the agent: what it says that it did. */
-export const FACTS = "facts.jsonl";
-
-/** From source the plugin needs what lies around it; built, it is one of the files beside this one. */
+/** From source a program of ours needs what lies around it; built, it is one of the files beside this one. */
 const IS_SOURCE = import.meta.url.endsWith(".ts");
 const PROGRAM = fileURLToPath(IS_SOURCE ? new URL("../", OWN_FOLDER) : OWN_FOLDER);
 const PLUGIN = IS_SOURCE ? "src/opencode.ts" : "opencode.js";
+const CLI = IS_SOURCE ? "src/cli/main.ts" : "cli.js";
 
 /** What a program that takes a part of ours is to see of it; undefined for one that takes none. */
 export function oursFor({ adapter }: StageAgent, runDir: string): Pick<EncloseOptions, "ours"> {
   if (!isHost(adapter)) return {};
-  const folder = join(runDir, GOVERNANCE);
+  const folder = join(runDir, RUN_FILES.governance);
   ensureDir(folder);
-  return { ours: { folder, program: PROGRAM } };
+  // OpenCode runs its plugin itself.
+  return { ours: { folder, program: PROGRAM, ...(adapter === "opencode" ? {} : { node: process.execPath }) } };
+}
+
+/** What a run is: what its TODO says, an executor unless it says so; without a TODO it only looks. */
+export function roleOfRun({ config }: Configured, { id }: PlanRecord, todo: Todo | undefined): Role {
+  const name = todo ? (todo.settings.by ?? "executor") : "investigator";
+  const role = roleNamed(name, config.governance.roles);
+  if (role) return role;
+  throw new PrloomError(
+    "plan-state",
+    `TODO ${(todo?.index ?? 0) + 1} is to be done by "${name}", and there is no such role.`,
+    `Write "by: executor", "by: investigator" or a role of governance.roles below it (\`prloom edit ${id}\`), then \`prloom unblock ${id}\`.`,
+  );
 }
 
 interface GovernedRun {
+  readonly adapter: StageAgent["adapter"];
   readonly stage: Stage;
   readonly runDir: string;
   readonly text: PlanText;
@@ -59,30 +82,88 @@ function doorFor(loom: Configured & Gated, record: PlanRecord, stage: Stage): Pi
   return { door: { state: "closed", reason, ...(gate ? { gateId: gate.gateId } : {}) } };
 }
 
+/** How a run is judged: by a part of ours in its program, or by us, whom it asks. */
+export interface Governance extends Pick<AgentRequest, "governed" | "overseer"> {
+  /** Resolves when what is known of the run is recorded. */
+  settled?(): Promise<void>;
+}
+
 /** Writes what the run may do, once and before it starts. */
-export function governRun(
-  loom: Located & Configured & Gated,
+export async function governRun(
+  loom: Located & Configured & Records & Gated,
   record: PlanRecord,
-  { stage, runDir, text, enclosure, vars }: GovernedRun,
-): Governed {
+  run: GovernedRun,
+): Promise<Governance> {
+  const { runDir, enclosure } = run;
+  const { policy, graph } = termsOf(loom, record, run);
+  const folder = join(runDir, RUN_FILES.governance);
+  writeRunFile(join(folder, GOVERNANCE_FILES.policy), JSON.stringify(policy));
+  writeRunFile(join(folder, GOVERNANCE_FILES.graph), JSON.stringify(graph));
+  writeRunFile(join(folder, GOVERNANCE_FILES.anchors), JSON.stringify(carriedAnchors(runDir, loom.clock.now())));
+  const at = enclosure.sandboxed ? OURS_AT : { folder, program: PROGRAM, node: process.execPath };
+  const env = { [GOVERNANCE_VARIABLES.folder]: at.folder };
+  if (run.adapter !== "opencode") {
+    const server = { command: at.node, args: [join(at.program, CLI), "mcp"], env };
+    const overseer = await overseerOf(worktreeOf(loom, record), run, folder);
+    const { permit, tell } = overseer;
+    return { overseer: { permit, tell, server }, settled: () => overseer.settled() };
+  }
+  const facts = join(runDir, RUN_FILES.agentDir, FACTS);
+  return {
+    governed: {
+      plugin: join(at.program, PLUGIN),
+      close: closed,
+      env: { ...env, [GOVERNANCE_VARIABLES.facts]: facts },
+    },
+  };
+}
+
+/** It writes down itself what happens, where the run cannot. */
+async function overseerOf(worktree: Worktree, run: GovernedRun, folder: string): Promise<RunOverseer> {
+  const { runDir, stage, enclosure } = run;
+  const facts = join(runDir, FACTS);
+  writeRunFile(facts, "");
+  const files = enclosure.sandboxed ? { files: filesSeenFrom(rootOfRun(runDir)) } : {};
+  const governor = await governorOfRun("claude", { folder, facts, phase: phaseOf(stage), ...files });
+  const listed = async () =>
+    namesInStatus(splitNul((await gitIn(worktree, ["--no-optional-locks", ...STATUS_ARGS])).stdout));
+  const kept = new ProtectedFiles(governor.ownPolicy, heldDisk(worktree));
+  return new RunOverseer(governor, new TouchedFiles(worktree.path, listed), kept);
+}
+
+/** The machine as the run sees it: its first process is on record before the agent begins. */
+function rootOfRun(runDir: string): () => string {
+  let root: string | undefined;
+  return () => {
+    root ??= rootOf(readInit(runDir));
+    return root;
+  };
+}
+
+function rootOf(init: InitRecord | undefined): string {
+  if (!init) throw new Error("the sandbox of the run is not there");
+  return `/proc/${init.pid}/root`;
+}
+
+/** What the run may do, and the tasks of its plan. */
+function termsOf(
+  loom: Located & Configured & Records & Gated,
+  record: PlanRecord,
+  { stage, text, enclosure, vars }: GovernedRun,
+): { policy: Policy; graph: TaskGraph } {
   const { graph, current } = graphOfPlan({
     id: record.id,
     title: titleOf(text.text, record.id),
     status: "active",
     todos: text.doc.todos,
     at: Date.parse(record.updatedAt),
+    // What the dispatcher took up waits for no plan that was named since.
+    before: plansBefore(loom, record, text.doc).filter(({ status }) => status === "completed" || status === "archived"),
   });
   const todo =
     stage === "worker" ? (text.doc.todos.find(({ id }) => id === record.current?.todoId) ?? current) : undefined;
-  const name = todo ? (todo.settings.by ?? "executor") : "investigator";
   const { governance } = loom.config;
-  const role = roleNamed(name, governance.roles);
-  if (!role)
-    throw new PrloomError(
-      "plan-state",
-      `TODO ${(todo?.index ?? 0) + 1} is to be done by "${name}", and there is no such role.`,
-      `Write "by: executor", "by: investigator" or a role of governance.roles below it (\`prloom edit ${record.id}\`), then \`prloom unblock ${record.id}\`.`,
-    );
+  const role = roleOfRun(loom, record, todo);
   const home = enclosure.env.HOME ?? loom.environment.HOME ?? "/";
   const temporary = enclosure.env.TMPDIR ?? loom.environment.TMPDIR ?? tmpdir();
   const policy = makePolicy(governance, {
@@ -94,16 +175,5 @@ export function governRun(
     ...(todo?.settings.paths ? { paths: todo.settings.paths } : {}),
     ...(todo?.settings.tools ? { tools: todo.settings.tools } : {}),
   });
-  const folder = join(runDir, GOVERNANCE);
-  writeRunFile(join(folder, GOVERNANCE_FILES.policy), JSON.stringify(policy));
-  writeRunFile(join(folder, GOVERNANCE_FILES.graph), JSON.stringify(graph));
-  const at = enclosure.sandboxed ? OURS_AT : { folder, program: PROGRAM };
-  return {
-    plugin: join(at.program, PLUGIN),
-    close: closed,
-    env: {
-      [GOVERNANCE_VARIABLES.folder]: at.folder,
-      [GOVERNANCE_VARIABLES.facts]: join(runDir, RUN_FILES.agentDir, FACTS),
-    },
-  };
+  return { policy, graph };
 }

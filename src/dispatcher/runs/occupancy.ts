@@ -111,7 +111,12 @@ export class Occupancy {
 
   /** Whether any plan has its agent at work. */
   hasAgents(): boolean {
-    return [...this.#plans.keys()].some((planId) => this.agentIn(planId));
+    return this.plansWithAgents().length > 0;
+  }
+
+  /** Plans that have their agent at work. */
+  plansWithAgents(): string[] {
+    return [...this.#plans.keys()].filter((planId) => this.agentIn(planId));
   }
 
   /** Ends everything that runs for a plan and resolves when no step of it is under way. */

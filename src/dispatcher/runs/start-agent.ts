@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { adapterOf, programOf } from "../../agents/adapters.ts";
 import { agentEnvironment } from "../../agents/environment.ts";
-import type { AgentEvent, Governed, LiveRun, RunExit, RunLimits, Stage } from "../../agents/port.ts";
+import type { AgentEvent, LiveRun, RunExit, RunLimits, Stage } from "../../agents/port.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
@@ -17,6 +17,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { requireAgentPinned } from "../settings/require-pinned.ts";
 import type { Pooled } from "./agent-pool.ts";
 import { follow } from "./follow.ts";
+import type { Governance } from "./governed.ts";
 import { instructionsFor } from "./instructions.ts";
 import type { AtWork } from "./occupancy.ts";
 import { refuseStart } from "./refuse-start.ts";
@@ -47,7 +48,7 @@ export function environmentOf(
 }
 
 /** An agent that is enclosed and about to start. */
-export interface AgentStart {
+export interface AgentStart extends Governance {
   /** As what it is in the worktree. */
   readonly kind: "agent" | "plugin-agent";
   readonly stage: Stage;
@@ -57,7 +58,6 @@ export interface AgentStart {
   readonly enclosure: Enclosure;
   readonly prompt: string;
   readonly model: string | undefined;
-  readonly governed?: Governed | undefined;
   /** The conversation that goes on. */
   readonly sessionId?: string | undefined;
   readonly vars: Readonly<Record<string, string>>;
@@ -95,6 +95,7 @@ export async function prepareStart(
       ...(model === undefined ? {} : { model }),
       ...(instructions === undefined ? {} : { instructions }),
       ...(start.governed === undefined ? {} : { governed: start.governed }),
+      ...(start.overseer === undefined ? {} : { overseer: start.overseer }),
       env: environmentOf(loom, agent, { vars: { ...start.vars, PRLOOM_RUN_ID: runId }, enclosure }),
       onFullDisk: () => loom.report({ planId: record.id, level: "bad", text: FULL_DISK }),
       signal: AbortSignal.any([controller.signal, ...(start.signal ? [start.signal] : [])]),
@@ -128,6 +129,7 @@ async function leaveAtEnd(
   { start, ended, leave }: Ending,
 ): Promise<RunExit | "interrupted"> {
   const exit = await ended;
+  await start.settled?.();
   await clearAfter(loom, record.id, start.runDir);
   leave();
   start.onEnd(exit);

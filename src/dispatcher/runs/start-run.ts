@@ -30,7 +30,7 @@ import { leftOut } from "../worktree/set-aside.ts";
 import type { Pooled } from "./agent-pool.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
 import { runLimits } from "./follow.ts";
-import { governRun, oursFor } from "./governed.ts";
+import { governRun, oursFor, roleOfRun } from "./governed.ts";
 import type { AtWork } from "./occupancy.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
 import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
@@ -120,6 +120,8 @@ async function describeStart(
   const session = adapterOf(agent).resumes ? sessionFor(record, stage, agent) : undefined;
   const about = conversationOf(record, stage);
   const todo = text.doc.todos.find((candidate) => candidate.id === record.current?.todoId);
+  // With every agent, though not every one has rules inside: what a TODO asks for is kept, or said to be impossible.
+  if (stage === "worker") roleOfRun(loom, record, todo);
   const more: Record<string, string> = stage === "reviewer" ? await reviewPromptValues(loom, record) : {};
   const messages = takeMessages(loom, record, number, session?.id);
   const given = givenEvents(loom, record);
@@ -130,15 +132,15 @@ async function describeStart(
     .join("\n");
   const goesOn = session !== undefined && session.todoId === about;
   const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
-  const governed = isHost(agent.adapter)
-    ? governRun(loom, record, { stage, runDir, text, enclosure, vars })
+  const governance = isHost(agent.adapter)
+    ? await governRun(loom, record, { adapter: agent.adapter, stage, runDir, text, enclosure, vars })
     : undefined;
   writeRunRecord(runDir, {
     stage,
     agent: agent.name,
     attempt: (record.side ?? record.current)?.attempt ?? 1,
     startedAt: isoTime(loom.clock.now()),
-    level: governed ? withPolicy(enclosure.level) : enclosure.level,
+    level: governance ? withPolicy(enclosure.level) : enclosure.level,
     about,
     ...(agent.model === undefined ? {} : { model: agent.model }),
     ...(session === undefined ? {} : { sessionId: session.id }),
@@ -147,7 +149,7 @@ async function describeStart(
   return {
     ...{ kind: "agent", stage, agent, runDir, enclosure, model: agent.model, sessionId: session?.id },
     runId: `${record.uid}/${number}`,
-    governed,
+    ...governance,
     prompt: promptFor(loom, record, { stage, ...text, todo, events, messages: words, goesOn, more }),
     vars,
     limits: runLimits(loom, record.id, config.limits),

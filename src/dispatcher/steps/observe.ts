@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { readTip } from "../../git/refs.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
-import { dependenciesOf } from "../../plan/metadata.ts";
-import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
@@ -19,7 +18,8 @@ import { awaitedRun, stageOf } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import type { Watched } from "../watchdog/stalls.ts";
-import type { AgentView, Dependencies, PlanView, RunState } from "./step.ts";
+import { dependencies } from "./dependencies.ts";
+import type { AgentView, PlanView, RunState } from "./step.ts";
 
 /** What is looked at to decide about a plan. */
 export type Observing = Located & Configured & Records & Gated & Buses & Pooled & AtWork & Watched;
@@ -125,46 +125,3 @@ export function deferredComments(loom: Located & Buses, id: string): number {
 }
 
 const UNANSWERED_LIMIT = 100;
-
-/** Activation waits until everything a plan depends on is merged. */
-function dependencies(loom: Located & Records & Watched, record: PlanRecord, text: PlanText | undefined): Dependencies {
-  const names = text ? dependenciesOf(record.metadata, text.doc) : [];
-  const waiting: string[] = [];
-  // What does not lead back for one name does not for the next: each plan is asked once.
-  const seen = new Set<string>();
-  for (const name of names) {
-    const other = findDependency(loom, name);
-    const circle = other && circleTo(loom, other, record.id, seen);
-    if (circle) return { kind: "failed", reason: `It depends on itself: ${[record.id, ...circle].join(" → ")}.` };
-    if (!other) waiting.push(`${name} (no such plan yet)`);
-    else if (other.deleted) return { kind: "failed", reason: `It depends on ${name}, which was deleted.` };
-    else if (other.outcome === "closed") return { kind: "failed", reason: `It depends on ${name}, which was closed.` };
-    else if (other.outcome !== "merged") waiting.push(other.id);
-  }
-  return waiting.length === 0 ? { kind: "met" } : { kind: "waiting", for: waiting };
-}
-
-/** The way from a plan back to `target` over what waits for what; undefined when there is none. */
-function circleTo(
-  loom: Located & Records & Watched,
-  from: PlanRecord,
-  target: string,
-  seen: Set<string>,
-): string[] | undefined {
-  if (from.id === target) return [target];
-  if (seen.has(from.id) || from.outcome === "merged") return undefined;
-  seen.add(from.id);
-  const text = loom.stalls.isHeld(from.id) ? undefined : planText(loom, from);
-  for (const name of text ? dependenciesOf(from.metadata, text.doc) : []) {
-    const next = findDependency(loom, name);
-    const way = next && circleTo(loom, next, target, seen);
-    if (way) return [from.id, ...way];
-  }
-  return undefined;
-}
-
-/** A dependency is a plan id, or a source as `sourceKey` writes it. */
-function findDependency(loom: Records, name: string): PlanRecord | undefined {
-  const source = parseSourceKey(name);
-  return source ? loom.store.bySource(source) : loom.store.byId(name);
-}

@@ -1,6 +1,7 @@
 import { PrloomError } from "../../kernel/errors.ts";
 import { STEP_TRAILER } from "../repository.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
+import { type PlainCommit, writePlainCommit } from "./write-commit.ts";
 
 const SUBJECT_LENGTH = 72;
 const FALLBACK = "Work on a TODO";
@@ -112,13 +113,15 @@ export async function commitStep(worktree: Worktree, step: StepCommit): Promise<
   const message = step.hooked
     ? withTrailer(hookedMessage(step.message, FALLBACK), trailer)
     : `${commitMessage(step.message, FALLBACK)}\n\n${trailer}\n`;
-  const made = await gitIn(worktree, ["commit-tree", tree, "-p", head, "-F", "-"], {
-    input: message,
-    env: step.identity,
-  });
+  const commit = { branch: step.branch, tree, parent: head, message, identity: step.identity, why: "prloom: step" };
+  return (await writePlainCommit(worktree, commit)) ?? (await commitByGit(worktree, commit));
+}
+
+async function commitByGit(worktree: Worktree, commit: PlainCommit): Promise<string> {
+  const { branch, tree, parent, message: input, identity: env, why } = commit;
+  const made = await gitIn(worktree, ["commit-tree", tree, "-p", parent, "-F", "-"], { input, env });
   const sha = made.stdout.trim();
-  const ref = `refs/heads/${step.branch}`;
-  await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: step", ref, sha, head], { env: step.identity });
+  await gitIn(worktree, ["update-ref", "--no-deref", "-m", why, `refs/heads/${branch}`, sha, parent], { env });
   return sha;
 }
 

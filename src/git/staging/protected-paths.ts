@@ -1,6 +1,7 @@
-import { opendir } from "node:fs/promises";
+import { opendirSync } from "node:fs";
 import { posix } from "node:path";
 import { isWithin } from "../../kernel/paths.ts";
+import { takeTurns } from "../../kernel/turns.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 import { onAnyDisk } from "./repository-shape.ts";
 
@@ -48,7 +49,14 @@ export function inBytes(path: string): string {
 export async function settingsIn(worktree: Worktree): Promise<string[]> {
   const found: string[] = [];
   // Piece by piece: an agent may have put a million files there.
-  for await (const { name } of await opendir(worktree.path, { bufferSize: 1000 }))
-    if (HOST_SETTINGS.includes(name.toLowerCase())) found.push(name);
+  const folder = opendirSync(worktree.path, { bufferSize: 1000 });
+  try {
+    for (let entry = folder.readSync(); entry; entry = folder.readSync()) {
+      await takeTurns();
+      if (HOST_SETTINGS.includes(entry.name.toLowerCase())) found.push(entry.name);
+    }
+  } finally {
+    folder.closeSync();
+  }
   return found.sort();
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { errnoOf, PrloomError } from "../../kernel/errors.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
@@ -9,9 +9,12 @@ import { passesByItself } from "../../kernel/system/used-up.ts";
 import { type GitResult, splitNul } from "../output.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, type GitOptions, git, ownFailure } from "../run.ts";
+import { readSettings } from "../shadow/git-settings.ts";
 import { noteMadeIndex } from "../staging/made-index.ts";
 import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/refused-drivers.ts";
 import { refuseBrought } from "../tracked.ts";
+import { adminDirsOf, canonical } from "./claims.ts";
+import { registerWorktree, unlockRegistered } from "./register.ts";
 
 /** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */
 export interface Worktree {
@@ -119,35 +122,6 @@ export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> 
   });
 }
 
-/**
- * The path with its folder's links resolved; the last component may not exist, or be a link that an agent made. As it is written
- * where they lead nowhere: a worktree of a person may be on a disk that is away.
- */
-function canonical(path: string): string {
-  const parent = dirname(resolve(path));
-  try {
-    return join(realpathSync(parent), basename(path));
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return join(parent, basename(path));
-  }
-}
-
-/** Admin folders that claim the path, and those that a killed `git worktree add` for it left without a claim. */
-function adminDirsOf(repo: Repository, path: string): { claimed: string[]; halfMade: string[] } {
-  const claimed: string[] = [];
-  const halfMade: string[] = [];
-  const stem = basename(path);
-  for (const name of listDir(join(repo.commonDir, "worktrees"))) {
-    const dir = join(repo.commonDir, "worktrees", name);
-    const text = readTextIfExists(join(dir, "gitdir"))?.trimEnd();
-    if (text) {
-      if (canonical(dirname(resolve(dir, text))) === path) claimed.push(dir);
-    } else if (name.startsWith(stem) && /^\d*$/.test(name.slice(stem.length))) halfMade.push(dir);
-  }
-  return { claimed, halfMade };
-}
-
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /** One at a time: `git worktree add` reads the records of all worktrees and fails on one that is being made or removed. */
@@ -168,7 +142,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
   if (holdsRepository) throw new Error(`refusing to remove ${where}: the repository itself is there`);
   // The record first: git refuses to add others beside one that is half made. A folder that stays is found by its path.
   await inTurn(async () => {
-    const { claimed, halfMade } = adminDirsOf(repo, where);
+    const { claimed, halfMade } = adminDirsOf(repo.commonDir, where);
     for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
   });
   crashPoint("worktree:forgotten");
@@ -179,7 +153,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
 /** Whether something lies at a place that git did not make, or did not make for this repository. */
 export function isForeign(repo: Repository, path: string): boolean {
   const stat = lstatIfThere(path);
-  if (stat === undefined || adminDirsOf(repo, canonical(path)).claimed.length > 0) return false;
+  if (stat === undefined || adminDirsOf(repo.commonDir, canonical(path)).claimed.length > 0) return false;
   if (!stat.isDirectory()) return true;
   // Left by a removal that was killed: git has forgotten it already, and its own file goes last.
   const named = namedBy(path);
@@ -209,15 +183,12 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
   }
   // Git notes it as it is given, and where it really is must be known later.
   const where = canonical(request.path);
-  const target =
-    tip === undefined ? ["--no-track", "-b", request.branch, where, request.baseSha] : [where, request.branch];
   await removeWorktree(repo, request.path);
   await inTurn(async () => {
     // Left by a git that was killed while it made the branch.
     await removeTree(join(repo.commonDir, "refs", "heads", `${request.branch}.lock`));
-    const refused = await refusedDrivers(repo.commonDir, request.trustedFilters);
-    const add = [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target];
-    await withoutDrivers(refused, gitAt(repo, add, { timeoutMs: CHECKOUT_TIMEOUT_MS, env: refused.env }));
+    const isMade = tip === undefined && (await addNew(repo, { ...request, path: where }));
+    if (!isMade) await addByGit(repo, { ...request, path: where }, tip);
   });
   const path = realpathSync(request.path);
   const gitDir = gitDirNamedBy(path);
@@ -232,6 +203,26 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
   const worktree = { path, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
   noteMadeIndex(worktree);
   return { kind: "added", worktree: { ...worktree, ...(trustedFilters ? { trustedFilters } : {}) } };
+}
+
+/** On a branch that does not exist yet; false: that is git's to do. */
+async function addNew({ commonDir }: Repository, request: WorktreeRequest): Promise<boolean> {
+  const { path, trustedFilters } = request;
+  const gitDir = registerWorktree({ ...request, commonDir }, await readSettings(commonDir));
+  if (gitDir === undefined) return false;
+  const worktree = { path, name: basename(gitDir), gitDir, commonDir, ...(trustedFilters ? { trustedFilters } : {}) };
+  const checkOut = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
+  await gitIn(worktree, checkOut, { timeoutMs: CHECKOUT_TIMEOUT_MS });
+  unlockRegistered(gitDir);
+  return true;
+}
+
+async function addByGit(repo: Repository, request: WorktreeRequest, tip: string | undefined): Promise<void> {
+  const { path, branch, baseSha, trustedFilters } = request;
+  const target = tip === undefined ? ["--no-track", "-b", branch, path, baseSha] : [path, branch];
+  const refused = await refusedDrivers(repo.commonDir, trustedFilters);
+  const add = [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target];
+  await withoutDrivers(refused, gitAt(repo, add, { timeoutMs: CHECKOUT_TIMEOUT_MS, env: refused.env }));
 }
 
 function gitDirNamedBy(path: string): string | undefined {

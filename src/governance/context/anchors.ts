@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import { idSchema, nameSchema, timeSchema } from "../graph/schema.ts";
 
 const PRIORITIES = ["critical", "high", "medium", "low"] as const;
@@ -22,6 +23,12 @@ export const anchorSchema = z
   .readonly();
 
 export type Anchor = z.infer<typeof anchorSchema>;
+
+/** The anchors that earlier runs left; none of a text that is not a list of them. They help, and nothing depends on them. */
+export function parseAnchors(text: string): readonly Anchor[] {
+  const parsed = z.array(z.unknown()).safeParse(jsonIn(text));
+  return (parsed.data ?? []).flatMap((one) => anchorSchema.safeParse(one).data ?? []);
+}
 
 const HOUR_MS = 3_600_000;
 /** Older ones are stale: exactly this old is still fresh. */

@@ -11,6 +11,8 @@ export interface EndedCall {
   readonly effects?: EffectTree | undefined;
   /** Files that are other than before it, below the worktree. */
   readonly files: readonly string[];
+  /** Protected files that it had changed, and that are as they were again. */
+  readonly putBack?: readonly string[];
   readonly ok: boolean;
   readonly at: number;
 }
@@ -31,23 +33,25 @@ export function checkpointOf(call: EndedCall, node: string): Checkpoint | undefi
     summary: summaryOf(call),
     filesModified: files.slice(0, MAX_FILES),
     kind,
-    ok,
+    ok: ok && (call.putBack ?? []).length === 0,
   };
 }
 
-function kindOf({ request, effects, files, ok }: EndedCall): Checkpoint["kind"] | undefined {
+function kindOf({ request, effects, files, ok, putBack = [] }: EndedCall): Checkpoint["kind"] | undefined {
   if (request.kind === "write" || request.kind === "edit") return ok ? "change" : undefined;
+  if (putBack.length > 0) return "change";
   if (request.kind !== "shell") return undefined;
   const kind = effects && kindOfCommand(effects);
   return kind ?? (files.length > 0 ? "change" : undefined);
 }
 
-function summaryOf({ request, files, ok }: EndedCall): string {
+function summaryOf({ request, files, ok, putBack = [] }: EndedCall): string {
   const [first, ...others] = files;
   const changed = first === undefined ? "" : `${first}${others.length > 0 ? ` and ${others.length} more` : ""}`;
   const about = request.kind === "shell" ? oneLine(request.command ?? "") : changed || request.paths.join(", ");
   const also = request.kind === "shell" && changed !== "" ? ` (changed ${changed})` : "";
-  return `${about || request.tool}${ok ? "" : " (failed)"}${also}`.slice(0, MAX_SUMMARY);
+  const back = putBack.length > 0 ? `PUT BACK ${putBack.join(", ").slice(0, MAX_SUMMARY / 2)}, changed by ` : "";
+  return `${back}${about || request.tool}${ok ? "" : " (failed)"}${also}`.slice(0, MAX_SUMMARY);
 }
 
 const oneLine = (text: string): string =>

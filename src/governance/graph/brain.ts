@@ -1,11 +1,11 @@
 import type { Anchor } from "../context/anchors.ts";
 import { type Change, type FactRefusal, refuse } from "./changes.ts";
-import { addCheckpoint, delegate, keepGate, moveDelegation } from "./evidence-facts.ts";
+import { delegate, keepGate, moveDelegation, refuseCheckpoint, withEvidence } from "./evidence-facts.ts";
 import type { Fact } from "./facts.ts";
 import { nodesOf } from "./lookup.ts";
 import { makeGraph } from "./make.ts";
 import { type Given, makePlan, moveNode, movePlan, planNodes, purgePlan } from "./plan-facts.ts";
-import type { TaskGraph } from "./schema.ts";
+import type { Checkpoint, TaskGraph } from "./schema.ts";
 
 const MAX_ANCHORS = 1000;
 
@@ -19,18 +19,26 @@ export type FactOutcome =
  */
 export class Brain {
   #graph: TaskGraph;
+  /** Evidence that is not in the graph yet: most facts are that, and a graph that is new for each of them costs more than it. */
+  readonly #evidence = new Map<string, Checkpoint[]>();
   readonly #given: Given;
   readonly #seen = new Set<string>();
   readonly #anchors = new Map<string, Anchor>();
   readonly #denials = new Map<string, number>();
 
-  constructor(given: TaskGraph = makeGraph()) {
+  /** `anchors` are those of earlier runs. */
+  constructor(given: TaskGraph = makeGraph(), anchors: readonly Anchor[] = []) {
     this.#graph = given;
+    for (const anchor of anchors) this.#anchors.set(anchor.id, anchor);
     this.#given = new Set(given.workPlans.flatMap((plan) => [plan.id, ...nodesOf(plan).map(({ id }) => id)]));
   }
 
   /** Another object after each change. */
   get graph(): TaskGraph {
+    if (this.#evidence.size > 0) {
+      this.#graph = withEvidence(this.#graph, this.#evidence);
+      this.#evidence.clear();
+    }
     return this.#graph;
   }
 
@@ -54,7 +62,9 @@ export class Brain {
   }
 
   #change(fact: Fact): Change {
-    const graph = this.#graph;
+    if (fact.type === "checkpoint") return this.#noteEvidence(fact.checkpoint);
+    // Neither says anything about the graph.
+    const graph = fact.type === "denied" || fact.type === "anchored" ? this.#graph : this.graph;
     const given = this.#given;
     switch (fact.type) {
       case "plan_made":
@@ -69,8 +79,6 @@ export class Brain {
         return moveNode(graph, fact, given);
       case "gate_kept":
         return keepGate(graph, fact);
-      case "checkpoint":
-        return addCheckpoint(graph, fact, given);
       case "delegated":
         return delegate(graph, fact);
       case "delegation_moved":
@@ -88,6 +96,15 @@ export class Brain {
         this.#denials.set(fact.call, this.denials(fact.call) + 1);
         return { kind: "applied", graph };
     }
+  }
+
+  #noteEvidence(checkpoint: Checkpoint): Change {
+    const refusal = refuseCheckpoint(this.#graph, checkpoint, this.#given);
+    if (refusal) return refusal;
+    const noted = this.#evidence.get(checkpoint.taskNodeId);
+    if (noted) noted.push(checkpoint);
+    else this.#evidence.set(checkpoint.taskNodeId, [checkpoint]);
+    return { kind: "applied", graph: this.#graph };
   }
 
   /** The oldest that is not critical makes room. */

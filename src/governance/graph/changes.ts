@@ -52,6 +52,8 @@ export function changeNode(graph: TaskGraph, { id }: TaskNode, change: (node: Ta
 
 /** One that is started was planned ahead no longer. */
 export function bringForward(graph: TaskGraph, { id, workPlanId }: TaskNode): TaskGraph {
+  // Most are not, and where everything is need not be found out again.
+  if (positionOf(graph, id)?.list !== "planAhead") return graph;
   return reorderPlan(graph, workPlanId, (plan) => {
     const node = plan.planAhead.find((one) => one.id === id);
     if (!node) return plan;

@@ -29,7 +29,8 @@ export function drawPlan(graph: TaskGraph, plan: WorkPlan, options: DrawOptions 
   const from = Math.max(0, Math.min(at - Math.floor(most / 2), tops.length - most));
   const lines = tops.slice(from, from + most).flatMap((node) => drawNode(graph, node, { options, all, depth: 1 }));
   const more = tops.length - Math.min(most, tops.length);
-  const head = oneLine(`${plan.id}: ${plan.name} [${plan.status}]`);
+  const named = plan.name === plan.id ? plan.id : `${plan.id}: ${plan.name}`;
+  const head = oneLine(`${named} [${plan.status}]`);
   return [head, ...lines, ...(more > 0 ? [`  … ${more} more`] : [])].join("\n");
 }
 
@@ -59,11 +60,30 @@ function drawNode(graph: TaskGraph, node: TaskNode, drawing: Drawing): string[] 
   return [
     `${indent}${oneLine(`${node.id}: ${node.name} [${node.status}${waits}${reason}]`)}${mark}`,
     ...evidence.map(({ tool, summary }) => `${indent}  · ${oneLine(`${tool}: ${summary}`)}`),
-    ...graph.delegations.filter((one) => one.node === node.id).map((one) => `${indent}  → ${drawDelegation(one)}`),
+    ...drawTree(
+      graph.delegations.filter((one) => one.node === node.id),
+      "→ ",
+    ).map((line) => `${indent}  ${line}`),
     ...parts.flatMap((part) => drawNode(graph, part, { ...drawing, depth: depth + 1 })),
   ];
 }
 
-export function drawDelegation({ id, from, to, state, result }: Delegation): string {
+/** Who was handed something by whom: those of a sub-agent stand below its own. */
+export function drawTree(delegations: readonly Delegation[], mark = ""): string[] {
+  const sessions = new Set(delegations.map(({ session }) => session));
+  const drawn = new Set<Delegation>();
+  const below = (parent: Delegation, depth: number): string[] => {
+    // Facts can be forged into a circle.
+    if (drawn.has(parent)) return [];
+    drawn.add(parent);
+    const parts = delegations.filter(({ parentSession }) => parentSession === parent.session);
+    const line = `${"  ".repeat(Math.min(depth, MAX_DEPTH))}${mark}${drawDelegation(parent)}`;
+    return [line, ...parts.flatMap((part) => below(part, depth + 1))];
+  };
+  const tops = delegations.filter(({ parentSession }) => !sessions.has(parentSession));
+  return [...tops, ...delegations].flatMap((one) => below(one, 0));
+}
+
+function drawDelegation({ id, from, to, state, result }: Delegation): string {
   return oneLine(`${id}: ${from} to ${to} [${state}]${result === undefined ? "" : `: ${result}`}`);
 }

@@ -1,9 +1,9 @@
 import { applied, type Change, changeNode, refuse } from "./changes.ts";
 import type { FactOf } from "./facts.ts";
 import { movedDelegation } from "./lifecycle.ts";
-import { findNode } from "./lookup.ts";
+import { findNode, positionOf, sameOrder } from "./lookup.ts";
 import type { Given } from "./plan-facts.ts";
-import type { TaskGraph } from "./schema.ts";
+import type { Checkpoint, TaskGraph, TaskNode } from "./schema.ts";
 
 /** More are on the disk, and shown nowhere. */
 const MAX_CHECKPOINTS = 1000;
@@ -11,23 +11,38 @@ const MAX_ARTIFACTS = 1000;
 const MAX_DELEGATIONS = 1000;
 
 /** What was done belongs to the node that was worked on. Those of the dispatcher may be over by the time that it is read. */
-export function addCheckpoint(graph: TaskGraph, { checkpoint }: FactOf<"checkpoint">, given: Given): Change {
-  const node = findNode(graph, checkpoint.taskNodeId)?.node;
-  if (!node) return refuse("no-node", `There is no task "${checkpoint.taskNodeId}".`);
-  if (node.status !== "active" && !given.has(node.id))
-    return refuse("not-a-move", `The task "${node.name}" is ${node.status}.`);
-  const changed = changeNode(graph, node, (one) => ({
-    ...one,
-    modifiedAt: checkpoint.timestamp,
-    checkpoints: [...one.checkpoints.slice(1 - MAX_CHECKPOINTS), checkpoint],
-    artifacts: withFiles(one.artifacts, checkpoint.filesModified),
-  }));
-  return applied(changed);
+export function refuseCheckpoint(graph: TaskGraph, { taskNodeId }: Checkpoint, given: Given): Change | undefined {
+  const node = findNode(graph, taskNodeId)?.node;
+  if (!node) return refuse("no-node", `There is no task "${taskNodeId}".`);
+  if (node.status === "active" || given.has(node.id)) return undefined;
+  return refuse("not-a-move", `The task "${node.name}" is ${node.status}.`);
 }
 
-function withFiles(known: readonly string[], files: readonly string[]): readonly string[] {
-  const added = files.filter((file) => !known.includes(file));
-  return added.length === 0 ? known : [...known, ...added].slice(0, MAX_ARTIFACTS);
+/** A graph with what was done for its nodes, in the order in which it was. */
+export function withEvidence(graph: TaskGraph, evidence: ReadonlyMap<string, readonly Checkpoint[]>): TaskGraph {
+  const lists = new Map<string, { tasks: TaskNode[]; planAhead: TaskNode[] }>();
+  for (const [id, checkpoints] of evidence) {
+    const position = positionOf(graph, id);
+    if (!position) continue;
+    const { plan, list, at } = position;
+    const copies = lists.get(plan.id) ?? { tasks: [...plan.tasks], planAhead: [...plan.planAhead] };
+    lists.set(plan.id, copies);
+    const node = copies[list][at];
+    if (node) copies[list][at] = withCheckpoints(node, checkpoints);
+  }
+  const workPlans = graph.workPlans.map((plan) => ({ ...plan, ...lists.get(plan.id) }));
+  return sameOrder({ ...graph, workPlans }, graph);
+}
+
+function withCheckpoints(node: TaskNode, checkpoints: readonly Checkpoint[]): TaskNode {
+  const files = new Set(node.artifacts);
+  for (const { filesModified } of checkpoints) for (const file of filesModified) files.add(file);
+  return {
+    ...node,
+    modifiedAt: checkpoints.at(-1)?.timestamp ?? node.modifiedAt,
+    checkpoints: [...node.checkpoints, ...checkpoints].slice(-MAX_CHECKPOINTS),
+    artifacts: files.size === node.artifacts.length ? node.artifacts : [...files].slice(0, MAX_ARTIFACTS),
+  };
 }
 
 /** Somebody tried to start it before its time. */

@@ -13,6 +13,13 @@ export interface PlanTodos {
   readonly todos: readonly Todo[];
   /** When it was last changed. */
   readonly at: number;
+  /** Plans that must be merged before. */
+  readonly before?: readonly PlanBefore[];
+}
+
+export interface PlanBefore {
+  readonly id: string;
+  readonly status: WorkPlan["status"];
 }
 
 export interface PlanGraph {
@@ -22,14 +29,17 @@ export interface PlanGraph {
 }
 
 /** The graph of a plan's TODOs, with the one that the dispatcher would work on as the one that is started. */
-export function graphOfPlan({ id, title, status, todos, at }: PlanTodos): PlanGraph {
+export function graphOfPlan({ id, title, status, todos, at, before = [] }: PlanTodos): PlanGraph {
   const next = nextTodo({ todos });
   const current = next.kind === "todo" ? next.todo : undefined;
   const nodes = todos.map((todo) => nodeOf(todo, todos, { plan: id, at, isCurrent: todo === current }));
   const ahead = current ? current.index + 1 : nodes.length;
   const lists = { tasks: nodes.slice(0, ahead), planAhead: nodes.slice(ahead) };
-  const plan = makeWorkPlan({ id, name: title, status, ...lists }, at);
-  return { graph: settleWaiting(makeGraph([plan])), current };
+  const dependsOn = before.map((one) => one.id);
+  const plan = makeWorkPlan({ id, name: title, status, dependsOn, ...lists }, at);
+  const others = before.map((one) => makeWorkPlan({ ...one, name: one.id }, at));
+  const graph = { ...makeGraph([plan, ...others]), activeWorkPlanId: status === "active" ? id : null };
+  return { graph: settleWaiting(graph), current };
 }
 
 const STATUSES: Readonly<Record<Todo["state"], NodeStatus>> = {

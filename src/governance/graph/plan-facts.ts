@@ -11,10 +11,10 @@ import {
 } from "./changes.ts";
 import { missingEvidence } from "./expected-output.ts";
 import type { FactOf } from "./facts.ts";
-import { movedNode, movedPlan } from "./lifecycle.ts";
+import { isOver, movedNode, movedPlan } from "./lifecycle.ts";
 import { blockersOf, cycleFrom, findNode, findPlan, nodesOf } from "./lookup.ts";
 import { makeNode, makeWorkPlan } from "./make.ts";
-import type { PlannedNode, TaskGraph, TaskNode } from "./schema.ts";
+import type { PlannedNode, TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
 
 /** So many are made by facts, beside those of the dispatcher: each change looks at all of them. */
 const MAX_PLANS = 50;
@@ -40,11 +40,34 @@ export function movePlan(graph: TaskGraph, { plan: id, move, at }: FactOf<"plan_
   if (!status) return refuse("not-a-move", `The plan "${plan.name}" is ${plan.status}: it cannot ${move}.`);
   const open = move === "complete" ? nodesOf(plan).find((node) => node.status !== "completed") : undefined;
   if (open) return refuse("no-evidence", `Its task "${open.name}" is ${open.status}.`);
-  const times = { modifiedAt: at, ...(status === "completed" ? { completedAt: at } : {}) };
+  // What others wait for, and was given up, would mislead them at once; the rest stays for a while.
+  const isPurged = status === "abandoned" && isWaitedFor(graph, plan);
+  const times = {
+    modifiedAt: at,
+    ...(status === "completed" ? { completedAt: at } : {}),
+    ...(isPurged ? { purgedAt: at } : {}),
+  };
   const moved = changePlan(graph, id, (one) => ({ ...one, ...times, status }));
   const isActive = graph.activeWorkPlanId === id;
   const activeWorkPlanId = status === "active" ? id : isActive ? null : graph.activeWorkPlanId;
   return applied(settleWaiting({ ...moved, activeWorkPlanId }));
+}
+
+/** Whether something outside of a plan waits for it, or for a node of it. */
+function isWaitedFor(graph: TaskGraph, { id, ...plan }: WorkPlan): boolean {
+  const ids = new Set(nodesOf({ id, ...plan }).map((node) => node.id));
+  const others = graph.workPlans.filter((other) => other.id !== id && !isOver(other.status));
+  return others.some(
+    (other) =>
+      other.dependsOn.includes(id) || nodesOf(other).some((node) => waitsFor(node).some((waited) => ids.has(waited))),
+  );
+}
+
+/** Abandoned plans whose time is over: they leave the context of agents, and stay on the disk. */
+export function duePurges(graph: TaskGraph, now: number, afterMs: number): readonly string[] {
+  return graph.workPlans.flatMap(({ id, status, purgedAt, modifiedAt }) =>
+    status === "abandoned" && purgedAt === undefined && now - modifiedAt >= afterMs ? [id] : [],
+  );
 }
 
 export function purgePlan(graph: TaskGraph, { plan: id, at }: FactOf<"plan_purged">): Change {
@@ -121,8 +144,9 @@ export function moveNode(graph: TaskGraph, fact: FactOf<"node_moved">, given: Gi
     ...(status === "active" ? { startedAt: at } : {}),
     ...(status === "completed" ? { completedAt: at, result } : {}),
   }));
-  // Nothing waits for a start.
-  return applied(status === "active" ? bringForward(moved, node) : settleWaiting(moved));
+  if (status === "active") return applied(bringForward(moved, node));
+  // Only what is completed frees others, and it stays so.
+  return applied(status === "completed" ? settleWaiting(moved) : moved);
 }
 
 /** Of a node of the dispatcher: it is started already, and what else is asked for is noted. */

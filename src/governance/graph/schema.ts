@@ -121,7 +121,9 @@ const planSchema = newPlanSchema
 export const newDelegationSchema = z.strictObject({
   id: idSchema,
   from: nameSchema,
+  /** The role that does it, and what the program calls that agent. */
   to: nameSchema,
+  agent: nameSchema.optional(),
   node: idSchema,
   session: idSchema,
   parentSession: idSchema,

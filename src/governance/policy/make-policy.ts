@@ -54,5 +54,14 @@ export function makePolicy(governance: Config["governance"], terms: RunTerms): P
     // What it is does not matter; that something is put before or behind it does.
     variables: { PATH: "$PATH", ...terms.variables },
     maxRepeatedDenials: governance.maxRepeatedDenials,
+    roles: Object.fromEntries(Object.entries(governance.roles).map(([name, one]) => [name, addedRole(one)])),
+    purgeAfterMs: governance.purgeAfterMs,
   };
 }
+
+const addedRole = ({ extends: base, tools, paths, shell }: Config["governance"]["roles"][string]) => ({
+  extends: base,
+  tools: tools.map(mcpName),
+  paths: [...paths],
+  shell,
+});

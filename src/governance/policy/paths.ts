@@ -111,6 +111,13 @@ export function below(path: string, folder: string): string | undefined {
   return path[folder.length] === "/" ? path.slice(folder.length + 1) : undefined;
 }
 
+/** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
+export function isTemporary(real: string, { root, temporary }: Ground): boolean {
+  const [first] = below(real, temporary)?.split("/") ?? [];
+  const [own] = below(root, temporary)?.split("/") ?? [];
+  return first !== undefined && own !== "" && first !== own;
+}
+
 type Letters = "exact" | "any-case";
 
 /** By the list itself: the lists of a policy stay the same for as long as it is in force. */

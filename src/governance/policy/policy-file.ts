@@ -12,6 +12,14 @@ const roleSchema = z.strictObject({
   governs: z.record(z.string(), z.array(z.string())),
 });
 
+/** A role that the config adds, as it stands there. */
+const addedRoleSchema = z.strictObject({
+  extends: z.string(),
+  tools: z.array(z.string()).exactOptional(),
+  paths: z.array(z.string()).exactOptional(),
+  shell: z.enum(["none", "reads", "work"]).exactOptional(),
+});
+
 const policySchema = z.strictObject({
   schemaVersion: z.literal(POLICY_VERSION),
   role: roleSchema,
@@ -40,6 +48,10 @@ const policySchema = z.strictObject({
   /** The run's own session, and its depth of delegation. */
   session: z.string().nullable(),
   maxRepeatedDenials: z.number().int().min(1),
+  /** Roles of the config, for sub-agents that are called so. */
+  roles: z.record(z.string(), addedRoleSchema).exactOptional(),
+  /** Abandoned plans leave the context of agents after so many milliseconds. */
+  purgeAfterMs: z.number().nonnegative().exactOptional(),
 });
 
 /** What one run may do, written once by the dispatcher before it starts. */

@@ -81,3 +81,20 @@ function kindsOf(tool: string): readonly string[] {
   if (tool === "govern_shell") return ["shell"];
   return Object.values(TOOL_MAPS).flatMap((map) => (Object.hasOwn(map, tool) ? (map[tool]?.kind ?? []) : []));
 }
+
+/** Sub-agents that agent programs bring along, and what they are for us. */
+const KNOWN_SUB_AGENTS: Readonly<Record<string, string>> = {
+  explore: "investigator",
+  Explore: "investigator",
+  plan: "investigator",
+  Plan: "investigator",
+};
+
+/** The role that a sub-agent has: the one that it is called, or else that of the one who starts it. */
+export function roleOfSubAgent(
+  to: string | undefined,
+  { role, roles }: { readonly role: Role; readonly roles?: Readonly<Record<string, RoleSettings>> },
+): Role {
+  const named = to !== undefined && Object.hasOwn(KNOWN_SUB_AGENTS, to) ? KNOWN_SUB_AGENTS[to] : to;
+  return (named === undefined ? undefined : roleNamed(named, roles)) ?? role;
+}

@@ -1,7 +1,7 @@
 import type { TaskGraph } from "../graph/schema.ts";
 import type { Effect, EffectTree } from "../shell/effects.ts";
 import type { Denial } from "./denial.ts";
-import { below, type Files, type Ground, matchesAny, realPath } from "./paths.ts";
+import { below, type Files, type Ground, isTemporary, matchesAny, realPath } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 import { onlyLooks, type ToolRequest } from "./request.ts";
 import { ANSWERS } from "./roles.ts";
@@ -55,18 +55,24 @@ export function locate(given: string, question: Question): LocatedPath {
   return made;
 }
 
-/** Whether the request writes nothing but what every role answers with. */
+/** Whether the request writes nothing but what every role answers with, or needs for a moment. */
 export function onlyAnswers(question: Question): boolean {
   const { kind, paths } = question.request;
   if (kind === "shell") return !onlyLooksAt(question) && writesAnswers(question.effects(), question);
   if (kind !== "write" && kind !== "edit") return false;
-  return paths.length > 0 && paths.every((path) => isAnswer(locate(path, question)));
+  return paths.length > 0 && paths.every((path) => isFree(locate(path, question), question));
 }
 
 function writesAnswers({ effects, inner }: EffectTree, question: Question): boolean {
   const isHarmless = ({ kind, path }: Effect): boolean =>
-    kind === "reads" || (kind === "writes" && path?.type === "known" && isAnswer(locate(path.text, question)));
+    kind === "reads" || (kind === "writes" && path?.type === "known" && isFree(locate(path.text, question), question));
   return effects.every(isHarmless) && inner.every((one) => writesAnswers(one, question));
+}
+
+/** What no task is needed for: answers, and what is gone with the run. */
+function isFree(located: LocatedPath, { ground }: Question): boolean {
+  const { real } = located;
+  return isAnswer(located) || real === "/dev/null" || (real !== undefined && isTemporary(real, ground));
 }
 
 export const isAnswer = ({ inTree }: LocatedPath): boolean => inTree !== undefined && matchesAny(inTree, ANSWERS);

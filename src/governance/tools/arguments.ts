@@ -55,7 +55,11 @@ export const GOVERN_ACTIONS = {
       expectedOutput: nameSchema.describe("What must be brought back."),
       tools: namesSchema.default([]).describe("Tools it may use; empty means those of its role, within yours."),
     }),
-    recall: z.strictObject({ ...action("recall"), delegation: idSchema, reason }),
+    recall: z.strictObject({
+      ...action("recall"),
+      delegation: idSchema.describe("What was handed over: its own id, or that of the task."),
+      reason,
+    }),
     status: z.strictObject(action("status")),
   },
   govern_shell: {

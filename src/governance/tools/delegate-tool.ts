@@ -1,5 +1,5 @@
 import type { Brain } from "../graph/brain.ts";
-import { drawDelegation } from "../graph/draw.ts";
+import { drawTree } from "../graph/draw.ts";
 import { findNode } from "../graph/lookup.ts";
 import type { PlannedNode } from "../graph/schema.ts";
 import { answered, type Caller, common, nextCall, type Prepared, told } from "./answer.ts";
@@ -13,13 +13,15 @@ const STATUS = nextCall("govern_delegate", { action: "status" });
 export function delegateTool(args: DelegateArguments, caller: Caller, brain: Brain): Prepared {
   switch (args.action) {
     case "status":
-      return answered(brain.graph.delegations.map(drawDelegation).join("\n") || "Nothing was handed over.");
+      return answered(drawTree(brain.graph.delegations).join("\n") || "Nothing was handed over.");
     case "assign":
       return assign(args, caller, brain);
     case "recall": {
-      const found = brain.graph.delegations.find(({ id }) => id === args.delegation);
-      if (!found || found.parentSession !== caller.session)
-        return answered(`REFUSED: You handed over nothing called "${args.delegation}".\n${STATUS}`);
+      const found = brain.graph.delegations.findLast(
+        ({ id, node, parentSession }) =>
+          parentSession === caller.session && (id === args.delegation || node === args.delegation),
+      );
+      if (!found) return answered(`REFUSED: You handed over nothing called "${args.delegation}".\n${STATUS}`);
       const move = { type: "delegation_moved", ...common(caller), delegation: found.id, move: "recall" } as const;
       return {
         kind: "fact",

@@ -1,5 +1,5 @@
 import type { Brain, FactOutcome } from "../graph/brain.ts";
-import { drawPlan } from "../graph/draw.ts";
+import { drawGraph, drawPlan } from "../graph/draw.ts";
 import { findNode } from "../graph/lookup.ts";
 import type { TaskNode } from "../graph/schema.ts";
 import { answered, type Caller, common, nextCall, type Prepared, told } from "./answer.ts";
@@ -80,7 +80,7 @@ function taskStatus(id: string | null, { node: own }: Caller, { graph }: Brain):
   if (!found)
     return [
       id === null ? "No task is started." : `There is no task "${id}".`,
-      ...graph.workPlans.map((plan) => drawPlan(graph, plan, { own, nodes: 12 })),
+      drawGraph(graph, { own, nodes: 12 }),
     ].join("\n");
   const { expectedOutput, assignedTo } = found.node;
   const terms = `Expects ${expectedOutput}; assigned to ${assignedTo}.`;

@@ -17,6 +17,8 @@ export class Children {
   readonly #governor: Governor;
   readonly #client: OpenCodeClient;
   readonly #bound = new Map<string, Promise<void>>();
+  /** Sessions that no other one started: the run's own. */
+  readonly #tops = new Set<string>();
 
   constructor(governor: Governor, client: OpenCodeClient) {
     this.#governor = governor;
@@ -33,10 +35,10 @@ export class Children {
   }
 
   /** A tool that failed has no hook of its own. */
-  #heardPart({ callID, sessionID, state }: JsonFields): void {
+  async #heardPart({ callID, sessionID, state }: JsonFields): Promise<void> {
     const [id, session] = [asString(callID), asString(sessionID)];
     if (asFields(state).status === "error" && id !== undefined && session !== undefined)
-      this.#governor.failed({ id, session });
+      await this.#governor.failed({ id, session });
   }
 
   /** Called before the first message of a session reaches its model, and before each tool. */
@@ -45,10 +47,16 @@ export class Children {
     const { data } = await this.#client.session.get({ path: { id: session } });
     if (!data) throw new Error(`OpenCode does not know the session ${session}`);
     if (data.parentID === undefined) {
+      this.#tops.add(session);
       this.#bound.set(session, Promise.resolve());
       return;
     }
     await this.#bindOnce(session, data.parentID);
+  }
+
+  /** Ends all of the run: a sub-agent that is ended alone leaves its parent to try the same. */
+  async endAll(session: string): Promise<void> {
+    for (const id of new Set([session, ...this.#tops])) await this.#client.session.abort({ path: { id } });
   }
 
   #bindOnce(session: string, parent: string): Promise<void> {

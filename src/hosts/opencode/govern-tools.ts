@@ -2,8 +2,8 @@ import { argumentShape, type GovernTool, isGovernTool } from "../../governance/t
 import { DESCRIPTIONS } from "../../governance/tools/descriptions.ts";
 import type { Governor } from "../governor.ts";
 import { runShell } from "../run-shell.ts";
+import { quietly } from "../within.ts";
 import type { OpenCodeClient, ToolDefinition } from "./types.ts";
-import { quietly } from "./within.ts";
 
 interface ToolParts {
   readonly governor: Governor;

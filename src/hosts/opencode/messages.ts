@@ -6,7 +6,7 @@ export function addTurn(messages: readonly Message[], governor: Governor): void 
   const last = messages.findLast(({ info }) => info.role === "user");
   const part = last?.parts.findLast(({ type, text }) => type === "text" && text !== undefined);
   if (!last || !part) return;
-  part.text = `${part.text}\n\n${governor.turn(last.info.sessionID)}`;
+  part.text = `${part.text}\n\n${governor.turn(last.info.sessionID, part.text)}`;
 }
 
 /** Cuts what tools printed long ago. */

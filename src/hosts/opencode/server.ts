@@ -1,44 +1,29 @@
+import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../../kernel/errors.ts";
 import { asFields, asNumber } from "../../kernel/json-fields.ts";
-import type { Governor, HostVerdict } from "../governor.ts";
-import { GOVERNANCE_VARIABLES, governorOfRun } from "../run-governance.ts";
+import { tellEnd } from "../end-run.ts";
+import { type Governor, unjudged } from "../governor.ts";
+import { ProtectedFiles } from "../protected-files.ts";
+import { GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../run-governance.ts";
 import { TouchedFiles } from "../touched-files.ts";
+import { quietly, within } from "../within.ts";
 import { Children } from "./children.ts";
 import { reopen } from "./closing.ts";
 import { governTools } from "./govern-tools.ts";
 import { addTurn, pruneOutputs } from "./messages.ts";
 import type { Hooks, PluginInput } from "./types.ts";
-import { quietly, within } from "./within.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
 const HOOK_MS = 5000;
-/** Tools that change nothing may run when a hook of ours is late. */
-const READS = new Set([
-  "read",
-  "glob",
-  "grep",
-  "list",
-  "ls",
-  "lsp",
-  "webfetch",
-  "websearch",
-  "codesearch",
-  "todoread",
-  "todowrite",
-]);
-
-/** What the stages of a plan are called to their agents. */
-const PHASES: Readonly<Record<string, string>> = { designer: "planning", triage: "triage", reviewer: "reviewing" };
-
 /** OpenCode's plugin of a dispatched run. Without it the configuration of the run denies all that changes something. */
 export async function server(input: PluginInput): Promise<Hooks> {
   const folder = process.env[GOVERNANCE_VARIABLES.folder];
   const facts = process.env[GOVERNANCE_VARIABLES.facts];
   if (folder === undefined || facts === undefined) return {};
   try {
-    const phase = PHASES[process.env.PRLOOM_STAGE ?? ""] ?? "implementing";
+    const phase = phaseOf(process.env.PRLOOM_STAGE);
     const governor = await within(governorOfRun("opencode", { folder, facts, phase }), HOOK_MS);
-    return hooksOf(governor, input);
+    return hooksOf(governor, facts, input);
   } catch (error) {
     return refusing(`prloom's rules for this run cannot be read: ${messageOf(error)}`);
   }
@@ -47,17 +32,20 @@ export async function server(input: PluginInput): Promise<Hooks> {
 /** Nothing is lifted, and what is tried all the same is told why. */
 function refusing(why: string): Hooks {
   return {
-    "tool.execute.before": async ({ tool }) => {
-      if (!READS.has(tool)) throw new Error(`GOVERNANCE BLOCK: ${why}`);
+    "tool.execute.before": async ({ tool }, { args }) => {
+      const verdict = unjudged("opencode", { tool, input: args }, why);
+      if (!verdict.allow) throw new Error(verdict.text);
     },
   };
 }
 
-function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
+function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Hooks {
   const children = new Children(governor, client);
   const touched = new TouchedFiles(governor.ownPolicy.root);
   const ended = new Map<string, boolean>();
+  const kept = new ProtectedFiles(governor.ownPolicy);
   void quietly(() => touched.look());
+  void quietly(() => kept.begin());
   return {
     // The judge is in place, and decides from here on.
     config: async (config) => reopen(config),
@@ -67,20 +55,30 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { id: callID, session: sessionID, tool, input: args };
       // A session that nothing is known about could be one that has less than the run.
-      const judged = children.bind(sessionID).then(() => governor.before(call));
-      const verdict = await within(judged, HOOK_MS).catch((error) => late(tool, error));
+      const judged = Promise.all([children.bind(sessionID), kept.begin()]).then(() => governor.before(call));
+      const verdict = await within(judged, HOOK_MS).catch((error) => unjudged("opencode", call, error));
       if (verdict.allow) return;
-      if (verdict.endsRun) await quietly(() => client.session.abort({ path: { id: sessionID } }));
+      if (verdict.endsRun) {
+        await quietly(() => tellEnd(facts, verdict.text));
+        await quietly(() => children.endAll(sessionID));
+      }
       throw new Error(verdict.text);
     },
-    "tool.execute.after": async ({ sessionID, callID }, { metadata }) => {
-      const ok = ended.get(callID) ?? (asNumber(asFields(metadata).exit) ?? 0) === 0;
+    "tool.execute.after": async ({ sessionID, callID }, output) => {
+      const ok = ended.get(callID) ?? (asNumber(asFields(output.metadata).exit) ?? 0) === 0;
       ended.delete(callID);
       const call = { id: callID, session: sessionID };
-      // The call is over: nobody waits for what is found out about it.
-      if (governor.mayTouch(callID))
-        void quietly(async () => governor.after(call, { ok, files: await touched.look() }));
-      else await quietly(() => governor.after(call, { ok, files: [] }));
+      if (!governor.mayTouch(callID)) return quietly(() => governor.after(call, { ok, files: [] }));
+      const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
+      if (back.length > 0) output.output = `${output.output ?? ""}\n\n${governor.changedProtected(call, back)}`;
+      // The call is over: nobody waits for what else is found out about it, nor for git to be started.
+      void quietly(async () => {
+        await setImmediate();
+        const files = await touched.look();
+        const putBack = [...back, ...(await kept.putBack(files))];
+        governor.changedProtected(call, putBack);
+        await governor.after(call, { ok, files: files.filter((file) => !putBack.includes(file)), putBack });
+      });
     },
     "experimental.chat.messages.transform": async (_, { messages }) =>
       quietly(() => {
@@ -90,11 +88,4 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
     "experimental.session.compacting": async ({ sessionID }, { context }) =>
       quietly(() => void context.push(governor.compaction(sessionID))),
   };
-}
-
-/** A judgement that did not come in time denies what changes something. */
-function late(tool: string, error: unknown): HostVerdict {
-  if (READS.has(tool)) return { allow: true };
-  const text = `GOVERNANCE BLOCK: ${tool} could not be judged in time. This is a fault of prloom: ${messageOf(error)}`;
-  return { allow: false, text, endsRun: false };
 }

@@ -63,7 +63,7 @@ export interface Hooks {
   "tool.execute.before"?(input: Call, output: { args: unknown }): Promise<void>;
   "tool.execute.after"?(
     input: Call & { readonly args?: unknown },
-    output: { readonly output?: string; readonly metadata?: unknown },
+    output: { output?: string; readonly metadata?: unknown },
   ): Promise<void>;
   "experimental.chat.messages.transform"?(input: unknown, output: { messages: Message[] }): Promise<void>;
   "experimental.session.compacting"?(input: { sessionID: string }, output: { context: string[] }): Promise<void>;

@@ -179,12 +179,33 @@ export function readInside(root: string, below: Below, maxBytes: number): Buffer
   return ifThere(() => withinParent(root, below, step, (folder, name) => readFileAt(folder, name, maxBytes)));
 }
 
+/** The same, of a file in which each line stands for itself: of one that is larger the whole lines that fit. */
+export function readLinesInside(
+  root: string,
+  below: Below,
+  maxBytes: number,
+): { readonly bytes: Buffer; readonly isWhole: boolean } | undefined {
+  return ifThere(() =>
+    withinParent(root, below, step, (folder, name) =>
+      readAt(folder, name, (file, size) => {
+        if (size <= maxBytes) return { bytes: firstBytes(file, size), isWhole: true };
+        const bytes = firstBytes(file, maxBytes);
+        return { bytes: bytes.subarray(0, bytes.lastIndexOf(10) + 1), isWhole: false };
+      }),
+    ),
+  );
+}
+
 function readFileAt(folder: Held, name: Buffer, maxBytes: number): Buffer | undefined {
+  return readAt(folder, name, (file, size) => (size <= maxBytes ? firstBytes(file, size) : undefined));
+}
+
+function readAt<T>(folder: Held, name: Buffer, read: (file: number, size: number) => T): T | undefined {
   const file = openFile(folder, name);
   if (file === undefined) return undefined;
   try {
     const stat = fstatSync(file);
-    return stat.isFile() && stat.size <= maxBytes ? firstBytes(file, stat.size) : undefined;
+    return stat.isFile() ? read(file, stat.size) : undefined;
   } finally {
     closeSync(file);
   }

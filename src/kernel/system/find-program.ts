@@ -49,7 +49,7 @@ function isCheckedOut(folder: string): boolean {
 /** One that is not there may come with the next branch. */
 function realOrItself(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return path;

@@ -1,3 +1,4 @@
+import { orderProblems } from "../todos/next-todo.ts";
 import { type TaskItem, type Todo, taskItemOf, todoHash } from "../todos/todo.ts";
 import { type Block, beforeIndent, blocksOf, lineEnd, nextLine } from "./blocks.ts";
 import { plainText } from "./plain-text.ts";
@@ -175,7 +176,7 @@ function todosOf(text: string, sections: readonly SectionNodes[]) {
       todos.push(todo);
     }
   }
-  return { todos, problems };
+  return { todos, problems: [...problems, ...orderProblems(todos)] };
 }
 
 function numbered({ problems: _, ...task }: TaskItem, id: string, index: number): Todo {

@@ -18,18 +18,36 @@ export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {
     if (todo.state === "done") continue;
     if (todo.state === "blocked") return { kind: "blocked", todo, reason: blockedReason(todo) };
     const after = todo.settings.after ?? [];
-    const unknown = after.find((number) => todos[number - 1] === undefined);
-    if (unknown !== undefined) {
-      const reason = `TODO ${todo.index + 1} is after TODO ${unknown}, and there is no TODO ${unknown}.`;
-      return { kind: "blocked", todo, reason };
+    if (after.length > 0) {
+      const reason = orderProblem(todo, { after, todos, known });
+      if (reason !== undefined) return { kind: "blocked", todo, reason };
     }
     if (after.every((number) => todos[number - 1]?.state === "done")) return { kind: "todo", todo };
-    if (waitsForItself(todo, todos, known)) {
-      const reason = `TODO ${todo.index + 1} waits for itself: its "after: ${after.join(", ")}" is circular.`;
-      return { kind: "blocked", todo, reason };
-    }
   }
   return { kind: "all-done" };
+}
+
+/** What of `after:` will block the plan sooner or later: told when the plan is written, and not only when it stands still. */
+export function orderProblems(todos: readonly Todo[]): string[] {
+  const known = new Map<Todo, boolean>();
+  return todos.flatMap((todo) => {
+    const { after } = todo.settings;
+    return todo.state === "open" && after ? (orderProblem(todo, { after, todos, known }) ?? []) : [];
+  });
+}
+
+interface Order {
+  readonly after: readonly number[];
+  readonly todos: readonly Todo[];
+  /** What walks over the same TODOs found out. */
+  readonly known: Map<Todo, boolean>;
+}
+
+function orderProblem(todo: Todo, { after, todos, known }: Order): string | undefined {
+  const unknown = after.find((number) => todos[number - 1] === undefined);
+  if (unknown !== undefined) return `TODO ${todo.index + 1} is after TODO ${unknown}, and there is no TODO ${unknown}.`;
+  if (!waitsForItself(todo, todos, known)) return undefined;
+  return `TODO ${todo.index + 1} waits for itself: its "after: ${after.join(", ")}" is circular.`;
 }
 
 function blockedReason(todo: Todo): string {

@@ -109,6 +109,9 @@ function settingsOf(item: Block, text: string): { settings: TodoSettings; proble
 const MAX_SETTING = 2000;
 const SETTING = /^[ \t]*(after|expects|tools|paths|by)[ \t]*:(.*)$/i;
 
+/** Words that are so near to a setting that they are hardly anything else. */
+const NEAR_MISS = /^[ \t]*(expect|tool|path)[ \t]*:/i;
+
 /** True for a line that would be read as a setting. */
 export function isSetting(line: string): boolean {
   return SETTING.test(line.replace(/^[ \t]*[-*+][ \t]+/, ""));
@@ -119,12 +122,17 @@ function readSettings(lines: readonly string[]): { settings: TodoSettings; probl
   const problems: string[] = [];
   for (const line of lines) {
     const match = SETTING.exec(line);
-    if (!match) continue;
+    if (!match) {
+      const missed = NEAR_MISS.exec(line)?.[1]?.toLowerCase();
+      if (missed !== undefined) problems.push(`"${missed}:" is ignored: did you mean "${missed}s:"?`);
+      continue;
+    }
     const key = (match[1] ?? "").toLowerCase();
     const value = (match[2] ?? "").replaceAll("`", "").trim();
     const read = readSetting(key, value);
     if (typeof read === "string") problems.push(read);
-    else settings = { ...read, ...settings };
+    else if (key in settings) problems.push(`"${key}: ${value}" is ignored: the first "${key}:" counts.`);
+    else settings = { ...settings, ...read };
   }
   return { settings, problems };
 }

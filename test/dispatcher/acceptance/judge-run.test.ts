@@ -28,6 +28,7 @@ const good: RunEvidence = {
   changes,
   expects: undefined,
   evidence: false,
+  scope: [],
   maxDeletions: { files: 200, percent: 20 },
 };
 const none = { tick: "none" as const, appended: [] };
@@ -58,6 +59,23 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["
     /no test/,
   ],
   ["evidence instead of a change", { changes: { ...changes, files: [] }, evidence: true }, "accept"],
+  [
+    "evidence instead of the expected file",
+    { changes: { ...changes, files: [] }, evidence: true, expects: "files src/*.ts" },
+    "again",
+    /no file changed/,
+  ],
+  [
+    "evidence instead of tests",
+    { changes: { ...changes, files: [] }, evidence: true, expects: "tests" },
+    "again",
+    /no file changed/,
+  ],
+  ["a file of the expected folder", { expects: "files src", changes: { ...changes, files: ["src/a"] } }, "accept"],
+  ["within its paths", { scope: [["docs/**", "a"], ["**"]] }, "accept"],
+  ["outside of its paths", { scope: [["docs/**"], ["**"]] }, "again", /do not allow a change of `a`/],
+  ["within its paths, and outside of its role", { scope: [["a"], ["docs/**"]] }, "again", /do not allow/],
+  ["outside of its paths, not ticked", { scope: [["docs/**"]], claims: none }, "again", /not ticked/],
   ["it says that it cannot", { claims: { tick: "blocked", reason: "why", appended: [] } }, "block-todo", /why/],
   ["a program that is not there", { exit: { ...exit, reason: "spawn-failed", error: "ENOENT" } }, "block", /ENOENT/],
   ["a branch that was moved", { changes: { kind: "diverged" } }, "block", /does not follow/],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject } from "../../testing/project.ts";
@@ -63,4 +63,46 @@ test("tasks shows what each TODO waits for and what agents told, whatever that i
   const unknown = await project.cli(["tasks", "shp"]);
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /shop/);
+});
+
+test("tasks shows the plans that must be merged before, and waits for them", async () => {
+  project.planFile("later", "# Later\n\n## TODO\n\n- [ ] one\n\n## Depends on\n\n- shop\n");
+  const { stdout } = await project.cli(["tasks", "later"]);
+  assert.match(stdout, /^later: Later \[draft\]\n {2}\w+: one \[.*\]\nshop \[active\]\n/);
+});
+
+test("show draws them where an agent was governed, sub-agents below those who started them", async () => {
+  const runs = join(project.authority, "plans", "shop", "runs", "1");
+  const record = JSON.parse(readFileSync(join(runs, "run.json"), "utf8"));
+  writeFileSync(join(runs, "run.json"), JSON.stringify({ ...record, level: "policy+sandbox" }));
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [{ id: node }] = workPlans[0].tasks;
+  const handed = (session: string, parentSession: string) => ({
+    ...{ type: "delegated", key: session, ...common },
+    delegation: {
+      ...{ id: `d-${session}`, from: "executor", to: "executor", node, session, parentSession },
+      ...{ tools: [], expectedOutput: "x" },
+    },
+  });
+  const lines = [handed("child", "own"), handed("grandchild", "child"), checkpoint(node, "wrote it")];
+  writeFileSync(join(runs, "agent", "facts.jsonl"), lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const { stdout } = await project.cli(["show", "shop"]);
+  assert.match(
+    stdout,
+    /TASKS\n {2}shop: Shop \[active\]\n {4}\w+: one \[completed\]\n {6}· write: wrote it\n {6}→ d-child: .*\n {8}→ d-grandchild: /,
+  );
+  assert.doesNotMatch((await project.cli(["show", "later"])).stdout, /TASKS/);
+});
+
+test("of a journal that is too large what fits is shown, and said to be a part", async () => {
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [{ id: node }] = workPlans[0].tasks;
+  const file = join(project.authority, "plans", "shop", "runs", "1", "agent", "facts.jsonl");
+  const filler = `${" ".repeat(1023)}\n`.repeat(4096);
+  const line = (summary: string) => `${JSON.stringify(checkpoint(node, summary))}\n`;
+  writeFileSync(file, `${line("early")}${filler}${line("late")}`);
+  const { stdout, stderr } = await project.cli(["tasks", "shop"]);
+  assert.match(stdout, /· write: early\n/);
+  assert.doesNotMatch(stdout, /late/);
+  assert.match(stderr, /run 1: facts\.jsonl is too large to be shown whole/);
 });

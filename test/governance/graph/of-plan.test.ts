@@ -46,3 +46,19 @@ for (const [what, todos] of [
   ["a blocked one in front", "- [b] One\n- [ ] Two\n"],
 ] as const)
   test(`no TODO is started: ${what}`, () => assert.equal(graphOf(todos).current, undefined));
+
+test("plans that must be merged before are in the graph, and their state decides", () => {
+  for (const [status, expected] of [
+    ["active", ["one"]],
+    ["abandoned", ["one"]],
+    ["completed", []],
+    ["archived", []],
+  ] as const) {
+    const doc = parsePlan("# A plan\n\n## TODO\n\n- [ ] One\n");
+    const terms = { id: "p", title: "A plan", status: "draft", todos: doc.todos, at: 0 } as const;
+    const { graph, current } = graphOfPlan({ ...terms, before: [{ id: "one", status }] });
+    const found = findNode(graph, current?.id ?? "");
+    assert.deepEqual(found && blockersOf(graph, found.node).map(({ id }) => id), expected, status);
+    assert.deepEqual([graph.activeWorkPlanId, graph.workPlans[0]?.dependsOn], [null, ["one"]]);
+  }
+});

@@ -40,6 +40,8 @@ export function policy(changes: Partial<Policy> = {}, role = "executor"): Policy
     session: "own",
     variables: { PATH: "$PATH" },
     maxRepeatedDenials: 3,
+    roles: { writer: { extends: "executor", paths: ["docs/**"] } },
+    purgeAfterMs: 172_800_000,
     ...changes,
   };
 }

@@ -64,6 +64,15 @@ test("what differs from run to run, and what the config says", () => {
     session: "s",
     variables: { PATH: "$PATH", PRLOOM_PLAN_ID: "p" },
     maxRepeatedDenials: 5,
+    roles: {
+      writer: {
+        extends: "executor",
+        tools: ["read", "search", "web", "govern", "write", "edit", "shell", "delegate"],
+        paths: ["docs/**"],
+        shell: "work",
+      },
+    },
+    purgeAfterMs: 48 * 3_600_000,
   });
   const asked = { policy, host: "prloom", graph: graph(node("two", { assignedTo: "writer" })) } as const;
   const open = makePolicy(governance, { ...terms, role });

@@ -146,6 +146,14 @@ test("problems are told, never thrown", () => {
   assert.match(parsePlan("## TODO\n\n- plain\n").problems[0] ?? "", /^Line 3: "- plain"/);
   assert.match(parsePlan("## TODO\n- [ ] a\n  after: lunch\n").problems[0] ?? "", /^TODO 1: "after: lunch"/);
   assert.match(parsePlan("## TODO\n- [ ] a\n  expects: magic\n").problems[0] ?? "", /expects: magic/);
+  const problems = (lines: string) => parsePlan(`## TODO\n- [ ] a\n${lines}- [ ] b\n`).problems;
+  assert.deepEqual(problems("  after: 7\n"), ["TODO 1 is after TODO 7, and there is no TODO 7."]);
+  assert.deepEqual(problems("  after: 1\n"), ['TODO 1 waits for itself: its "after: 1" is circular.']);
+  assert.deepEqual(problems("  expects: none\n  expects: tests\n"), [
+    'TODO 1: "expects: tests" is ignored: the first "expects:" counts.',
+  ]);
+  assert.deepEqual(problems("  path: docs/**\n"), ['TODO 1: "path:" is ignored: did you mean "paths:"?']);
+  assert.deepEqual(problems("  The path: it is long\n  after: 2\n"), []);
   const many = parsePlan(`## TODO\n${"- plain\n".repeat(500)}`).problems;
   assert.equal(many.length, 21);
   assert.equal(many.at(-1), "And 480 more.");

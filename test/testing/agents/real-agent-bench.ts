@@ -17,6 +17,8 @@ export interface RealAgent {
     readonly adapter: string;
     readonly args?: readonly string[];
     readonly env?: Readonly<Record<string, string>>;
+    readonly projectSettings?: boolean;
+    readonly sandbox?: string;
   };
   /** How long it may need to begin on a busy machine. */
   readonly startSeconds: number;

@@ -1,6 +1,6 @@
 import { isSecretAddress } from "../../shell/values/addresses.ts";
 import { expandBraces } from "../../shell/values/braces.ts";
-import { below, type Ground, matchesAny } from "../paths.ts";
+import { isTemporary, matchesAny } from "../paths.ts";
 import type { Policy } from "../policy-file.ts";
 import { isAnswer, type LocatedPath, locate, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 import { configuredSecret, isSecret, secretMeant } from "../secrets.ts";
@@ -39,13 +39,6 @@ export function isInScope(located: LocatedPath, { policy, ground }: Question): b
 export function scopeOf({ inTree }: LocatedPath, { role, paths }: Policy): { owner: string; paths: readonly string[] } {
   const isOfTask = paths !== null && (inTree === undefined || matchesAny(inTree, role.paths));
   return isOfTask ? { owner: "this task", paths } : { owner: `the role "${role.name}"`, paths: role.paths };
-}
-
-/** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
-export function isTemporary(real: string, { root, temporary }: Ground): boolean {
-  const [first] = below(real, temporary)?.split("/") ?? [];
-  const [own] = below(root, temporary)?.split("/") ?? [];
-  return first !== undefined && own !== "" && first !== own;
 }
 
 function refuseWrite(located: LocatedPath, question: Question): RuleRefusal | undefined {

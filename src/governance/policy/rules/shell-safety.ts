@@ -1,12 +1,12 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
 import { beforePattern, describeText, type Text, textOf } from "../../shell/values/text.ts";
-import { below } from "../paths.ts";
+import { below, isTemporary } from "../paths.ts";
 import { behindPattern } from "../pattern-links.ts";
 import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
 import { configuredSecret, isSecret, isSecretIn, secretMeant } from "../secrets.ts";
-import { isInScope, isTemporary, scopeOf } from "./path-scope.ts";
+import { isInScope, scopeOf } from "./path-scope.ts";
 import { whyProtected } from "./protected-paths.ts";
 
 export const shellSafety: PolicyRule = {

@@ -31,6 +31,8 @@ export const TOOL_MAPS: Readonly<Record<ToolHost, ToolMap>> = {
 export const GOVERNS = new Set(["govern_plan", "govern_task", "govern_delegate", "anchor"]);
 /** How hosts call the tools of our own MCP server. */
 const OURS = /^(?:mcp__prloom__|prloom_)/;
+/** A tool's name without that of our server. */
+export const ownTool = (tool: string): string => tool.replace(OURS, "");
 const MAX_PATH = 4096;
 const MAX_PATCH = 4 * 1024 * 1024;
 const MAX_MENTIONS = 1000;
@@ -49,7 +51,7 @@ export interface ToolCall {
 
 /** A call as an agent program has it, as a request; what does not fit makes it malformed, never something else. */
 export function requestOf(host: ToolHost, { tool, input, session }: ToolCall): ToolRequest {
-  const own = OURS.test(tool) ? tool.replace(OURS, "") : tool;
+  const own = ownTool(tool);
   const fields = isFields(input) ? input : undefined;
   if (GOVERNS.has(own)) return governing(own, { fields, session });
   const shape =

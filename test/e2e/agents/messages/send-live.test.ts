@@ -26,7 +26,8 @@ function answer(text) {
 }
 say({ type: "system", subtype: "init", session_id: "5e550000-0000-4000-8000-000000000001" });
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
-  const { uuid, message } = JSON.parse(line);
+  const { type, uuid, message } = JSON.parse(line);
+  if (type !== "user") return;
   const { text } = message.content[0];
   if (uuid === undefined) return answer(text);
   if (text.includes("hold")) return say({ type: "command_lifecycle", command_uuid: uuid, state: "queued" });

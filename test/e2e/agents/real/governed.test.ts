@@ -27,6 +27,9 @@ const WORK: Script = [
     steps: [
       ...TRICKS,
       { write: "src/form.txt", content: "the form\n" },
+      { write: "src/sneaky.sh", content: "echo '{}' > opencode.json\n" },
+      { shell: "sh src/sneaky.sh" },
+      { shell: "ls opencode.json; rm src/sneaky.sh" },
       { shell: "echo more >> src/form.txt && git status --short" },
       { shell: TICK },
       { say: "Done." },
@@ -59,9 +62,13 @@ describe("OpenCode with the policy inside", () => {
     );
     assert.equal(denied.length, TRICKS.length, JSON.stringify(messages));
     assert.equal(JSON.stringify(messages).match(/<prloom-governance>/g)?.length, 1);
+    assert.match(
+      JSON.stringify(messages),
+      /GOVERNANCE: this changed opencode\.json[\s\S]*cannot access 'opencode\.json'/,
+    );
     const tasks = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
     const [task] = tasks.workPlans[0].tasks;
-    assert.deepEqual([task.status, task.artifacts], ["completed", ["src/form.txt"]]);
+    assert.deepEqual([task.status, task.artifacts], ["completed", ["src/form.txt", "src/sneaky.sh"]]);
   });
 
   test("writes nothing when it is switched off, though the user's own rules allow it", thorough, async (t) => {
@@ -124,6 +131,81 @@ describe("OpenCode with the policy inside", () => {
       delegations.map(({ to }: { to: string }) => to),
       ["investigator", "executor"],
     );
+  });
+
+  test(
+    "that insists on what is denied is ended, also by what a sub-agent does, as one attempt",
+    thorough,
+    async (t) => {
+      const push = { shell: "git push origin HEAD" } as const;
+      const start = { tool: "task", args: { description: "A part", subagent_type: "general", prompt: "Push it." } };
+      const insist = Array.from({ length: 20 }, () => push);
+      const script: Script = [
+        { when: /^Push it/, steps: [...insist, { say: "No." }] },
+        { when: promptOf("worker"), steps: [{ shell: TICK }, start, ...insist, { say: "Done." }] },
+      ];
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project, model } = bench;
+      project.plan("governed", ["Build the form"]);
+      await project.work();
+      assert.match(
+        project.record("governed").blocked?.reason ?? "",
+        /failed after 1 attempt.*The policy ended the run/s,
+      );
+      const [run] = JSON.parse((await project.cli(["show", "governed", "--json"])).stdout).runs;
+      assert.equal(run.exit.reason, "policy");
+      assert.ok(model.requests.length < 12, `${model.requests.length} requests`);
+    },
+  );
+
+  test("aborts a sub-agent that is recalled, and refuses a session that is not its own", thorough, async (t) => {
+    const assign = { action: "assign", to: "executor", name: "The docs", expectedOutput: "a change" };
+    const idIn = (results: readonly string[]) => /tn-\w+/.exec(results.join("\n"))?.[0] ?? "";
+    const part = (prompt: string, more = {}) => ({
+      tool: "task",
+      args: { description: "A part", subagent_type: "general", prompt, ...more },
+    });
+    const startAndRecall: ScriptStep = ({ results }) => ({
+      do: [
+        part(`Write recalled, for ${idIn(results)}.`),
+        { tool: "govern_delegate", args: { action: "recall", delegation: idIn(results), reason: "Not now." } },
+      ],
+    });
+    const script: Script = [
+      // It never answers: only an abort lets the run go on.
+      { when: /^Write recalled/, steps: [{ hang: 3_600_000 }] },
+      {
+        when: promptOf("worker"),
+        steps: [
+          { tool: "govern_delegate", args: assign },
+          startAndRecall,
+          part("Go on.", { task_id: "ses_foreign" }),
+          { write: "src/form.txt", content: "x\n" },
+          { shell: TICK },
+          { say: "Done." },
+        ],
+      },
+    ];
+    const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project, model } = bench;
+    project.plan("governed", ["Build the form"]);
+    const result = await project.work();
+    assert.equal(project.record("governed").status, "review", result.stdout);
+    const said = JSON.stringify(model.requests.at(-1)?.body);
+    assert.match(said, /is recalled, and its session is ended/);
+    assert.match(said, /It is not one that you started/);
+    const { delegations, workPlans } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
+    assert.deepEqual(
+      delegations.map(({ state, agent }: { state: string; agent: string }) => [state, agent]),
+      [["recalled", "general"]],
+    );
+    const names = workPlans[0].tasks.map(({ name, status }: { name: string; status: string }) => [name, status]);
+    assert.deepEqual(names, [
+      ["Build the form", "completed"],
+      ["The docs", "planned"],
+    ]);
   });
 
   test("goes on with the user's own rules and plugins", thorough, async (t) => {

@@ -62,11 +62,17 @@ const COMES_FROM_ANYWHERE: Flow = { from: FROM.network | FROM.program };
 export const create: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: "m mode d date t r reference s size Z context c" });
   for (const path of given.values("r", "reference")) reads(spot, path);
+  const isLasting = name === "mkdir" && given.has("p", "parents");
+  // With -p a folder that is there stays as it is.
   for (const path of given.operands)
-    if (name === "mkfifo" || name === "mknod") store(path, COMES_FROM_ANYWHERE, { spot });
+    if (isLasting && isFolder(path, spot)) reads(spot, path);
+    else if (name === "mkfifo" || name === "mknod") store(path, COMES_FROM_ANYWHERE, { spot });
     else writes(spot, path);
   return OUTPUT;
 };
+
+const isFolder = (path: Text, spot: Spot): boolean =>
+  absolutePaths(path, spot).every((one) => one.type === "known" && spot.line.place.look(one.text) === "folder");
 
 export function privileged(spot: Spot, what: string): void {
   noteEffect(spot, { kind: "privilege", what });

@@ -1,0 +1,126 @@
+import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
+import type { Heard, Tell } from "../dialogue/dialogue.ts";
+import type { Overseer, Permission, SubAgent, Told } from "../port.ts";
+
+const EVENTS = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "PreCompact", "UserPromptSubmit"];
+
+/** Longer than any answer of ours takes: the program lets a call run that a hook did not answer, unless it has to ask. */
+const TIMEOUT_SECONDS = 60;
+
+/** Has the program ask before each call and tell what came of it. What settings say about hooks does not concern these. */
+export function initializeLine(): string {
+  const hooks = EVENTS.map((event) => [event, [{ hookCallbackIds: [event], timeout: TIMEOUT_SECONDS }]]);
+  const request = { subtype: "initialize", hooks: Object.fromEntries(hooks) };
+  return JSON.stringify({ type: "control_request", request_id: "prloom-initialize", request });
+}
+
+/**
+ * Settings that count before those of the user: whatever these allow, each call is asked about once more, with its final
+ * arguments. So one that no hook answered for is judged all the same, and one that another hook rewrote is judged as it then is.
+ */
+const SETTINGS = { permissions: { ask: ["*"], disableBypassPermissionsMode: "disable" } };
+
+/** Arguments with which the program asks us. Behind those of the user, who may have others of the same name. */
+export function overseenArgs({ server }: Overseer): string[] {
+  return [
+    ...["--permission-mode", "default", "--permission-prompt-tool", "stdio"],
+    ...["--mcp-config", JSON.stringify({ mcpServers: { prloom: { type: "stdio", ...server } } })],
+    ...["--settings", JSON.stringify(SETTINGS)],
+  ];
+}
+
+/** Which call started which sub-agent, as the program tells it. */
+export type Starts = ReadonlyMap<string, string>;
+
+export function subAgentIn(fields: JsonFields, starts: Starts): { readonly by?: SubAgent } {
+  const session = asString(fields.agent_id);
+  if (session === undefined) return {};
+  const startedBy = starts.get(session);
+  return { by: { session, ...(startedBy === undefined ? {} : { startedBy }) } };
+}
+
+/** What a hook says; undefined for one that we do not know. */
+export function heardHook(id: string, request: JsonFields, starts: Starts): Heard | undefined {
+  const input = asFields(request.input);
+  const event = asString(input.hook_event_name) ?? "";
+  const tool = asString(input.tool_name);
+  const callId = asString(input.tool_use_id);
+  if (event === "PreToolUse") {
+    const asked = { tool: tool ?? "", input: input.tool_input ?? {}, reads: false, question: `May ${tool} be used?` };
+    const call = callId === undefined ? {} : { callId };
+    return {
+      events: [],
+      ask: {
+        request: { ...asked, ...call, ...subAgentIn(input, starts) },
+        answer: (permission) => ({ events: [], write: [hookLine(id, decision(permission))] }),
+      },
+    };
+  }
+  const said = asString(input.prompt);
+  const who = { ...subAgentIn(input, starts), ...(said === undefined ? {} : { said }) };
+  const told = toldBy(event, callId, who);
+  return told && { events: [], tell: { told, answer: answering(id, event) } };
+}
+
+interface Who {
+  readonly by?: SubAgent;
+  readonly said?: string;
+}
+
+function toldBy(event: string, callId: string | undefined, who: Who): Told | undefined {
+  switch (event) {
+    case "PostToolUse":
+    case "PostToolUseFailure":
+      return callId === undefined ? undefined : { kind: "ended", callId, ok: event === "PostToolUse" };
+    case "SubagentStart":
+      return who.by && { kind: "sub-agent", by: who.by };
+    case "UserPromptSubmit":
+      return { kind: "prompt", ...who };
+    case "PreCompact":
+      return { kind: "compaction", ...who };
+    default:
+      return undefined;
+  }
+}
+
+function decision(permission: Permission): JsonFields {
+  const { allow } = permission;
+  const why = allow ? permission.note : permission.reason;
+  return specific("PreToolUse", {
+    permissionDecision: allow ? "allow" : "deny",
+    ...(why === undefined ? {} : allow ? { additionalContext: why } : { permissionDecisionReason: why }),
+  });
+}
+
+const answering =
+  (id: string, event: string): Tell["answer"] =>
+  ({ text, note, ends }) => {
+    const said =
+      note === undefined
+        ? text === undefined
+          ? {}
+          : saying(event, text)
+        : specific(event, { additionalContext: note });
+    return { events: [], write: [hookLine(id, said), ...(ends === undefined ? [] : [stopLine(ends)])] };
+  };
+
+function saying(event: string, text: string): JsonFields {
+  if (event === "PostToolUse") return specific(event, { updatedMCPToolOutput: [{ type: "text", text }] });
+  // The only words of a callback that the summary is made with.
+  if (event === "PreCompact") return { systemMessage: text };
+  return specific(event, { additionalContext: text });
+}
+
+const specific = (hookEventName: string, fields: JsonFields): JsonFields => ({
+  hookSpecificOutput: { hookEventName, ...fields },
+});
+
+function hookLine(request_id: string, response: JsonFields): string {
+  return JSON.stringify({ type: "control_response", response: { subtype: "success", request_id, response } });
+}
+
+/** Ends a sub-agent. */
+function stopLine(task_id: string): string {
+  const request = { subtype: "stop_task", task_id };
+  return JSON.stringify({ type: "control_request", request_id: `prloom-stop-${task_id}`, request });
+}

@@ -1,0 +1,23 @@
+import { hasPolicy } from "../../agents/enclosure-level.ts";
+import type { Reporting } from "../capabilities.ts";
+import type { AtWork } from "./occupancy.ts";
+import { readRunRecord } from "./run-record.ts";
+
+/** Ends the plan's agent, whose terms are not those that it was started with: it is interrupted, and starts again with the new ones. */
+export async function endForNewTerms(loom: AtWork & Reporting, id: string, what: string): Promise<void> {
+  const run = loom.occupancy.agentIn(id);
+  if (!run) return;
+  loom.report({ planId: id, level: "info", text: `ending its agent: ${what} changed` });
+  await run.stop();
+  // Stopped by us: no sign that something ends the processes around the agent.
+  loom.stranded.delete(id);
+}
+
+/** The same for every agent that has the rules of the config inside. */
+export async function endGoverned(loom: AtWork & Reporting, what: string): Promise<void> {
+  const governed = loom.occupancy.plansWithAgents().filter((id) => {
+    const level = readRunRecord(loom.occupancy.agentIn(id)?.runDir ?? "")?.level;
+    return level !== undefined && hasPolicy(level);
+  });
+  await Promise.all(governed.map((id) => endForNewTerms(loom, id, what)));
+}

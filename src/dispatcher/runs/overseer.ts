@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Permission, PermitRequest, SubAgent, Told, ToldAnswer } from "../../agents/port.ts";
+import { ownTool } from "../../governance/policy/tools/request-of.ts";
+import { isGovernTool } from "../../governance/tools/arguments.ts";
+import { type Governor, type HostCall, type HostVerdict, unjudged } from "../../hosts/governor.ts";
+import type { ProtectedFiles } from "../../hosts/protected-files.ts";
+import type { TouchedFiles } from "../../hosts/touched-files.ts";
+import { quietly, within } from "../../hosts/within.ts";
+
+/** Longer than any judgement takes, and shorter than the program waits. */
+const ANSWER_MS = 5000;
+/** The run's own conversation among those of its sub-agents. */
+const OWN = "main";
+/** So many calls can be under way at once, and so many sub-agents be started: no run may fill our memory. */
+const MAX_CALLS = 1000;
+const MAX_SUB_AGENTS = 1000;
+
+const RECALLED =
+  "GOVERNANCE BLOCK: What was handed over to you is recalled. Stop, and say in your answer how far you got.";
+
+/**
+ * Judges the calls of a program that asks us, and records what came of them. A call is asked about twice, by a hook and as a
+ * permission: the second answer is the first one, unless the arguments are others by then or no hook has asked.
+ */
+export class RunOverseer {
+  readonly #governor: Governor;
+  readonly #touched: TouchedFiles;
+  readonly #kept: ProtectedFiles;
+  readonly #calls = new Map<string, HostCall>();
+  readonly #bound = new Map<string, Promise<unknown>>();
+  readonly #recalled = new Set<string>();
+  #recording: Promise<void>;
+
+  constructor(governor: Governor, touched: TouchedFiles, kept: ProtectedFiles) {
+    this.#governor = governor;
+    this.#touched = touched;
+    this.#kept = kept;
+    this.#recording = quietly(() => Promise.all([touched.look(), kept.begin()]));
+  }
+
+  /** Before a call. What is not judged in time, or cannot be, is denied unless it only reads. */
+  readonly permit = async (request: PermitRequest): Promise<Permission> => {
+    const verdict = await within(this.#judge(request), ANSWER_MS).catch((error) => unjudged("claude", request, error));
+    if (verdict.allow) return { allow: true, ...(verdict.note === undefined ? {} : { note: verdict.note }) };
+    return { allow: false, reason: verdict.text, ...(verdict.endsRun ? { endRun: true } : {}) };
+  };
+
+  readonly tell = (told: Told): Promise<ToldAnswer> => within(this.#heard(told), ANSWER_MS);
+
+  /** Resolves when all that was found out about calls that are over is recorded. */
+  settled(): Promise<void> {
+    return this.#recording;
+  }
+
+  async #judge({ callId, tool, input, by }: PermitRequest): Promise<HostVerdict> {
+    const [session] = await Promise.all([this.#sessionOf(by), this.#kept.begin()]);
+    if (this.#recalled.has(session)) return { allow: false, text: RECALLED, endsRun: false };
+    if (callId === undefined) throw new Error("the program does not say which call it is");
+    const call = { id: callId, session, tool, input };
+    const before = this.#calls.get(callId);
+    if (before && isDeepStrictEqual(before, call)) return { allow: true };
+    if (before) await this.#forget(before);
+    const verdict = await this.#governor.before(call);
+    if (verdict.allow) await this.#remember(call);
+    return verdict;
+  }
+
+  async #remember(call: HostCall): Promise<void> {
+    this.#calls.set(call.id, call);
+    const [oldest] = this.#calls.values();
+    if (oldest && this.#calls.size > MAX_CALLS) await this.#forget(oldest);
+  }
+
+  async #forget(call: HostCall): Promise<void> {
+    this.#calls.delete(call.id);
+    await this.#governor.failed(call);
+  }
+
+  /** A sub-agent is bound to its task before anything of it is judged. One that no call of the run has started gets none. */
+  async #sessionOf(by: SubAgent | undefined): Promise<string> {
+    if (!by) return OWN;
+    const { session, startedBy = "" } = by;
+    await (this.#bound.get(session) ?? this.#bind(session, startedBy));
+    return session;
+  }
+
+  #bind(session: string, startedBy: string): Promise<unknown> {
+    if (this.#bound.size >= MAX_SUB_AGENTS) throw new Error(`the run has more than ${MAX_SUB_AGENTS} sub-agents`);
+    const parent = this.#calls.get(startedBy)?.session ?? OWN;
+    const bound = this.#governor.childStarted(session, parent, startedBy);
+    this.#bound.set(session, bound);
+    return bound;
+  }
+
+  async #heard(told: Told): Promise<ToldAnswer> {
+    if (told.kind === "ended") return this.#ended(told);
+    const session = await this.#sessionOf(told.by);
+    if (told.kind === "compaction") return { text: this.#governor.compaction(session) };
+    return { text: this.#governor.turn(session, told.kind === "prompt" ? told.said : undefined) };
+  }
+
+  async #ended({ callId, ok }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {
+    const call = this.#calls.get(callId);
+    if (!call) return {};
+    this.#calls.delete(callId);
+    const tool = ownTool(call.tool);
+    // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
+    if (ok && isGovernTool(tool) && tool !== "govern_shell") return this.#govern({ ...call, tool });
+    if (this.#governor.mayTouch(callId)) return this.#touchedBy(call, ok);
+    if (ok) await this.#governor.after(call, { ok, files: [] });
+    else await this.#governor.failed(call);
+    return {};
+  }
+
+  /** What is protected is put back, and the agent told, before it goes on; all else is found out meanwhile. */
+  async #touchedBy(call: HostCall, ok: boolean): Promise<ToldAnswer> {
+    const back = await this.#kept.putBack().catch(() => []);
+    const note = this.#governor.changedProtected(call, back);
+    this.#recording = this.#recording.then(() => quietly(() => this.#record(call, ok, back)));
+    return note === "" ? {} : { note };
+  }
+
+  async #record(call: HostCall, ok: boolean, before: readonly string[]): Promise<void> {
+    const files = await this.#touched.look();
+    const putBack = [...before, ...(await this.#kept.putBack(files))];
+    this.#governor.changedProtected(call, putBack);
+    await this.#governor.after(call, { ok, files: files.filter((file) => !putBack.includes(file)), putBack });
+  }
+
+  async #govern(call: HostCall): Promise<ToldAnswer> {
+    await this.#governor.after(call, { ok: true, files: [] });
+    const answer = await this.#governor.govern(call);
+    if ("kind" in answer) return {};
+    if (answer.ends !== undefined) this.#recalled.add(answer.ends);
+    return answer;
+  }
+}

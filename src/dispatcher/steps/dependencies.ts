@@ -1,0 +1,70 @@
+import type { PlanBefore } from "../../governance/graph/of-plan.ts";
+import type { PlanStatus } from "../../governance/graph/schema.ts";
+import type { PlanDoc } from "../../plan/markdown/markdown.ts";
+import { dependenciesOf } from "../../plan/metadata.ts";
+import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
+import type { PlanText } from "../intake/plan-texts.ts";
+import type { Located } from "../paths.ts";
+import { planText, type Records } from "../records.ts";
+import type { Watched } from "../watchdog/stalls.ts";
+import type { Dependencies } from "./step.ts";
+
+/** Activation waits until everything a plan depends on is merged. */
+export function dependencies(
+  loom: Located & Records & Watched,
+  record: PlanRecord,
+  text: PlanText | undefined,
+): Dependencies {
+  const names = text ? dependenciesOf(record.metadata, text.doc) : [];
+  const waiting: string[] = [];
+  // What does not lead back for one name does not for the next: each plan is asked once.
+  const seen = new Set<string>();
+  for (const name of names) {
+    const other = findDependency(loom, name);
+    const circle = other && circleTo(loom, other, record.id, seen);
+    if (circle) return { kind: "failed", reason: `It depends on itself: ${[record.id, ...circle].join(" → ")}.` };
+    if (!other) waiting.push(`${name} (no such plan yet)`);
+    else if (other.deleted) return { kind: "failed", reason: `It depends on ${name}, which was deleted.` };
+    else if (other.outcome === "closed") return { kind: "failed", reason: `It depends on ${name}, which was closed.` };
+    else if (other.outcome !== "merged") waiting.push(other.id);
+  }
+  return waiting.length === 0 ? { kind: "met" } : { kind: "waiting", for: waiting };
+}
+
+/** The way from a plan back to `target` over what waits for what; undefined when there is none. */
+function circleTo(
+  loom: Located & Records & Watched,
+  from: PlanRecord,
+  target: string,
+  seen: Set<string>,
+): string[] | undefined {
+  if (from.id === target) return [target];
+  if (seen.has(from.id) || from.outcome === "merged") return undefined;
+  seen.add(from.id);
+  const text = loom.stalls.isHeld(from.id) ? undefined : planText(loom, from);
+  for (const name of text ? dependenciesOf(from.metadata, text.doc) : []) {
+    const next = findDependency(loom, name);
+    const way = next && circleTo(loom, next, target, seen);
+    if (way) return [from.id, ...way];
+  }
+  return undefined;
+}
+
+/** A dependency is a plan id, or a source as `sourceKey` writes it. */
+function findDependency(loom: Records, name: string): PlanRecord | undefined {
+  const source = parseSourceKey(name);
+  return source ? loom.store.bySource(source) : loom.store.byId(name);
+}
+
+/** The plans that a plan names as those before it, as far as they are there, with what each is in a graph of tasks. */
+export function plansBefore(loom: Records, record: PlanRecord, doc: PlanDoc): readonly PlanBefore[] {
+  const found = dependenciesOf(record.metadata, doc).flatMap((name) => findDependency(loom, name) ?? []);
+  return found.map((other) => ({ id: other.id, status: workPlanStatus(other) }));
+}
+
+/** What a plan is in a graph of tasks. */
+export function workPlanStatus({ status, outcome, deleted, worktreeReady }: PlanRecord): PlanStatus {
+  if (deleted || outcome === "closed") return "abandoned";
+  if (status === "done") return worktreeReady ? "completed" : "archived";
+  return status === "draft" || status === "queued" ? "draft" : "active";
+}

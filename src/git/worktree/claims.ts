@@ -1,0 +1,52 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { errnoOf } from "../../kernel/errors.ts";
+import { listDir, readTextIfExists } from "../../kernel/files.ts";
+import { fileVersion } from "../file-version.ts";
+
+/**
+ * The path with its folder's links resolved; the last component may not exist, or be a link that an agent made. As it is written
+ * where they lead nowhere: a worktree of a person may be on a disk that is away.
+ */
+export function canonical(path: string): string {
+  const parent = dirname(resolve(path));
+  try {
+    return join(realpathSync.native(parent), basename(path));
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return join(parent, basename(path));
+  }
+}
+
+/** What the records of worktrees say, with the versions of their files: every activation looks at all of them. */
+let claims = new Map<string, { readonly version: string; readonly text: string | undefined }>();
+
+function readClaims(commonDir: string): typeof claims {
+  const found: typeof claims = new Map();
+  for (const name of listDir(join(commonDir, "worktrees"))) {
+    const dir = join(commonDir, "worktrees", name);
+    const file = join(dir, "gitdir");
+    const version = fileVersion(file);
+    const known = claims.get(dir);
+    const isKnown = known !== undefined && known.version === version;
+    found.set(dir, isKnown ? known : { version, text: readTextIfExists(file)?.trimEnd() });
+  }
+  claims = found;
+  return found;
+}
+
+/** Admin folders that claim the path, and those that a killed `git worktree add` for it left without a claim. */
+export function adminDirsOf(commonDir: string, path: string): { claimed: string[]; halfMade: string[] } {
+  const claimed: string[] = [];
+  const halfMade: string[] = [];
+  const stem = basename(path);
+  for (const [dir, { text }] of readClaims(commonDir)) {
+    const name = basename(dir);
+    if (text) {
+      const tree = dirname(resolve(dir, text));
+      // By its name first, which is no question to the system.
+      if (basename(tree) === stem && canonical(tree) === path) claimed.push(dir);
+    } else if (name.startsWith(stem) && /^\d*$/.test(name.slice(stem.length))) halfMade.push(dir);
+  }
+  return { claimed, halfMade };
+}

@@ -1,0 +1,66 @@
+import { mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { errnoOf } from "../../kernel/errors.ts";
+import { createBranch } from "../refs.ts";
+import type { GitSetting } from "../shadow/git-settings.ts";
+
+/** A worktree on a branch that does not exist yet. Paths are absolute, and nothing lies at `path`. */
+export interface Registration {
+  readonly commonDir: string;
+  readonly path: string;
+  readonly branch: string;
+  readonly baseSha: string;
+}
+
+/** With them git makes other files, or makes them otherwise. */
+const GITS_OWN = /^(?:extensions\..*|core\.(?:fsync.*|sharedrepository))$/;
+
+/** A name that git takes for a worktree as it is. */
+const NAME = /^[A-Za-z0-9][\w-]*$/;
+
+const LOCK = "locked";
+
+/**
+ * Makes the branch and git's record of the worktree on it, as `git worktree add --no-checkout` does, which reads the records of all other
+ * worktrees for it: with two hundred of them that takes longer than the files. Undefined, and nothing is left: only git can do it.
+ */
+export function registerWorktree(wanted: Registration, settings: readonly GitSetting[]): string | undefined {
+  const { commonDir, path, branch, baseSha } = wanted;
+  const name = basename(path);
+  const gitDir = join(commonDir, "worktrees", name);
+  if (!NAME.test(name) || settings.some(({ key }) => GITS_OWN.test(key)) || !makeFolder(gitDir)) return undefined;
+  if (!createBranch(commonDir, branch, baseSha)) {
+    rmdirSync(gitDir);
+    return undefined;
+  }
+  crashPoint("worktree:branched");
+  // While it is there, `git worktree prune` leaves the record alone.
+  writeFileSync(join(gitDir, LOCK), "initializing");
+  writeFileSync(join(gitDir, "HEAD"), `ref: refs/heads/${branch}\n`);
+  writeFileSync(join(gitDir, "commondir"), "../..\n");
+  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(path);
+  writeFileSync(join(path, ".git"), `gitdir: ${gitDir}\n`);
+  // Last: without it git passes over the record.
+  writeFileSync(join(gitDir, "gitdir"), `${join(path, ".git")}\n`);
+  crashPoint("worktree:registered");
+  return gitDir;
+}
+
+/** Its files are there. */
+export function unlockRegistered(gitDir: string): void {
+  rmSync(join(gitDir, LOCK));
+}
+
+/** False when there is one. */
+function makeFolder(path: string): boolean {
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    return false;
+  }
+}

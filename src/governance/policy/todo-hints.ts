@@ -1,0 +1,37 @@
+import { OWN_ROLES, TOOL_KINDS } from "../../config/governance-words.ts";
+import { didYouMean, nearest } from "../../config/problems/nearest.ts";
+import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
+import { type RoleSettings, roleNamed } from "./roles.ts";
+import { isMcpTool } from "./tools/request-of.ts";
+
+const MAX_HINTS = 20;
+
+type Roles = Readonly<Record<string, RoleSettings>>;
+
+/** What of a plan was not understood, and what in the lines below TODOs has no effect or keeps them from being done. */
+export function planProblems({ problems, todos }: PlanDoc, roles: Roles): readonly string[] {
+  const open = todos.filter(({ state }) => state !== "done");
+  return [...problems, ...open.flatMap((todo) => todoHints(todo, roles)).slice(0, MAX_HINTS)];
+}
+
+function todoHints({ index, settings }: Todo, roles: Roles): string[] {
+  const { tools = [], paths = [], by } = settings;
+  const lost = paths.filter((path) => /^[/~!]/.test(path) || path.split("/").includes(".."));
+  // Tools of MCP servers carry the server's name: `github_get_issue`.
+  const unknown = tools.filter((tool) => isMcpTool(tool) && !tool.includes("_"));
+  return [
+    ...unknown.map((tool) => `"tools: ${tool}" names no tool${didYouMean(nearest(tool, TOOL_KINDS))}`),
+    ...lost.map((path) => `"paths: ${path}" fits no file: write a path below the repository, without ..`),
+    ...(by === undefined ? [] : roleHints(by, roles)),
+  ].map((problem) => `TODO ${index + 1}: ${problem}`);
+}
+
+function roleHints(name: string, roles: Roles): string[] {
+  const role = roleNamed(name, roles);
+  if (!role) {
+    const meant = didYouMean(nearest(name, [...OWN_ROLES, ...Object.keys(roles)]));
+    return [`"by: ${name}" blocks the plan when its turn comes: there is no such role${meant}`];
+  }
+  if (role.tools.includes("write") || role.tools.includes("edit")) return [];
+  return [`"by: ${name}" is a role that writes nothing, so it cannot say that it is done: write "by: executor"`];
+}

@@ -1,0 +1,148 @@
+import { EventEmitter, once } from "node:events";
+import type { Fact } from "../governance/graph/facts.ts";
+import type { Delegation } from "../governance/graph/schema.ts";
+import type { Journal } from "../governance/journal.ts";
+import type { Policy } from "../governance/policy/policy-file.ts";
+import type { ToolRequest } from "../governance/policy/request.ts";
+import { roleOfSubAgent } from "../governance/policy/roles.ts";
+import type { HostCall } from "./host-call.ts";
+import { childPolicy } from "./sessions.ts";
+
+const STARTING_MS = 3000;
+
+type CallId = Pick<HostCall, "id" | "session">;
+
+/** A call that may start a sub-agent. */
+interface Start {
+  readonly id: string;
+  readonly to: string | undefined;
+  readonly node: string;
+}
+
+interface DelegationsOptions {
+  readonly policy: Policy;
+  readonly journal: Journal;
+  now(): number;
+}
+
+/** The sub-agents of one run: what each may do, and what it was handed. Kept in memory: what stands in the journal can be forged. */
+export class Delegations {
+  readonly #options: DelegationsOptions;
+  /** Those that may start, by the session that starts them, in the order of their calls. */
+  readonly #starting = new Map<string, readonly Start[]>();
+  readonly #children = new Map<string, Policy>();
+  #all: readonly Delegation[] = [];
+  /** Those whose start is being recorded, and who started them. */
+  readonly #binding = new Map<string, string>();
+  /** Wakes those who wait until a sub-agent has started, or has not. */
+  readonly #changes = new EventEmitter();
+
+  constructor(options: DelegationsOptions) {
+    this.#options = options;
+  }
+
+  /** Another object after each change. */
+  get all(): readonly Delegation[] {
+    return this.#all;
+  }
+
+  policyFor(session: string): Policy {
+    return this.#children.get(session) ?? this.#options.policy;
+  }
+
+  /** A call that may start a sub-agent was allowed to a session that works on a node. */
+  noteStart({ id, session, input }: HostCall, { delegate }: ToolRequest, own: string): void {
+    // A session that goes on is bound already.
+    if (delegate?.resumes !== undefined) return;
+    const waiting = this.#starting.get(session) ?? [];
+    // A task that was assigned is named in what the sub-agent is told.
+    const said = JSON.stringify(input ?? null);
+    const parts = this.#options.journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks);
+    const part = parts.find((node) => node.parent === own && node.status === "planned" && said.includes(node.id));
+    this.#starting.set(session, [...waiting, { id, to: delegate?.to, node: part?.id ?? own }]);
+  }
+
+  /**
+   * A session that another one started: it is bound to a task before its model is asked anything. Where the host does not
+   * tell by which call, it is the one that waits longest.
+   */
+  async childStarted(session: string, parent: string, by?: string): Promise<Policy> {
+    this.#binding.set(session, parent);
+    try {
+      return await this.#bind(session, parent, by);
+    } finally {
+      this.#binding.delete(session);
+      this.#changes.emit("change");
+    }
+  }
+
+  async #bind(session: string, parent: string, by: string | undefined): Promise<Policy> {
+    const { journal } = this.#options;
+    const waiting = this.#starting.get(parent) ?? [];
+    const start = by === undefined ? waiting[0] : waiting.find(({ id }) => id === by);
+    this.#starting.set(
+      parent,
+      waiting.filter((one) => one !== start),
+    );
+    const from = this.policyFor(parent);
+    const without = { ...from, node: null, session };
+    // It has no task until all of it is recorded.
+    this.#children.set(session, without);
+    const node = journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks).find(({ id }) => id === start?.node);
+    if (!start || !node) return without;
+    const to = roleOfSubAgent(start.to, from).name;
+    const terms = { from: from.role.name, to, node: node.id, session, parentSession: parent };
+    const named = start.to === undefined ? {} : { agent: start.to.slice(0, 200) };
+    const { allowedTools: tools, expectedOutput } = node;
+    const delegation = { id: start.id, ...terms, ...named, tools, expectedOutput };
+    const call = { id: start.id, session: parent };
+    await journal.append({ type: "delegated", ...this.common(call, "delegated"), delegation });
+    await this.#move(call, "accept", "accepted");
+    if (node.parent !== undefined && node.status === "planned")
+      await journal.append({ type: "node_moved", ...this.common(call, "started"), node: node.id, move: "start" });
+    const policy = childPolicy(from, delegation);
+    this.#all = [...this.#all, { ...delegation, state: "accepted" }];
+    this.#children.set(session, policy);
+    return policy;
+  }
+
+  /** The call that started a sub-agent is over, and with it what was handed over. */
+  async ended(call: CallId, move: "complete" | "fail"): Promise<void> {
+    const starting = this.#starting.get(call.session) ?? [];
+    if (move === "fail")
+      this.#starting.set(
+        call.session,
+        starting.filter(({ id }) => id !== call.id),
+      );
+    this.#changes.emit("change");
+    if (this.#all.some(({ id }) => id === call.id)) await this.#move(call, move, "ended");
+  }
+
+  /** Until what a session starts has started: one call of several made at once may be about another. Not for long. */
+  async settled(session: string): Promise<void> {
+    const late = AbortSignal.timeout(STARTING_MS);
+    const isStarting = (): boolean =>
+      (this.#starting.get(session) ?? []).length > 0 || [...this.#binding.values()].includes(session);
+    while (isStarting() && !late.aborted) await once(this.#changes, "change", { signal: late }).catch(() => undefined);
+  }
+
+  /** A session that was recalled has no task any more, whether its program ends it or not; the task may be handed over again. */
+  async recalled(call: CallId, session: string): Promise<void> {
+    const policy = this.policyFor(session);
+    this.#children.set(session, { ...policy, node: null, session });
+    if (policy.node === null) return;
+    const released = { type: "node_moved", node: policy.node, move: "release" } as const;
+    await this.#options.journal.append({ ...released, ...this.common(call, "released") });
+  }
+
+  /** What every fact about a call has. */
+  common({ id, session }: CallId, what: string): Pick<Fact, "key" | "at" | "session" | "role"> {
+    const role = this.policyFor(session).role.name;
+    return { key: `${session}:${id}:${what}`.slice(0, 500), at: this.#options.now(), session, role };
+  }
+
+  async #move(call: CallId, move: "accept" | "complete" | "fail", what: string): Promise<void> {
+    const moved = { type: "delegation_moved", delegation: call.id, move } as const;
+    await this.#options.journal.append({ ...moved, ...this.common(call, what) });
+  }
+}

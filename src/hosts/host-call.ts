@@ -1,0 +1,7 @@
+/** One call of a tool in an agent program. */
+export interface HostCall {
+  readonly id: string;
+  readonly session: string;
+  readonly tool: string;
+  readonly input: unknown;
+}

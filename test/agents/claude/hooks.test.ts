@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { claudeDialogue } from "../../../src/agents/claude/dialogue.ts";
+import { claudeInvocation } from "../../../src/agents/claude/invocation.ts";
+import type { Dialogue, Heard } from "../../../src/agents/dialogue/dialogue.ts";
+import type { Overseer } from "../../../src/agents/port.ts";
+
+const dialogue = (): Dialogue => claudeDialogue({ program: "claude", prompt: "Do it.", overseen: true, now: () => 0 });
+
+const hook = (event: string, input: object): string =>
+  JSON.stringify({
+    type: "control_request",
+    request_id: "r1",
+    request: { subtype: "hook_callback", callback_id: event, input: { hook_event_name: event, ...input } },
+  });
+
+const WRITE = { tool_name: "Write", tool_input: { file_path: "a" }, tool_use_id: "t1" };
+
+/** What the program is told. */
+function answered({ write = [] }: Heard): unknown[] {
+  return write.map((line) => {
+    const { response, request } = JSON.parse(line);
+    return request ?? response.response;
+  });
+}
+
+describe("a run of Claude Code that is judged from outside", () => {
+  test("registers its hooks before it is told anything", () => {
+    const [first, second] = dialogue().opening ?? [];
+    const { request } = JSON.parse(first ?? "");
+    assert.equal(request.subtype, "initialize");
+    assert.deepEqual(Object.keys(request.hooks), [
+      "PreToolUse",
+      "PostToolUse",
+      "PostToolUseFailure",
+      "SubagentStart",
+      "PreCompact",
+      "UserPromptSubmit",
+    ]);
+    assert.match(second ?? "", /Do it\./);
+  });
+
+  test("asks about each call, and is told why not", () => {
+    const { ask } = dialogue().read(hook("PreToolUse", WRITE));
+    assert.deepEqual(ask?.request, {
+      tool: "Write",
+      input: { file_path: "a" },
+      callId: "t1",
+      reads: false,
+      question: "May Write be used?",
+    });
+    const decided = (fields: object) => [{ hookSpecificOutput: { hookEventName: "PreToolUse", ...fields } }];
+    const { answer } = ask ?? assert.fail();
+    assert.deepEqual(answered(answer({ allow: true })), decided({ permissionDecision: "allow" }));
+    assert.deepEqual(
+      answered(answer({ allow: true, note: "a fault of ours" })),
+      decided({ permissionDecision: "allow", additionalContext: "a fault of ours" }),
+    );
+    const denied = answer({ allow: false, reason: "Not there." });
+    assert.deepEqual(answered(denied), decided({ permissionDecision: "deny", permissionDecisionReason: "Not there." }));
+    assert.deepEqual(denied.events, [], "it was answered: no person is waited for");
+  });
+
+  test("tells whose call it is, and by which call that one was started, also when it goes on", () => {
+    const talk = dialogue();
+    const started = (call: string) =>
+      JSON.stringify({ type: "system", subtype: "task_started", task_id: "a1", tool_use_id: call });
+    talk.read(started("t0"));
+    talk.read(started("t9"));
+    const by = { session: "a1", startedBy: "t0" };
+    assert.deepEqual(talk.read(hook("PreToolUse", { ...WRITE, agent_id: "a1" })).ask?.request.by, by);
+    assert.deepEqual(talk.read(hook("SubagentStart", { agent_id: "a1" })).tell?.told, { kind: "sub-agent", by });
+    assert.deepEqual(talk.read(hook("PreToolUse", { ...WRITE, agent_id: "a2" })).ask?.request.by, { session: "a2" });
+    const request = { subtype: "can_use_tool", tool_name: "Write", tool_use_id: "t1", input: {}, agent_id: "a1" };
+    const asked = talk.read(JSON.stringify({ type: "control_request", request_id: "r2", request }));
+    assert.deepEqual([asked.ask?.request.by, asked.ask?.request.callId], [by, "t1"]);
+  });
+
+  const table: readonly (readonly [event: string, input: object, told: object, answer: object])[] = [
+    [
+      "PostToolUse",
+      WRITE,
+      { kind: "ended", callId: "t1", ok: true },
+      { hookSpecificOutput: { hookEventName: "PostToolUse", updatedMCPToolOutput: [{ type: "text", text: "Hear." }] } },
+    ],
+    [
+      "UserPromptSubmit",
+      { prompt: "x" },
+      { kind: "prompt", said: "x" },
+      { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: "Hear." } },
+    ],
+    ["PreCompact", { trigger: "auto" }, { kind: "compaction" }, { systemMessage: "Hear." }],
+  ];
+  for (const [event, input, told, answer] of table)
+    test(`${event}: tells, and hears what is answered`, () => {
+      const { tell } = dialogue().read(hook(event, input));
+      assert.deepEqual(tell?.told, told);
+      assert.deepEqual(answered(tell?.answer({ text: "Hear." }) ?? assert.fail()), [answer]);
+      assert.deepEqual(answered(tell.answer({})), [{}]);
+    });
+
+  test("hears about a call what is not its result", () => {
+    const { tell } = dialogue().read(hook("PostToolUseFailure", WRITE));
+    assert.deepEqual(answered(tell?.answer({ note: "Put back." }) ?? assert.fail()), [
+      { hookSpecificOutput: { hookEventName: "PostToolUseFailure", additionalContext: "Put back." } },
+    ]);
+  });
+
+  test("a call that failed is over as well, and a sub-agent that was recalled is ended", () => {
+    const { tell } = dialogue().read(hook("PostToolUseFailure", WRITE));
+    assert.deepEqual(tell?.told, { kind: "ended", callId: "t1", ok: false });
+    const [, stop] = answered(tell?.answer({ ends: "a1" }) ?? assert.fail());
+    assert.deepEqual(stop, { subtype: "stop_task", task_id: "a1" });
+  });
+
+  test("gets an answer to hooks and requests that are not known", () => {
+    for (const line of [hook("Newer", {}), hook("PostToolUse", {}), hook("SubagentStart", {})])
+      assert.match(dialogue().read(line).write?.[0] ?? "", /"subtype":"error","request_id":"r1"/);
+  });
+
+  test("is started so that it asks about everything, whatever its user's arguments say", () => {
+    const server = { command: "/run/prloom-node", args: ["/run/prloom-program/cli.js", "mcp"], env: { X: "1" } };
+    const overseer: Overseer = { permit: () => ({ allow: true }), tell: async () => ({}), server };
+    const spec = { name: "c", command: "claude", projectSettings: false, args: ["--dangerously-skip-permissions"] };
+    const started = claudeInvocation(spec, { sandboxed: true, overseer });
+    const args = "args" in started ? started.args : [];
+    const ours = args.slice(args.indexOf("--dangerously-skip-permissions") + 1);
+    assert.equal(args.filter((arg) => arg === "--dangerously-skip-permissions").length, 1, "not by us");
+    assert.deepEqual(ours, [
+      ...["--permission-mode", "default", "--permission-prompt-tool", "stdio"],
+      ...["--mcp-config", JSON.stringify({ mcpServers: { prloom: { type: "stdio", ...server } } })],
+      ...["--settings", '{"permissions":{"ask":["*"],"disableBypassPermissionsMode":"disable"}}'],
+    ]);
+  });
+});

@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { filesSeenFrom } from "../../../src/governance/policy/files-seen.ts";
+import { realPath } from "../../../src/governance/policy/paths.ts";
+
+const root = mkdtempSync(join(tmpdir(), "prloom-seen-"));
+after(() => rmSync(root, { recursive: true }));
+
+test("links are followed below the other root, absolute ones too", () => {
+  mkdirSync(join(root, "work", "src"), { recursive: true });
+  mkdirSync(join(root, "tmp"));
+  writeFileSync(join(root, "work", "src", "a.ts"), "");
+  symlinkSync("/work/src", join(root, "tmp", "there"));
+  symlinkSync("/nowhere", join(root, "tmp", "lost"));
+  const seen = filesSeenFrom(() => root);
+  assert.equal(realPath("/tmp/there/a.ts", "/", seen), "/work/src/a.ts");
+  assert.deepEqual([seen.kind("/tmp/there"), seen.kind("/tmp/there/a.ts")], ["folder", "file"]);
+  assert.deepEqual([seen.kind("/tmp/lost"), seen.kind("/etc/passwd")], [undefined, undefined]);
+  assert.deepEqual(seen.entries("/tmp").links.toSorted(), ["lost", "there"]);
+  assert.deepEqual(seen.entries("/tmp/lost"), { links: [], folders: [] });
+});

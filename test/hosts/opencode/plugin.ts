@@ -1,0 +1,64 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import type { TestContext } from "node:test";
+import { server } from "../../../src/hosts/opencode/server.ts";
+import type { Hooks, OpenCodeClient } from "../../../src/hosts/opencode/types.ts";
+import { type GovernedFiles, type GovernedTerms, governedFiles } from "../run.ts";
+
+/** The plugin as OpenCode has it, with sessions that know their parents. */
+export interface Plugin {
+  readonly hooks: Hooks;
+  readonly files: GovernedFiles;
+  readonly aborted: string[];
+  /** Judges a call and, where it is allowed, does `act` and tells the plugin that it ended; what the model is given. */
+  call(tool: string, args: unknown, act?: () => void, session?: string): Promise<string>;
+  facts(): readonly Readonly<Record<string, unknown>>[];
+}
+
+let calls = 0;
+
+export async function pluginFor(
+  t: Pick<TestContext, "after">,
+  {
+    terms = {},
+    parents = {},
+    facts = [],
+  }: { terms?: GovernedTerms; parents?: Readonly<Record<string, string>>; facts?: readonly string[] } = {},
+): Promise<Plugin> {
+  const files = governedFiles(terms);
+  t.after(() => files.remove());
+  for (const line of facts) appendFileSync(files.facts, `${line}\n`);
+  process.env.PRLOOM_GOVERNANCE = files.folder;
+  process.env.PRLOOM_FACTS = files.facts;
+  const aborted: string[] = [];
+  const client: OpenCodeClient = {
+    session: {
+      async get({ path: { id } }) {
+        const parentID = parents[id];
+        return { data: { id, ...(parentID === undefined ? {} : { parentID }) } };
+      },
+      async abort({ path: { id } }) {
+        aborted.push(id);
+      },
+      update: async () => undefined,
+    },
+  };
+  const hooks = await server({ client });
+  const call: Plugin["call"] = async (tool, args, act, session = "own") => {
+    calls += 1;
+    const named = { tool, sessionID: session, callID: `call-${calls}` };
+    try {
+      await hooks["tool.execute.before"]?.(named, { args });
+    } catch (error) {
+      return String(error);
+    }
+    act?.();
+    const output = { output: "ran", metadata: { exit: 0 } };
+    await hooks["tool.execute.after"]?.(named, output);
+    return output.output;
+  };
+  const read = () => {
+    const lines = existsSync(files.facts) ? readFileSync(files.facts, "utf8").split("\n") : [];
+    return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
+  };
+  return { hooks, files, aborted, call, facts: read };
+}

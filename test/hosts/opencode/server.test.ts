@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { type Plugin, pluginFor } from "./plugin.ts";
+
+/** What is found out after a call is written when it is found. */
+async function factOf({ facts }: Plugin, type: string): Promise<Readonly<Record<string, unknown>>> {
+  for (;;) {
+    const found = facts().find((fact) => fact.type === type);
+    if (found) return found;
+    await setTimeout(5);
+  }
+}
+
+test("a script that changes what is protected is put back, told, recorded, and denied from then on", async (t) => {
+  const plugin = await pluginFor(t);
+  const settings = join(plugin.files.root, "opencode.json");
+  writeFileSync(join(plugin.files.root, "run.sh"), "echo evil > opencode.json\n");
+  const run = () => plugin.call("bash", { command: "sh run.sh" }, () => writeFileSync(settings, "evil\n"));
+  const first = await run();
+  assert.match(first, /^ran\n\nGOVERNANCE: this changed opencode\.json, .* as it was again/);
+  assert.throws(() => readFileSync(settings), { code: "ENOENT" });
+  assert.match(await run(), /GOVERNANCE BLOCK: bash denied[\s\S]*WHAT: This call changed opencode\.json/);
+  assert.throws(() => readFileSync(settings), { code: "ENOENT" });
+  const { checkpoint } = (await factOf(plugin, "checkpoint")) as { checkpoint: { summary: string; ok: boolean } };
+  assert.match(checkpoint.summary, /^PUT BACK opencode\.json, changed by sh run\.sh/);
+  assert.equal(checkpoint.ok, false);
+});
+
+test("ordinary work is recorded with its files", async (t) => {
+  const plugin = await pluginFor(t);
+  mkdirSync(join(plugin.files.root, "lib"));
+  const write = () => writeFileSync(join(plugin.files.root, "lib", "a.ts"), "x\n");
+  assert.equal(await plugin.call("write", { filePath: "lib/a.ts", content: "x\n" }, write), "ran");
+  const { checkpoint } = (await factOf(plugin, "checkpoint")) as { checkpoint: { filesModified: string[] } };
+  assert.deepEqual(checkpoint.filesModified, ["lib/a.ts"]);
+});
+
+test("the same call denied too often, by a sub-agent too, ends the whole run and leaves word why", async (t) => {
+  const plugin = await pluginFor(t, { parents: { child: "own" } });
+  await plugin.call("read", { filePath: "a" });
+  const push = () => plugin.call("bash", { command: "git push" }, undefined, "child");
+  for (let times = 1; times <= 3; times += 1) assert.match(await push(), /GOVERNANCE BLOCK/);
+  assert.deepEqual(plugin.aborted, []);
+  assert.match(await push(), /denied 4 times/);
+  assert.deepEqual(plugin.aborted.sort(), ["child", "own"]);
+  const told = JSON.parse(readFileSync(join(plugin.files.facts, "..", "policy-end.json"), "utf8"));
+  assert.match(told.why, /denied 4 times/);
+});
+
+test("a prompt that names a file is told what was done about it, once in each turn", async (t) => {
+  const plugin = await pluginFor(t);
+  const write = () => writeFileSync(join(plugin.files.root, "src", "a.ts"), "x\n");
+  await plugin.call("write", { filePath: "src/a.ts", content: "x\n" }, write);
+  await factOf(plugin, "checkpoint");
+  const asked = () => ({ info: { role: "user", sessionID: "own" }, parts: [{ type: "text", text: "Read src/a.ts." }] });
+  for (let turn = 1; turn <= 3; turn += 1) {
+    const messages = [asked()];
+    await plugin.hooks["experimental.chat.messages.transform"]?.({}, { messages });
+    const text = messages[0]?.parts[0]?.text ?? "";
+    assert.match(text, /ABOUT: src\/a\.ts was changed for todo "Build the form" \[active\]/);
+    assert.equal(text.match(/<prloom-governance>/g)?.length, 1);
+  }
+});
+
+test("a journal that is torn, forged, huge and out of order denies nothing that is allowed, and allows nothing more", async (t) => {
+  const common = { at: 1, session: "own", role: "executor" };
+  const lines = [
+    '{"type":"checkpoint","key"',
+    JSON.stringify({ type: "node_moved", key: "a", ...common, node: "next", move: "complete" }),
+    JSON.stringify({ type: "delegation_moved", key: "b", ...common, delegation: "none", move: "accept" }),
+    JSON.stringify({ type: "node_moved", key: "c", ...common, node: "todo", move: "release" }),
+    "x".repeat(300_000),
+    "\u0000\u0000",
+  ];
+  const plugin = await pluginFor(t, { facts: lines });
+  assert.equal(await plugin.call("write", { filePath: "src/a.ts", content: "x" }), "ran");
+  assert.match(await plugin.call("bash", { command: "git push" }), /GOVERNANCE BLOCK/);
+  const status = await plugin.hooks.tool?.govern_task?.execute(
+    { action: "status" },
+    { sessionID: "own", messageID: "m", callID: "status" },
+  );
+  assert.match(
+    status ?? "",
+    /todo: Build the form \[active\] ← YOUR TASK[\s\S]*next: Test it \[blocked, waits for todo\]/,
+  );
+});
+
+test("a graph that cannot be read denies what changes something, says so, and lets reading through", async (t) => {
+  const plugin = await pluginFor(t);
+  writeFileSync(join(plugin.files.folder, "graph.json"), "{torn");
+  const { server } = await import("../../../src/hosts/opencode/server.ts");
+  const broken = await server({ client: { session: {} } as never });
+  const call = { sessionID: "own", callID: "c" };
+  const before = broken["tool.execute.before"];
+  await assert.rejects(async () => before?.({ ...call, tool: "write" }, { args: { filePath: "a" } }), /cannot be read/);
+  await before?.({ ...call, tool: "read" }, { args: { filePath: "a" } });
+  assert.equal(broken.config, undefined);
+});

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterEach, test } from "node:test";
+import { ProtectedFiles } from "../../src/hosts/protected-files.ts";
+import { type GovernedFiles, governedFiles } from "./run.ts";
+
+const made: GovernedFiles[] = [];
+afterEach(() => {
+  for (const files of made.splice(0)) files.remove();
+});
+
+/** A worktree with what is protected by itself, by the config in one place, and by the config anywhere. */
+async function kept() {
+  const files = governedFiles();
+  made.push(files);
+  const write = (path: string, text: string): void => {
+    mkdirSync(join(files.root, path, ".."), { recursive: true });
+    writeFileSync(join(files.root, path), text);
+  };
+  write(".github/ci.yml", "good\n");
+  write(".claude/settings.json", "{}\n");
+  write("lib/deep/deploy.yml", "deploy\n");
+  write("prloom/config.json", "{}\n");
+  write("prloom/.local/plan.md", "plan\n");
+  symlinkSync("ci.yml", join(files.root, ".github", "link.yml"));
+  const guard = new ProtectedFiles({
+    root: files.root,
+    protected: ["prloom", ".claude", ".opencode", ".git", "**/.git", ".github/**", "**/deploy.yml"],
+  });
+  await guard.begin();
+  const read = (path: string): string => readFileSync(join(files.root, path), "utf8");
+  return { root: files.root, guard, write, read };
+}
+
+test("what was changed, made, removed or replaced by a link is as it was, and named", async () => {
+  const { root, guard, write, read } = await kept();
+  write(".github/ci.yml", "evil\n");
+  write(".opencode/plugin/mine.js", "evil\n");
+  rmSync(join(root, ".claude"), { recursive: true });
+  symlinkSync("src", join(root, ".claude"));
+  rmSync(join(root, ".github", "link.yml"));
+  rmSync(join(root, "prloom", "config.json"));
+  const back = await guard.putBack();
+  assert.deepEqual([...back].sort(), [
+    ".claude",
+    ".claude/settings.json",
+    ".github/ci.yml",
+    ".github/link.yml",
+    ".opencode/plugin/mine.js",
+    "prloom/config.json",
+  ]);
+  assert.deepEqual([".github/ci.yml", ".claude/settings.json", "prloom/config.json"].map(read), [
+    "good\n",
+    "{}\n",
+    "{}\n",
+  ]);
+  assert.equal(lstatSync(join(root, ".github", "link.yml")).isSymbolicLink(), true);
+  assert.equal(existsSync(join(root, ".opencode", "plugin", "mine.js")), false);
+  assert.equal(existsSync(join(root, "src", "settings.json")), false);
+  assert.deepEqual(await guard.putBack(), []);
+});
+
+test("what a script changed and committed is found as well", async () => {
+  const { root, guard, write, read } = await kept();
+  write(".github/ci.yml", "evil\n");
+  const as = ["-c", "user.name=a", "-c", "user.email=a@localhost"];
+  execFileSync("git", ["-C", root, "add", "-A"]);
+  execFileSync("git", ["-C", root, ...as, "commit", "-qm", "mine"]);
+  assert.deepEqual(await guard.putBack(), [".github/ci.yml"]);
+  assert.equal(read(".github/ci.yml"), "good\n");
+});
+
+test("files that may be anywhere are found among those that changed", async () => {
+  const { root, guard, write, read } = await kept();
+  write("lib/deep/deploy.yml", "evil\n");
+  write("src/deploy.yml", "evil\n");
+  const back = await guard.putBack(["src/deploy.yml", "src/a.ts"]);
+  assert.deepEqual([...back].sort(), ["lib/deep/deploy.yml", "src/deploy.yml"]);
+  assert.equal(read("lib/deep/deploy.yml"), "deploy\n");
+  assert.equal(existsSync(join(root, "src/deploy.yml")), false);
+});
+
+test("answers, ordinary files, what OpenCode installs, and what was only touched stay as they are", async () => {
+  const { root, guard, write, read } = await kept();
+  write("prloom/.local/plan.md", "ticked\n");
+  write("src/a.ts", "work\n");
+  write(".opencode/package.json", "{}\n");
+  write(".opencode/node_modules/x/index.js", "\n");
+  utimesSync(join(root, ".github/ci.yml"), 1, 1);
+  assert.deepEqual(await guard.putBack(["src/a.ts"]), []);
+  assert.deepEqual([read("prloom/.local/plan.md"), read("src/a.ts")], ["ticked\n", "work\n"]);
+  assert.equal(existsSync(join(root, ".opencode/node_modules/x/index.js")), true);
+});
