@@ -2,10 +2,12 @@ import { execFile } from "node:child_process";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { quietly, within } from "./within.ts";
 
 const MAX_FILES = 2000;
 const MAX_LISTED = 4 * 1024 ** 2;
 const DEADLINE_MS = 10_000;
+const BEGIN_MS = 1000;
 
 /**
  * Files of a worktree that are other than at the last look, whatever changed them. It only looks at what git calls changed or
@@ -21,6 +23,11 @@ export class TouchedFiles {
   constructor(root: string, listed: () => Promise<readonly string[]> = () => changedIn(root)) {
     this.#root = root;
     this.#listed = listed;
+  }
+
+  /** The first look. A change that comes before it is over would not be seen as one, so calls wait for it, but never for long. */
+  begin(): Promise<void> {
+    return quietly(() => within(this.look(), BEGIN_MS));
   }
 
   /** Since the last call; the first one only begins. One look at a time, in the order in which they were asked for. */

@@ -29,13 +29,15 @@ export class RunOverseer {
   readonly #calls = new Map<string, HostCall>();
   readonly #bound = new Map<string, Promise<unknown>>();
   readonly #recalled = new Set<string>();
+  readonly #began: Promise<void>;
   #recording: Promise<void>;
 
   constructor(governor: Governor, touched: TouchedFiles, kept: ProtectedFiles) {
     this.#governor = governor;
     this.#touched = touched;
     this.#kept = kept;
-    this.#recording = quietly(() => Promise.all([touched.look(), kept.begin()]));
+    this.#began = touched.begin();
+    this.#recording = quietly(() => kept.begin());
   }
 
   /** Before a call. What is not judged in time, or cannot be, is denied unless it only reads. */
@@ -53,7 +55,7 @@ export class RunOverseer {
   }
 
   async #judge({ callId, tool, input, by }: PermitRequest): Promise<HostVerdict> {
-    const [session] = await Promise.all([this.#sessionOf(by), this.#kept.begin()]);
+    const [session] = await Promise.all([this.#sessionOf(by), this.#kept.begin(), this.#began]);
     if (this.#recalled.has(session)) return { allow: false, text: RECALLED, endsRun: false };
     if (callId === undefined) throw new Error("the program does not say which call it is");
     const call = { id: callId, session, tool, input };

@@ -44,7 +44,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
   const touched = new TouchedFiles(governor.ownPolicy.root);
   const ended = new Map<string, boolean>();
   const kept = new ProtectedFiles(governor.ownPolicy);
-  void quietly(() => touched.look());
+  const began = touched.begin();
   void quietly(() => kept.begin());
   return {
     // The judge is in place, and decides from here on.
@@ -55,7 +55,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { id: callID, session: sessionID, tool, input: args };
       // A session that nothing is known about could be one that has less than the run.
-      const judged = Promise.all([children.bind(sessionID), kept.begin()]).then(() => governor.before(call));
+      const judged = Promise.all([children.bind(sessionID), kept.begin(), began]).then(() => governor.before(call));
       const verdict = await within(judged, HOOK_MS).catch((error) => unjudged("opencode", call, error));
       if (verdict.allow) return;
       if (verdict.endsRun) {
