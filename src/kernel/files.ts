@@ -130,7 +130,7 @@ export function syncPath(path: string): void {
 export function readTextIfExists(path: string): string | undefined {
   try {
     const text = readFileSync(path, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NONBLOCK });
-    if (text === "" && statSync(path).isFIFO()) throw new Error(`${path} is a pipe`);
+    if (text === "" && statSync(path).isFIFO()) throw Object.assign(new Error(`${path} is a pipe`), { code: "ESPIPE" });
     return text;
   } catch (error) {
     if (isMissing(error)) return undefined;
