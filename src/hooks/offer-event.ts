@@ -4,6 +4,7 @@ import { type CallOutcome, callHook, type HookAnswer, hookHandler, isThenable } 
 import { SLOW_CALLS, type SlowCalls } from "./calls/handler-queue.ts";
 import { misuse, showValue } from "./calls/misuse.ts";
 import { goOnWithout, inOwnTick, isOverWithin, type SlowCallState, SOON_MS, waitForCall } from "./calls/slow-call.ts";
+import { shortReason } from "./calls/thrown.ts";
 import {
   type CallTools,
   type EventMembers,
@@ -194,7 +195,11 @@ function eventMembers(tools: CallTools, event: BusEvent): { members: EventMember
       const [reason, retryMs] = given;
       const delay = retryMs === undefined ? undefined : Math.max(checkDelay(retryMs), soonest(tools, event));
       const until = delay === undefined ? {} : { until: services.clock.now() + delay };
-      answer = { outcome: "deferred", ...(reason === undefined ? {} : { reason: String(reason) }), ...until };
+      answer = {
+        outcome: "deferred",
+        ...(reason === undefined ? {} : { reason: shortReason(String(reason)) }),
+        ...until,
+      };
     },
     reply(message, options = {}) {
       const target = event.replyTo;

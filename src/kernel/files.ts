@@ -126,10 +126,12 @@ export function syncPath(path: string): void {
   }
 }
 
-/** The text of a file, or undefined when there is none. Any other failure is thrown. */
+/** The text of a file, or undefined when there is none. Any other failure is thrown; so is a pipe, which nothing waits for. */
 export function readTextIfExists(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    const text = readFileSync(path, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NONBLOCK });
+    if (text === "" && statSync(path).isFIFO()) throw Object.assign(new Error(`${path} is a pipe`), { code: "ESPIPE" });
+    return text;
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

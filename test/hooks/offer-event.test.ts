@@ -190,6 +190,15 @@ it("gives each plugin its own copy: what one changes the next does not see, nor 
     assert.equal(world.actions("p1")[0]?.author?.permission, "write");
   }));
 
+it("keeps no more of the reason of a deferral than of an error", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const page = "<html>".repeat(100_000);
+    await offer(world, [onEvent((_given, ctx) => ctx.markEventDeferred(page, 5000))]);
+    const { reason = "" } = world.bus("p1").waitOf("e1", "onEvent:one") ?? {};
+    assert.deepEqual([reason.slice(0, 12), reason.length], ["<html><html>", 2001]);
+  }));
+
 it("marks the event in hand without its id, and with it", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);

@@ -174,12 +174,9 @@ export function toolSecrets(places: readonly Mount[], path: string): string[] {
   const prefixes = path.split(delimiter).filter((folder) => isAbsolute(folder) && basename(folder) === "bin");
   const files = [
     ...shown.map((place) => join(place.path, "node_modules/npm/npmrc")),
-    ...prefixes.flatMap((folder) => [
-      join(dirname(folder), "etc/npmrc"),
-      join(dirname(folder), "lib/node_modules/npm/npmrc"),
-    ]),
+    ...prefixes.flatMap((folder) => npmSettings(dirname(folder))),
   ];
-  const settings = files.flatMap((file) => realOf(file) ?? []).filter(holdsLogin);
+  const settings = files.flatMap((file) => realOf(file) ?? []).filter(holds(LOGIN_OF_NPM));
   return [...new Set([...settings, ...places.flatMap(secretsIn).flatMap((file) => realOf(file) ?? [])])];
 }
 
@@ -190,16 +187,34 @@ function secretsIn({ kind, path }: Mount): string[] {
   if (basename(path) === "plugins") return namesIn(path).map((name) => join(path, name, ".git/config"));
   // Variables of an environment; conda's own documentation puts a key there.
   if (path.endsWith("/etc/conda")) return [join(path, "activate.d/env_vars.sh")];
-  return basename(path) === "conda-meta" ? [join(path, "state")] : [];
+  if (basename(path) === "conda-meta") {
+    return [join(path, "state"), ...[join(path, "history")].filter(holds(LOGIN_OF_CONDA))];
+  }
+  // In PATH as a whole, with the versions of Node that it installed.
+  const prefixes =
+    basename(path) === "pnpm" ? namesIn(join(path, "nodejs")).map((name) => join(path, "nodejs", name)) : [];
+  return prefixes.flatMap(npmSettings).filter(holds(LOGIN_OF_NPM));
 }
 
-function holdsLogin(file: string): boolean {
-  try {
-    return /_auth|_password/i.test(readTextIfExists(file) ?? "");
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return isFile(file);
-  }
+/** What npm reads beside itself, for everything that is installed under one prefix. */
+function npmSettings(prefix: string): string[] {
+  return [join(prefix, "etc/npmrc"), join(prefix, "lib/node_modules/npm/npmrc")];
+}
+
+const LOGIN_OF_NPM = /_auth|_password|:\/\/[^/\s]*@/i;
+/** conda notes the commands that it was called with, and the address of a channel may have a token in it. */
+const LOGIN_OF_CONDA = /\/t\/|:\/\/[^/\s]*@/;
+
+/** One that cannot be read is taken for a login. */
+function holds(login: RegExp): (file: string) => boolean {
+  return (file) => {
+    try {
+      return login.test(readTextIfExists(file) ?? "");
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return statSync(file, { throwIfNoEntry: false })?.isDirectory() === false;
+    }
+  };
 }
 
 /** Where names are looked up, when the file for that lies in a folder that is hidden: without it there is no network. */
@@ -231,49 +246,3 @@ const MACHINE_SECRETS = [
   ...["rsa", "ecdsa", "ed25519", "dsa"].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
   ...["/var/snap/lxd/common/lxd", "/var/lib/lxd", "/var/lib/incus"].map((folder) => `${folder}/unix.socket`),
 ];
-
-/** Variables with which people say that their credentials lie elsewhere than below their home. */
-const CREDENTIAL_VARIABLES = [
-  "SSH_AUTH_SOCK",
-  "GNUPGHOME",
-  "NETRC",
-  "GIT_CONFIG_GLOBAL",
-  "GH_CONFIG_DIR",
-  "NPM_CONFIG_USERCONFIG",
-  "npm_config_userconfig",
-  "PIP_CONFIG_FILE",
-  "CARGO_HOME",
-  "DOCKER_CONFIG",
-  "KUBECONFIG",
-  "AWS_SHARED_CREDENTIALS_FILE",
-  "AWS_CONFIG_FILE",
-  "GOOGLE_APPLICATION_CREDENTIALS",
-  "CLOUDSDK_CONFIG",
-  "AZURE_CONFIG_DIR",
-  "PGPASSFILE",
-  "CLAUDE_CONFIG_DIR",
-  "CODEX_HOME",
-  "OPENCODE_CONFIG_DIR",
-  ...["DOCKER_HOST", "CONTAINER_HOST", "REGISTRY_AUTH_FILE", "HELM_REGISTRY_CONFIG", "TF_CLI_CONFIG_FILE"],
-  ...["AWS_WEB_IDENTITY_TOKEN_FILE", "AZURE_FEDERATED_TOKEN_FILE", "BOTO_CONFIG", "HF_TOKEN_PATH", "KAGGLE_CONFIG_DIR"],
-  ...["KRB5CCNAME", "KRB5_KTNAME", "XAUTHORITY", "GPG_AGENT_INFO", "GNOME_KEYRING_CONTROL", "PASSWORD_STORE_DIR"],
-  ...["GLAB_CONFIG_DIR", "GCM_PLAINTEXT_STORE_PATH", "VSCODE_GIT_IPC_HANDLE", "VSCODE_IPC_HOOK_CLI", "COMPOSER_HOME"],
-];
-
-/** Where these variables lead; one that the agent is to have is none of them. */
-export function movedCredentials(
-  env: Readonly<Record<string, string | undefined>>,
-  passed: readonly string[],
-): { files: string[]; folders: string[] } {
-  const found = { files: new Set<string>(), folders: new Set<string>() };
-  for (const name of CREDENTIAL_VARIABLES) {
-    if (passed.includes(name)) continue;
-    for (const path of (env[name] ?? "").split(delimiter)) {
-      const real = isAbsolute(path) ? realOf(path) : undefined;
-      // `/dev/null` is how people say "none".
-      if (real === undefined || isWithin(real, "/dev")) continue;
-      found[statSync(real).isDirectory() ? "folders" : "files"].add(real);
-    }
-  }
-  return { files: [...found.files], folders: [...found.folders] };
-}

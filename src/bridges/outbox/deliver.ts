@@ -67,7 +67,8 @@ const failureSchema = z.looseObject({
   success: z.literal(false),
   error: z.string(),
   retryable: z.boolean(),
-  retryAfterMs: z.number().min(0).optional(),
+  // A header that was not there is NaN, and a time that has passed is negative: all the same the outside was not reached.
+  retryAfterMs: z.number().min(0).optional().catch(undefined),
 });
 const laterSchema = z.strictObject({ later: z.strictObject({ reason: z.string(), until: z.number() }) });
 

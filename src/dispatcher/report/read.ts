@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
@@ -8,6 +8,7 @@ import type { PlanBefore } from "../../governance/graph/of-plan.ts";
 import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
 import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 import { type PlanSummary, summarise } from "../../plan/summary.ts";
@@ -155,7 +156,8 @@ function withInbox(record: PlanRecord, entry: InboxEntry | undefined): PlanRecor
 /** No record says when it came: what its own files say is the best that is known. */
 function writtenInInbox(loom: Located & Timing, entry: InboxEntry): number {
   const { text, meta } = inboxOf(loom.paths, entry.id);
-  const times = [text, meta].flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  // Not of what a link leads to: one that leads in a circle leads nowhere.
+  const times = [text, meta].flatMap((path) => lstatIfThere(path)?.mtimeMs ?? []);
   return times.length === 0 ? loom.clock.now() : Math.max(...times);
 }
 

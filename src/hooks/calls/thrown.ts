@@ -19,7 +19,12 @@ export function describeThrown(error: unknown): string {
   const all = texts
     .map((text, index) => (index < texts.length - 1 ? text.replace(/(?<!\.)\.+$/, "") : text))
     .join(": ");
-  return all.length > MAX_REASON ? `${all.slice(0, MAX_REASON)}…` : all;
+  return shortReason(all);
+}
+
+/** As much of what a plugin gives as a reason as is kept: it is written down with each try, and shown by `status`. */
+export function shortReason(text: string): string {
+  return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text;
 }
 
 /** The text with one full stop at its end, whether or not it had one. */

@@ -7,6 +7,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { hashCheckedOut } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
+import { refuseEndless, refuseEndlessPackage } from "./endless-files.ts";
 import { changedSinceStart, refuseNewerWay } from "./resolution-age.ts";
 
 type LoaderHooks = Parameters<typeof registerHooks>[0];
@@ -99,42 +100,6 @@ export const loadPinned: Load = (url, context, nextLoad) => {
   }
   return loaded;
 };
-
-/** More than any module has. */
-const MAX_MODULE_BYTES = 256 * 1024 ** 2;
-
-/** A branch that is checked out can make a link of a module: Node would read a device until no memory is left. */
-function refuseEndless(url: string | URL): "file" | "other" {
-  const path = fileURLToPath(url);
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat || stat.isDirectory()) return "other";
-  if (stat.size > MAX_MODULE_BYTES) throw new Error(`${path} is too large for a module`);
-  // Files of /proc have no size; to read one may take forever.
-  const isRegular = stat.isFile() && (stat.size > 0 || hashCheckedOut(path) !== undefined);
-  if (!isRegular) throw new Error(`${path} is not a regular file`);
-  return "file";
-}
-
-/** The same for each package.json that Node looks for: above a module, to know what it is, and where packages are. */
-function refuseEndlessPackage(specifier: string, parentURL: string | undefined): void {
-  const from = parentURL?.startsWith("file:") ? parentURL : undefined;
-  const isPath = /^(?:\.{0,2}\/|file:)/.test(specifier);
-  const url = isPath ? URL.parse(specifier, from) : URL.parse(from ?? "");
-  if (url?.protocol !== "file:") return;
-  const folders = foldersAbove(url);
-  folders.find((folder) => refuseEndless(new URL("package.json", folder)) === "file");
-  const parts = isPath ? [] : specifier.split("/");
-  for (const folder of folders) {
-    const inside = parts.map((_, index) => ["node_modules", ...parts.slice(0, index + 1), "package.json"].join("/"));
-    for (const file of inside) refuseEndless(new URL(file, folder));
-  }
-}
-
-function foldersAbove(url: URL): URL[] {
-  const folders = [new URL(".", url)];
-  for (let last = folders[0]; last && last.pathname !== "/"; last = folders.at(-1)) folders.push(new URL("..", last));
-  return folders;
-}
 
 /** For the first file of a thread: Node asks for it without the links that led there. */
 export function refuseNewerLinks(file: string | URL): void {

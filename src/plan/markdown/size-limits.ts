@@ -5,6 +5,8 @@ export const MAX_TODOS = 1000;
 
 /** Reading costs time for each line and each character; what has more of them is not read at all. */
 const MAX_READ_CHARACTERS = 2_500_000;
+/** A file that is longer has more characters than that, whatever they are: the rest of it changes nothing. */
+export const MAX_READ_BYTES = (MAX_READ_CHARACTERS + 2) * 3;
 
 /** Why the text is larger than a plan may be, in words for people. */
 export interface SizeProblem {

@@ -49,7 +49,7 @@ export function readClaims({ given, left, todoId }: CopyOfPlan): Claims {
   if (after.doc.tooLarge !== undefined && before.doc.tooLarge === undefined) {
     return notRead(`The run's copy of the plan was not read. ${after.doc.tooLarge}`);
   }
-  const todo = before.doc.todos.find(({ id }) => id === todoId);
+  const todo = before.doc.todos[indexOf(todoId, given, before)];
   const found = todo && findAgain(before.doc, after.doc, todo);
   const tick = todo && found ? readTick({ before, after, todo, found }) : { tick: "none" as const, edits: [] };
   const appends = LOG_HEADINGS.map((heading) => readAppend(before, after, heading)).filter(
@@ -97,10 +97,21 @@ function endsWithLines(body: string, lines: readonly string[]): boolean {
   return end !== "" && `\n${body}`.endsWith(`\n${end}`);
 }
 
-/** Line breaks and the byte order mark are the editor's, not the agent's word; nothing of it drives a terminal. */
+/** Line breaks and the byte order mark are the editor's, not the agent's word. */
+function plain(source: string): string {
+  return source.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+}
+
+/** Nothing of it drives a terminal. */
 function readCopy(source: string): ParsedPlan {
-  const text = visibleText(source.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n"));
+  const text = visibleText(plain(source));
   return { text, doc: parsePlan(text) };
+}
+
+/** Ids come from the words as the person wrote them, and what a person pasted may hold what is written out here. */
+function indexOf(todoId: string, given: string, { text, doc }: ParsedPlan): number {
+  const { todos } = text === plain(given) ? doc : parsePlan(plain(given));
+  return todos.length === doc.todos.length ? todos.findIndex(({ id }) => id === todoId) : -1;
 }
 
 /** The same TODO in the other text: by id, else by position when the number of items is unchanged. */

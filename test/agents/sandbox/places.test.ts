@@ -5,13 +5,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { isPassedOn } from "../../../src/agents/runner/inherited.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
-import {
-  movedCredentials,
-  packageAround,
-  programPlaces,
-  toolPlaces,
-  toolSecrets,
-} from "../../../src/agents/sandbox/places.ts";
+import { movedCredentials } from "../../../src/agents/sandbox/moved-credentials.ts";
+import { packageAround, programPlaces, toolPlaces, toolSecrets } from "../../../src/agents/sandbox/places.ts";
 
 let base = "";
 beforeEach(() => {
@@ -110,6 +105,12 @@ test("credentials that were moved elsewhere are found by what says so, unless th
   };
   assert.deepEqual(movedCredentials(env, []), { files: [netrc, ...kube], folders: [at("data/docker")] });
   assert.deepEqual(movedCredentials(env, ["KUBECONFIG", "DOCKER_CONFIG"]), { files: [netrc], folders: [] });
+  const tokens = put("data/hf/token");
+  const folder = at("data/hf");
+  assert.deepEqual(movedCredentials({ HF_HOME: folder, RCLONE_CONFIG: tokens }, []), {
+    files: [tokens],
+    folders: [folder],
+  });
   const elsewhere = { DOCKER_HOST: `unix://${netrc}`, KRB5CCNAME: `DIR:${at("data/docker")}` };
   assert.deepEqual(movedCredentials(elsewhere, []), { files: [netrc], folders: [at("data/docker")] });
 });

@@ -66,6 +66,19 @@ describe("a broken way", () => {
       assert.equal(bench.bus.waitOf("a1", "deliver:desk")?.attempts, 0);
     }));
 
+  it("is not an attempt when how long the other side asks to wait makes no sense", () =>
+    onBench(async (bench) => {
+      const { state, loaded } = way();
+      bench.put(comment("a1"));
+      for (const retryAfterMs of [Number.NaN, -1, Number.POSITIVE_INFINITY, null, "60"]) {
+        state.answer = { ...DOWN, retryAfterMs } as DeliveryResult;
+        if (state.got.length === 0) await bench.deliver([loaded]);
+        else await bench.later(HOUR);
+        assert.deepEqual(bench.bus.waitOf("a1", "deliver:desk")?.attempts, 0, String(retryAfterMs));
+      }
+      assert.equal(state.got.length, 5);
+    }));
+
   it("is not tried without pause when the other side says 0, and as often as the config says", () =>
     onBench(async (bench) => {
       const { state, loaded } = way();

@@ -12,7 +12,7 @@ import { thorough } from "../../testing/thorough.ts";
 import { BROKEN } from "../fixtures/broken-plans.ts";
 
 /** Those that a test names, and some others. */
-const NAMED = ["exit-folder", "request-folder", "shadow-deep", "shadow-bytes"];
+const NAMED = ["exit-folder", "exit-pipe", "request-folder", "shadow-deep", "shadow-bytes"];
 const DRAWN = someOf(BROKEN, 3);
 const PLANS = BROKEN.filter((plan) => NAMED.includes(plan.id) || DRAWN.includes(plan));
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtempSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -224,3 +224,14 @@ test(
     assert.deepEqual([deferred.count, dead.count], [0, 0]);
   },
 );
+
+test("a link that leads in a circle in the inbox is told, and hides no other plan", async (t) => {
+  const linked = makeProject();
+  t.after(() => linked.remove());
+  linked.plan("good", ["one"]);
+  symlinkSync("circle.md", join(linked.inbox, "circle.md"));
+  const { code, stdout, stderr } = await linked.cli(["status"]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /good\s+queued/);
+  assert.match(stdout, /inbox\/circle\.md is not a regular file/);
+});

@@ -34,6 +34,8 @@ const PYTHON_PREFIXES = [
   ...[".local/share/uv/tools/ruff", ".local/share/pipx/venvs/black", ".local/share/pipx/shared"],
 ];
 
+const NODE_OF_PNPM = ["etc/npmrc", "lib/node_modules/npm/npmrc"];
+
 /** Where the usual programs keep logins, as their documentation says. */
 const LOGINS = [
   // JavaScript
@@ -58,6 +60,8 @@ const LOGINS = [
     `${prefix}/conda-meta/state`,
     `${prefix}/etc/conda/activate.d/env_vars.sh`,
   ]),
+  // What pnpm installed, in a folder that is in PATH as a whole
+  ...NODE_OF_PNPM.map((file) => `.local/share/pnpm/nodejs/22.1.0/${file}`),
   // Addresses of private plugins
   ...[".asdf", ".pyenv", ".rbenv", ".local/share/mise"].map((manager) => `${manager}/plugins/x/.git/config`),
   // Ruby
@@ -159,6 +163,9 @@ test("no login of another program is seen, wherever below the home it lies", asy
   const p = makeProject({ config: { limits: { stopGrace: "200ms", attemptsPerTodo: 1 } } });
   cleanUp.push(() => p.remove());
   for (const file of LOGINS) put(p, file, `_authToken=${SECRET}\n`);
+  // conda notes the commands it was called with.
+  put(p, "miniconda3/conda-meta/history", `# cmd: conda install -c https://conda.example/t/${SECRET}/work tool\n`);
+  put(p, "miniforge3/conda-meta/history", "# cmd: conda install tool\n");
   // Programs in all these places still work: their own files are there.
   put(p, ".npm-packages/lib/node_modules/tool/cli.sh", "#!/bin/sh\necho tool runs\n", 0o755);
   mkdirSync(join(p.home, ".npm-packages/bin"), { recursive: true });
@@ -186,6 +193,7 @@ test("no login of another program is seen, wherever below the home it lies", asy
     "#!/bin/sh",
     `grep -rls "${PATTERN}" "$HOME" > seen.txt`,
     `for file in ${LOGINS.join(" ")}; do grep -ls "${PATTERN}" "$HOME/$file" >> seen.txt; done`,
+    'cat "$HOME/miniforge3/conda-meta/history" > history.txt',
     `for file in ${parts.join(" ")}; do cat "$HOME/$file" >> parts.txt; done`,
     "tool > tool.txt 2>&1",
     DONE,
@@ -200,10 +208,14 @@ test("no login of another program is seen, wherever below the home it lies", asy
   for (const bin of bins) mkdirSync(join(p.home, bin), { recursive: true });
   // As its installer says: the folder that has everything of it.
   symlinkSync(join(p.home, ".dotnet"), join(p.home, "linked-dotnet"));
-  const path = [...[...bins, ".dotnet", "linked-dotnet"].map((bin) => join(p.home, bin)), process.env.PATH].join(":");
+  const path = [
+    ...[...bins, ".local/share/pnpm", ".dotnet", "linked-dotnet"].map((bin) => join(p.home, bin)),
+    process.env.PATH,
+  ].join(":");
   const { stdout, stderr } = await p.work({ PATH: path });
   assert.equal(p.record("one").status, "review", stdout + stderr);
   assert.equal(p.git("show", "prloom/one:seen.txt"), "");
+  assert.equal(p.git("show", "prloom/one:history.txt"), "# cmd: conda install tool\n");
   assert.equal(p.git("show", "prloom/one:tool.txt"), "tool runs\n");
   assert.equal(p.git("show", "prloom/one:parts.txt"), "needed\n".repeat(parts.length));
 });
