@@ -3,6 +3,7 @@ import type { ErrorKind } from "../../agents/port.ts";
 import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import type { AgentConfig, Budget } from "../../config/config.ts";
 import { messageOf } from "../../kernel/errors.ts";
+import { findProgram } from "../../kernel/system/find-program.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Located, Paths } from "../paths.ts";
 import { type AgentPoolFile, readAgentPool } from "../runs/agent-pool.ts";
@@ -71,17 +72,18 @@ function spentToday(pool: AgentPoolFile | undefined, day: string): AgentsReport[
   return pool?.today.day === day ? pool.today : { day, tokens: 0, usd: 0, ms: 0 };
 }
 
-/** What the dispatcher that runs has found out; undefined when none has. */
+/** What the newest dispatcher has found out; undefined when none has. */
 function knownProbe(paths: Paths): Probe | undefined {
   const { level, why } = readAgentPool(paths) ?? {};
   if (level === undefined) return undefined;
   return { sandbox: level, ...(why === undefined ? {} : { sandboxWhy: why }) };
 }
 
-/** A dispatcher that runs has asked already. */
+/** A dispatcher that runs has asked already. What the last one found to work still does as long as the program is there. */
 export async function machineLevel(paths: Paths, running: boolean): Promise<Probe> {
-  const known = running ? knownProbe(paths) : undefined;
-  if (known) return known;
+  const known = knownProbe(paths);
+  const isLikely = known && hasSandbox(known.sandbox) && findProgram("bwrap", process.env.PATH, paths.root);
+  if (known && (running || isLikely)) return known;
   try {
     const probe = await probeSandbox();
     return probe.works ? { sandbox: "sandbox" } : { sandbox: "none", sandboxWhy: probe.why };
