@@ -108,7 +108,7 @@ test("a folder with something in it is left alone", (context) => {
 test("with --gate the demo shows its plan, and implements it only when a person says yes", thorough, (context) => {
   const machine = freshMachine(context);
   for (const [typed, code, ending] of [
-    ["no\n", 1, /Not finished: 0 of/],
+    ["hm\nno\n", 1, /Type yes or no\.[\s\S]*Not approved: 0 of[\s\S]*prloom approve tally/],
     ["yes\n", 0, /Ready for review/],
   ] as const) {
     const args = ["demo", "--gate", "--dir", join(machine.dir, `gate-${code}`)];

@@ -8,6 +8,7 @@ import type { GateRecord } from "../../gate/gate-record.ts";
 import type { Output } from "../output.ts";
 import { visibleLines } from "../render/safe-text.ts";
 import { authorName } from "../talking/comment.ts";
+import { thisProgram } from "./demo-summary.ts";
 
 interface DemoGate {
   readonly paths: Paths;
@@ -22,12 +23,11 @@ export async function passGate({ paths, out, read }: DemoGate): Promise<boolean>
   if (gate?.state !== "open") return gate?.state === "approved";
   for (const line of visibleLines(gate.shown)) out.line(line);
   out.line();
-  out.line(
-    `${out.paint("bold", "Type yes to let it be implemented")}, or elsewhere: cd ${paths.root} && prloom approve ${summary.planId}`,
-  );
+  out.line(`${out.paint("bold", "Type yes to let it be implemented")}, no to leave it, or approve it elsewhere:`);
+  out.line(`  cd ${paths.root} && ${thisProgram()} approve ${summary.planId}`);
   const elsewhere = answeredElsewhere(paths, gate, read);
-  const said = await Promise.race([typedLine(), elsewhere.answered]).finally(elsewhere.stop);
-  if (said !== "elsewhere" && (/^y(?:es)?$/i.test(said.trim()) || readAnswer(said).says === "approve")) {
+  const said = await Promise.race([typedAnswer(out), elsewhere.answered]).finally(elsewhere.stop);
+  if (said === "yes") {
     const author = await authorName(paths.root);
     const answer = { plan: summary.planId, decision: "approve", gateId: gate.gateId, words: "", author };
     await callOwner(paths.root, "answer", answer);
@@ -35,11 +35,16 @@ export async function passGate({ paths, out, read }: DemoGate): Promise<boolean>
   return (await read()).gates.at(-1)?.state === "approved";
 }
 
-/** The next line of standard input; empty at its end. */
-function typedLine(): Promise<string> {
+/** What is typed, once it is a yes or a no; the end of standard input is a no. */
+function typedAnswer(out: Output): Promise<"yes" | "no"> {
   const lines = createInterface({ input: process.stdin });
-  const { promise, resolve } = Promise.withResolvers<string>();
-  lines.once("line", resolve).once("close", () => resolve(""));
+  const { promise, resolve } = Promise.withResolvers<"yes" | "no">();
+  lines.on("line", (line) => {
+    if (/^y(?:es)?$/i.test(line.trim()) || readAnswer(line).says === "approve") resolve("yes");
+    else if (/^no?$/i.test(line.trim())) resolve("no");
+    else out.line("Type yes or no.");
+  });
+  lines.once("close", () => resolve("no"));
   return promise.finally(() => lines.close());
 }
 

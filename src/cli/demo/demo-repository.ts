@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import { commitIdentity, openRepository, type Repository } from "../../git/repository.ts";
 import { git } from "../../git/run.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -32,14 +33,14 @@ function makeDir(dir: string | undefined): string {
 }
 
 /** A command agent of the demo's own, and checks that run the project's tests after every TODO. */
-function demoConfig(gate: boolean): string {
+async function demoConfig(gate: boolean): Promise<string> {
   const config = {
     baseBranch: "main",
     checks: ["node --test test/*.test.js"],
     agents: { demo: { command: process.execPath, args: ["prloom/agent/agent.mjs"] } },
     stages: { default: "demo" },
-    // It also shows how it goes on a machine without a sandbox.
-    ...(gate ? { gates: { plan: true, advisory: true } } : {}),
+    // Without a sandbox nothing keeps the agent from writing, and the gate says so.
+    ...(gate ? { gates: { plan: true, advisory: !(await probeSandbox()).works } } : {}),
   };
   return `${JSON.stringify(config, null, 2)}\n`;
 }
@@ -51,7 +52,7 @@ export async function makeDemoRepository(wanted: string | undefined, gate: boole
   cpSync(join(examples, "project"), dir, { recursive: true });
   ensureDir(join(dir, "prloom", "agent"));
   for (const file of ["agent.mjs", "recipes.mjs"]) cpSync(join(examples, file), join(dir, "prloom", "agent", file));
-  writeFileSync(join(dir, "prloom", "config.json"), demoConfig(gate));
+  writeFileSync(join(dir, "prloom", "config.json"), await demoConfig(gate));
   writeFileSync(join(dir, ".gitignore"), "/prloom/.local/\n");
   await git(["init", "--quiet", "--initial-branch=main"], { cwd: dir });
   const repo = await openRepository(dir);

@@ -46,8 +46,8 @@ export function summaryLines(result: DemoResult, paint: Paint): string[] {
   const verdict = succeeded(detail)
     ? paint("green", `Ready for review: ${completed} of ${total} TODOs, ${commits.length} commits, ${time}.`)
     : paint(
-        "red",
-        `Not finished: ${completed} of ${total} TODOs after ${time}. ${firstLine(summary.blocked?.reason ?? "")}`.trim(),
+        summary.gate ? "yellow" : "red",
+        `Not ${summary.gate ? "approved" : "finished"}: ${completed} of ${total} TODOs after ${time}. ${firstLine(summary.blocked?.reason ?? "")}`.trim(),
       );
   return [
     "",
@@ -81,20 +81,24 @@ function placeLines({ dir, detail }: DemoResult): string[] {
 }
 
 function tryLines({ dir, detail }: DemoResult): string[] {
-  const id = detail.summary.planId;
+  const { summary } = detail;
+  const id = summary.planId;
   const wishes = succeeded(detail)
     ? [
         `prloom comment ${id} "Please add a --version flag."   # talk back: it becomes a TODO`,
         "prloom start --until-idle                             # let the agent do it",
         `prloom merge ${id}                                    # merge it into main`,
       ]
-    : ["prloom start --until-idle                             # go on where it stopped"];
+    : [
+        ...(summary.gate ? [`prloom approve ${id}                                  # let it be implemented`] : []),
+        "prloom start --until-idle                             # go on where it stopped",
+      ];
   const show = `prloom show ${id}                                     # everything about the plan`;
   return [`cd ${quoted(dir)}`, `alias prloom=${quoted(thisProgram())}`, show, ...wishes].map((line) => `  ${line}`);
 }
 
 /** How to call the prloom that runs this: from a checkout and from npx it is not on the PATH afterwards. */
-function thisProgram(): string {
+export function thisProgram(): string {
   if (import.meta.url.endsWith(".ts")) return quoted(fileURLToPath(new URL("../../../bin/prloom", import.meta.url)));
   return `${quoted(process.execPath)} ${quoted(fileURLToPath(new URL("./cli.js", import.meta.url)))}`;
 }

@@ -11,7 +11,7 @@ import { type AgentCheck, checkAgent } from "../setup/agent-program.ts";
 import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../setup/choose-agent.ts";
 import { enclosureOf } from "../setup/enclosure.ts";
 import type { Finding } from "./finding.ts";
-import { checkHostVersion, checkLevels } from "./level-checks.ts";
+import { checkGates, checkHostVersion, checkLevels } from "./level-checks.ts";
 
 interface CheckedAgent {
   readonly name: string;
@@ -186,7 +186,7 @@ export async function checkSandbox(config: Config | undefined): Promise<Finding[
   });
   const gaps =
     machine.level === "none" ? [] : sandboxGaps({ filters: machine.filters, counts: processLimitHere() !== undefined });
-  const levels = config ? checkLevels(config, machine.level) : [];
+  const levels = config ? [...checkLevels(config, machine.level), ...(await checkGates(config))] : [];
   return [general, ...gaps, ...(await Promise.all(findings)), ...levels];
 }
 

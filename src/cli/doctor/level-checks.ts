@@ -1,6 +1,8 @@
 import { type EnclosureLevel, isHost } from "../../agents/enclosure-level.ts";
 import type { Config } from "../../config/config.ts";
+import { requireEnforcedGates } from "../../dispatcher/gates/enforced.ts";
 import { type AgentLevel, levelOf } from "../../dispatcher/report/read-agents.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import type { Finding } from "./finding.ts";
 
 const MEANING: Readonly<Record<AgentLevel, string>> = {
@@ -17,6 +19,17 @@ export function checkLevels({ agents }: Pick<Config, "agents">, machine: Enclosu
     const level = levelOf(agent, machine);
     return { name: `level of ${name}`, state: "ok", text: `${level}: ${MEANING[level]}` };
   });
+}
+
+/** Whether the agents of plans that a person approves can be kept from writing before. */
+export async function checkGates(config: Config): Promise<Finding[]> {
+  try {
+    await requireEnforcedGates(config);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PrloomError)) throw error;
+    return [{ name: "gates", state: "bad", text: error.message, hint: error.hint }];
+  }
 }
 
 /** Of a program that has rules of prloom inside: whether it is of the series that they were tried with. */

@@ -122,12 +122,11 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
       "There is nothing to merge; `prloom clean` removes its worktree.",
     );
   if (status !== "review" || loom.occupancy.agentIn(id) || record.current || record.side) {
-    const hint = `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
-    throw new PrloomError(
-      "plan-state",
-      `${id} is ${record.current || record.side ? "being worked on" : status}, not in review.`,
-      hint,
-    );
+    const hint = record.blocked
+      ? `\`prloom show ${id}\` tells what blocks it; what is committed so far is on branch ${record.branch}, for \`git merge\`.`
+      : `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
+    const at = record.current || record.side ? "being worked on" : status;
+    throw new PrloomError("plan-state", `${id} is ${record.blocked ? "blocked" : at}, not in review.`, hint);
   }
 }
 

@@ -107,7 +107,8 @@ export async function recoverRun(
   const config = planConfig(loom, record);
   const spent =
     config.ok && overBudget(requireRecord(loom, record.id).spent ?? NOTHING_SPENT, config.config.limits.budget);
-  const then = spent ? "nothing is left to spend" : "starting it again";
+  const isHeld = record.paused || record.hidden;
+  const then = spent ? "nothing is left to spend" : isHeld ? "it waits" : "it starts again as soon as it may";
   loom.report({ planId: record.id, level: "warn", text: `run ${number} was interrupted; ${then}` });
 }
 

@@ -248,7 +248,7 @@ function decideNext(view: PlanView): Step {
       return {
         kind: "block",
         reason: next.reason,
-        hint: `Answer it with \`prloom edit ${record.id}\` (set the item to \`[ ]\`), then run \`prloom unblock ${record.id}\`.`,
+        hint: `${next.todo.state === "blocked" ? "Answer it with" : "Change its `after:` line with"} \`prloom edit ${record.id}\`${next.todo.state === "blocked" ? " (set the item to `[ ]`)" : ""}, then run \`prloom unblock ${record.id}\`.`,
       };
     case "all-done":
       if (record.status === "review") return waits("in review");

@@ -44,6 +44,12 @@ async function atGate(todos: readonly string[] = ["make one"], gates: object = {
   return project;
 }
 
+async function doctorSays(project: Project, expected: RegExp): Promise<void> {
+  const { stdout, code } = await project.cli(["doctor"]);
+  assert.equal(code, 1);
+  assert.match(stdout, expected);
+}
+
 async function workerStarted({ stdout }: ChildProcess): Promise<void> {
   assert.ok(stdout);
   for (let text = ""; !text.includes("worker started"); ) text += String((await once(stdout, "data"))[0]);
@@ -151,6 +157,7 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     project.plan("shop", ["make one"]);
     const { code, stderr } = await project.work();
     assert.equal(code, 1);
+    await doctorSays(project, /nothing keeps the agent test from writing/);
     assert.match(stderr, /nothing keeps the agent test from writing[\s\S]*"advisory": true/);
     project.config({ gates: { plan: true, advisory: true } });
     await work(project);
