@@ -13,12 +13,13 @@ import { openRepository } from "../../git/repository.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "../../governance/graph/make.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
-import { makePolicy } from "../../governance/policy/make-policy.ts";
+import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
 import { below } from "../../governance/policy/paths.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
 import { type Role, roleNamed } from "../../governance/policy/roles.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
+import type { PlanSummary } from "../../plan/plan-types.ts";
 import type { Call } from "../output.ts";
 import { reading, suggesting } from "../plans.ts";
 import { settingsWarnings } from "./settings-warnings.ts";
@@ -85,6 +86,7 @@ async function planScene(call: Call, plan: string, asked: string | undefined): P
       role,
       node: current?.id ?? null,
       place: { root, ...folders() },
+      ...closedBy(summary.gate),
       ...(paths ? { paths } : {}),
       ...(tools ? { tools } : {}),
     });
@@ -92,6 +94,12 @@ async function planScene(call: Call, plan: string, asked: string | undefined): P
     const ofSettings = settingsWarnings(loom.pinned, loom.paths.root);
     return { policy, graph, about, warnings: [...ofSettings, ...problems] };
   });
+}
+
+/** While a person decides, nothing is changed. */
+function closedBy(gate: PlanSummary["gate"]): Pick<RunTerms, "door"> {
+  if (!gate) return {};
+  return { door: { state: "closed", reason: "A person has not approved the plan yet.", gateId: gate.gateId } };
 }
 
 function withoutTodo(todos: readonly Todo[]): string {

@@ -69,6 +69,7 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
       listed.gates.map(({ plan, gateId }) => [plan, gateId]),
       [["shop", before.gates[0]?.gateId]],
     );
+    assert.match(await run(project, "explain", "write", "src/a.ts", "--plan", "shop"), /^deny +gate/);
     assert.match(await run(project, "approve", "shop", "--comment", "Mind the tests."), /^shop approved \(gate /);
     await work(project);
     assert.equal(project.record("shop").status, "review");
