@@ -73,6 +73,23 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     { door: due, withdrawn: true, run: "live", record: { current: { ...current, stage: "running" } } },
     "stop-run",
   ],
+  ...(["running", "ended", "verified"] as const).map(
+    (stage): (typeof TABLE)[number] => [
+      `a person sends the plan back while a TODO is ${stage}: no worker goes on with it, and nothing of it is committed`,
+      { door: due, record: { revising: true, designed: true, current: { ...current, stage } } },
+      "drop-todo",
+    ],
+  ),
+  [
+    "what was committed before a person sent the plan back is ticked",
+    { door: due, record: { revising: true, designed: true, current: { ...current, stage: "committed" } } },
+    "tick",
+  ],
+  [
+    "a plan in review that got another TODO is active again before it is shown: only then can it be sent back",
+    { door: due, record: { status: "review" } },
+    "reopen",
+  ],
   ["what triage left before is settled", { door: closed, run: "ended", record: { side } }, "settle-side"],
   [
     "no plugin prepares a TODO that is held",
