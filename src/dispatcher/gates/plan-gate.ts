@@ -70,7 +70,7 @@ export function approvalOf(loom: Gated, record: PlanRecord): string {
   return `## Approval\n\n${gate.decidedBy} approved this plan on ${gate.decidedAt}. Do what it says, and no more.${said}\n`;
 }
 
-/** Writes gates and what the record of their plan is to say, all of it or nothing. */
+/** Writes gates, then what the record of their plan is to say: a record names no gate that is not there. */
 export function putGates(
   loom: Records & Gated,
   id: string,
@@ -97,11 +97,13 @@ export function writeAmended(
   const path = textPath(loom, record);
   const before = planText(loom, record);
   const gate = record.gate === undefined ? undefined : gateOf(loom, record);
-  if (!before || gate?.state !== "approved" || approvedScope(gate) !== whatPlanSays(record, before).scope) {
+  const scope = scopeDigest(text, wishesOf(record.metadata).wishes);
+  const approved = gate?.state === "approved" ? approvedScope(gate) : undefined;
+  // Equal to the new text: the same amendment, and a kill came before its text.
+  if (!before || !gate || approved === scope || approved !== whatPlanSays(record, before).scope) {
     loom.texts.write(path, text);
     return;
   }
-  const scope = scopeDigest(text, wishesOf(record.metadata).wishes);
   const amendment = { at: isoTime(loom.clock.now()), by: [...by], scope };
   const amended = { ...gate, amendments: [...gate.amendments, amendment] };
   loom.store.together((files) => files.push(loom.gates.file(amended), { path, data: text }));
