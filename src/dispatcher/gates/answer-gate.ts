@@ -31,14 +31,24 @@ export function answerGate(loom: Records & Gated, id: string, answer: GateAnswer
     return { kind: "stale", why: gate ? `the plan was shown again since, as gate ${gate.gateId}` : "no gate is open" };
   // Heard before, right before a kill.
   if (answer.event !== undefined && gate.event === answer.event) return { kind: "decided", gate };
+  const late = whyLate(record, gate, loom.clock.now());
   const state = stateAfter(gate.state, answer.decision);
-  if (state === undefined) return { kind: "stale", why: lateFor(gate) };
+  if (late !== undefined || state === undefined) return { kind: "stale", why: late ?? lateFor(gate) };
   const { by: decidedBy, via, words, event } = answer;
   const decidedAt = isoTime(loom.clock.now());
   const decided: GateRecord = { ...gate, state, decidedBy, via, decidedAt, comment: words, event };
   putDecision(loom, id, decided);
   crashPoint("gate:decided");
   return { kind: "decided", gate: decided };
+}
+
+/** What no state of the gate says; undefined if nothing. */
+function whyLate({ status }: PlanRecord, { state, told, expiresAt }: GateRecord, now: number): string | undefined {
+  if (status === "done") return "the plan is done";
+  if (told === undefined) return "it was not shown to anyone yet";
+  // Also before a dispatcher has looked.
+  const isOver = state === "open" && expiresAt !== undefined && now >= Date.parse(expiresAt);
+  return isOver ? `it waited for an answer until ${expiresAt}` : undefined;
 }
 
 function lateFor({ gateId, state, decidedBy, via, decidedAt }: GateRecord): string {

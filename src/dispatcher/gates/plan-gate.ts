@@ -11,17 +11,12 @@ import { planText, type Records, updateRecord } from "../records.ts";
 import type { Gated } from "./gate-store.ts";
 
 /** The newest gate of a plan. */
-export function gateOf(loom: Gated, { id, gate }: PlanRecord): GateRecord | undefined {
-  if (gate === undefined) return undefined;
-  const found = loom.gates.get(gate);
-  // Without it, nothing says that the plan was not approved.
-  if (!found)
-    throw new PrloomError(
-      "state-unreadable",
-      `The gate ${gate} of ${id} is gone.`,
-      "Put its file back into .git/prloom/gates.",
-    );
-  return found;
+export function gateOf(loom: Gated, { id, uid, gate }: PlanRecord): GateRecord | undefined {
+  // One that was moved away says nothing, so the plan is shown again.
+  const found = gate === undefined ? undefined : loom.gates.get(gate);
+  if (!found || (found.planUid === uid && found.gateId === gate)) return found;
+  const hint = `Move .git/prloom/gates/${gate}.json away; the plan is then shown again.`;
+  throw new PrloomError("state-unreadable", `The gate ${gate} is not one of ${id}.`, hint);
 }
 
 /** All gates of a plan, oldest first. */
@@ -57,7 +52,8 @@ export function whatPlanSays({ metadata }: Pick<PlanRecord, "metadata">, text: P
 
 /** Whether the plan may be implemented as it is now. */
 export function doorAt(loom: Gated, record: PlanRecord, text: PlanText | undefined, config: PlanConfig): Door {
-  if (!config.gated || !text) return { kind: "open" };
+  if (!config.gated) return { kind: "open" };
+  if (!text) return { kind: "due" };
   return doorOf({ isWanted: true, gate: gateOf(loom, record), ...whatPlanSays(record, text) });
 }
 

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { gateStates, killed, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
+import { CLI, NODE_FLAGS } from "../../testing/program.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
+
+function gateFile(project: Project): string {
+  return join(project.authority, "gates", readdirSync(join(project.authority, "gates"))[0] ?? "");
+}
+
+async function refuses(project: Project, expected: RegExp, ...args: string[]): Promise<void> {
+  const { code, stderr } = await project.cli(args);
+  assert.notEqual(code, 0);
+  assert.match(stderr, expected);
+}
+
+describe("a gate", { concurrency: 2 }, () => {
+  it("is not answered by an agent of the plan that hides its run", async () => {
+    const project = await waitingAtGate();
+    const env = { ...process.env, HOME: project.home, PRLOOM_RUN_ID: `${project.record("shop").uid}/1` };
+    for (const words of [
+      ["approve", "shop"],
+      ["comment", "shop", "approved"],
+    ]) {
+      const args = [process.execPath, ...NODE_FLAGS, CLI, ...words].map((one) => `'${one}'`).join(" ");
+      const script = `env -u PRLOOM_RUN_ID ${args}; exit $?`;
+      const { status, stderr } = spawnSync("sh", ["-c", script], { cwd: project.root, env, encoding: "utf8" });
+      assert.equal(status, 2, stderr);
+      assert.match(stderr, /agents cannot change plans/);
+    }
+    assert.deepEqual(await gateStates(project), ["open"]);
+    project.remove();
+  });
+
+  it("is not answered before it is shown", async () => {
+    const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
+    project.plan("shop", ["make one"]);
+    await killed(project, "gate:opened", "start", "--until-idle");
+    await refuses(project, /it was not shown to anyone yet/, "approve", "shop");
+    await untilIdle(project);
+    assert.match((await showPlan(project)).thread[0]?.body ?? "", /waits for your answer/);
+    await succeeds(project, "approve", "shop");
+    project.remove();
+  });
+
+  it("is not answered after its time, though no dispatcher has looked since", async () => {
+    const project = await waitingAtGate(["make one"], { gates: { expireAfter: "1h" } });
+    const path = gateFile(project);
+    const gate = JSON.parse(readFileSync(path, "utf8")) as object;
+    writeFileSync(path, JSON.stringify({ ...gate, expiresAt: "2026-01-01T00:00:00.000Z" }));
+    await refuses(project, /waited for an answer until 2026-01-01/, "approve", "shop");
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["expired"]);
+    project.remove();
+  });
+
+  it("that cannot be read keeps no other from being listed, and is opened again when it was moved away", async () => {
+    const project = await waitingAtGate();
+    const path = gateFile(project);
+    project.plan("other", ["make two"]);
+    await untilIdle(project);
+    writeFileSync(path, "{");
+    const listed = JSON.parse(await succeeds(project, "gates", "--json")) as {
+      gates: { plan: string }[];
+      problems: string[];
+    };
+    assert.deepEqual(
+      listed.gates.map(({ plan }) => plan),
+      ["other"],
+    );
+    assert.match(listed.problems.join(), /^shop: .* is not a gate that can be read/);
+    renameSync(path, join(project.home, "torn.json"));
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["open"]);
+    project.remove();
+  });
+
+  it("of another plan opens no door", async () => {
+    const project = await waitingAtGate();
+    const path = gateFile(project);
+    project.plan("other", ["make one"]);
+    await untilIdle(project);
+    await succeeds(project, "approve", "other");
+    const [other] = (await showPlan(project, "other")).gates;
+    const shop = JSON.parse(readFileSync(path, "utf8")) as { gateId: string; scope: string };
+    writeFileSync(path, JSON.stringify({ ...other, gateId: shop.gateId, scope: shop.scope }));
+    await project.work();
+    assert.deepEqual(project.commits("shop"), []);
+    await refuses(project, /is not one of shop/, "approve", "shop");
+    project.remove();
+  });
+
+  it("is not listed any more when gates were switched off", async () => {
+    const project = await waitingAtGate();
+    project.config({ gates: { plan: false } });
+    await untilIdle(project);
+    const { gates } = JSON.parse(await succeeds(project, "gates", "--json")) as { gates: object[] };
+    assert.deepEqual(gates, []);
+    project.remove();
+  });
+
+  it("keeps an agent of a plugin from changing files", async () => {
+    const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
+    mkdirSync(join(project.root, "plugins"));
+    const call = `ctx.runAgent("go", { stage: "worker" })`;
+    const said = join(project.home, "said");
+    const code = `import { writeFileSync } from "node:fs";
+      const tell = (error) => writeFileSync(${JSON.stringify(said)}, String(error?.message));
+      export default () => ({ onEvent: (event, ctx) => ${call}.then(tell, tell) });`;
+    writeFileSync(join(project.root, "plugins", "eager.mjs"), code);
+    project.config({ plugins: { eager: { module: "./plugins/eager.mjs" } } });
+    project.plan("shop", ["make one"]);
+    await untilIdle(project);
+    await succeeds(project, "comment", "shop", "What about the tests?");
+    await untilIdle(project);
+    assert.match(readFileSync(said, "utf8"), /shop is not approved, so no agent may change files/);
+    project.remove();
+  });
+});
