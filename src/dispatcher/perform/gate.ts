@@ -10,6 +10,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
+import { wishesOf } from "../../plan/metadata.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
@@ -37,6 +38,7 @@ export async function openGate(
   const gateId = loom.ids.ulid(now);
   const before = gateOf(loom, record);
   const { scope, digest } = whatPlanSays(record, text);
+  const { gate: _, ...settings } = wishesOf(record.metadata).wishes;
   const { expireAfterMs } = loom.config.gates;
   const gate: GateRecord = {
     schemaVersion: GATE_SCHEMA_VERSION,
@@ -52,6 +54,7 @@ export async function openGate(
         text: text.text,
         isFirst: before === undefined,
         isAdvisory: loom.config.gates.advisory,
+        settings,
       },
       since: sinceOf(loom, record, before),
     }),

@@ -73,13 +73,11 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     { door: due, withdrawn: true, run: "live", record: { current: { ...current, stage: "running" } } },
     "stop-run",
   ],
-  ...(["running", "ended", "verified"] as const).map(
-    (stage): (typeof TABLE)[number] => [
-      `a person sends the plan back while a TODO is ${stage}: no worker goes on with it, and nothing of it is committed`,
-      { door: due, record: { revising: true, designed: true, current: { ...current, stage } } },
-      "drop-todo",
-    ],
-  ),
+  ...(["running", "ended", "verified"] as const).map((stage): (typeof TABLE)[number] => [
+    `a person sends the plan back while a TODO is ${stage}: no worker goes on with it, and nothing of it is committed`,
+    { door: due, record: { revising: true, designed: true, current: { ...current, stage } } },
+    "drop-todo",
+  ]),
   [
     "what was committed before a person sent the plan back is ticked",
     { door: due, record: { revising: true, designed: true, current: { ...current, stage: "committed" } } },

@@ -93,10 +93,11 @@ describe("a gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is not listed any more when gates were switched off", async () => {
+  it("is not listed any more when the plan was changed since: it is about to be shown again", async () => {
     const project = await waitingAtGate();
-    project.config({ gates: { plan: false } });
-    await untilIdle(project);
+    const file = join(project.home, "other.md");
+    writeFileSync(file, project.planText("shop").replace("make one", "make another"));
+    await succeeds(project, "edit", "shop", "--file", file);
     const { gates } = JSON.parse(await succeeds(project, "gates", "--json")) as { gates: object[] };
     assert.deepEqual(gates, []);
     project.remove();
