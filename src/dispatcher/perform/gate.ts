@@ -64,14 +64,14 @@ export async function openGate(
     state: "open",
     amendments: [],
   };
-  putGates(loom, record.id, [...(before?.state === "open" ? [superseded(before, gate)] : []), gate], () => ({
+  putGates(loom, record.id, [...(before?.state === "open" ? [supersededBy(gate, before)] : []), gate], () => ({
     gate: gateId,
   }));
   crashPoint("gate:opened");
 }
 
 /** The plan changed while it waited: what was shown is not to be answered any more. */
-function superseded(before: GateRecord, { openedAt }: GateRecord): GateRecord {
+function supersededBy({ openedAt }: GateRecord, before: GateRecord): GateRecord {
   return { ...before, state: "revised", told: "revised", decidedBy: "prloom", via: "prloom", decidedAt: openedAt };
 }
 
@@ -85,7 +85,10 @@ function sinceOf(loom: Located, { id }: PlanRecord, before: GateRecord | undefin
 export function tellGate(loom: Located & Records & Buses & Gated & Reporting, record: PlanRecord): void {
   const gate = gateOf(loom, record);
   if (!gate || gate.told === gate.state) return;
-  loom.globalBus().appendEvents([gateEvent(gate)]);
+  // What was shown before has no other time at which it is told.
+  const before = gate.before === undefined ? undefined : loom.gates.get(gate.before);
+  const superseded = before?.state === "revised" && before.via === "prloom" ? [gateEvent(before)] : [];
+  loom.globalBus().appendEvents([...superseded, gateEvent(gate)]);
   const actions = gate.state === "open" ? openedActions(loom, record, gate) : [decidedAction(record, gate)];
   settleGate(loom, record, `gate-${gate.gateId}-${gate.state}`, actions);
   crashPoint("gate:told");

@@ -127,7 +127,9 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
   if (isDesignDue(record, doc)) return isUncommitted(record) ? { kind: "drop-todo" } : undefined;
   if (record.side?.stage === "designer") return undefined;
   if (record.side && view.run === "ended") return undefined;
-  if (!record.current && nextTodo(doc).kind !== "todo") return undefined;
+  // With nothing left to do there is nothing to approve, unless a person took back what is done already.
+  const isAsked = door.kind === "closed" || view.withdrawn === true;
+  if (!record.current && nextTodo(doc).kind !== "todo" && !isAsked) return undefined;
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
   if (door.kind === "due") return { kind: record.status === "review" ? "reopen" : "open-gate" };

@@ -59,6 +59,17 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     /review/,
   ],
   [
+    "a plan in review whose approval was taken back is active again, to be shown",
+    { door: due, withdrawn: true, text: DONE, record: { status: "review" } },
+    "reopen",
+  ],
+  [
+    "a plan that is done and whose approval was taken back is shown",
+    { door: due, withdrawn: true, text: DONE },
+    "open-gate",
+  ],
+  ["shown again, it is not finished before the answer", { door: closed, text: DONE }, "wait", /prloom approve p/],
+  [
     "work that was approved is not gone on with",
     { door: due, record: { current: { ...current, stage: "ended" } } },
     "open-gate",

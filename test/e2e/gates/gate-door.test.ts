@@ -100,6 +100,34 @@ describe("a gate", { concurrency: 2 }, () => {
     await succeeds(project, "edit", "shop", "--file", file);
     const { gates } = JSON.parse(await succeeds(project, "gates", "--json")) as { gates: object[] };
     assert.deepEqual(gates, []);
+    await untilIdle(project);
+    const events = readFileSync(join(project.authority, "bus", "events.jsonl"), "utf8");
+    assert.deepEqual(events.match(/"gate_(?:opened|decided)"/g), ['"gate_opened"', '"gate_decided"', '"gate_opened"']);
+    project.remove();
+  });
+
+  it("is withdrawn for a plan in review: it is not merged, and shown again before it is in review again", async () => {
+    const project = await waitingAtGate();
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    await succeeds(project, "withdraw", "shop");
+    await refuses(project, /The approval of shop was withdrawn/, "merge", "shop");
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["withdrawn", "open"]);
+    assert.equal(project.record("shop").status, "active");
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    await succeeds(project, "merge", "shop");
+    await refuses(project, /the plan is done/, "withdraw", "shop");
+    project.remove();
+  });
+
+  it("keeps a designer from running that nothing keeps from writing, also where only the plan asks for a gate", async () => {
+    const project = makeProject();
+    project.plan("shop", [], { status: "queued", metadata: { gates: { plan: true } } });
+    await project.work();
+    assert.match(project.record("shop").blocked?.reason ?? "", /nothing keeps the agent test from writing/);
+    assert.throws(() => project.runFile("shop", 1, "prompt.md"), { code: "ENOENT" });
     project.remove();
   });
 
