@@ -28,6 +28,26 @@ describe("an approval is extended", { concurrency: 2 }, () => {
     project.remove();
   });
 
+  it("by a plugin that changes the plan, and the record names that one", async () => {
+    const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
+    const edit = (word: string): string =>
+      `export default () => ({ beforeTodo: (text) => text.replace("${word}", "${word} and test it") });`;
+    module(project, "still.mjs", edit("nothing of it"));
+    module(project, "tests.mjs", edit("make one"));
+    project.config({ plugins: { still: { module: "./plugins/still.mjs" }, tests: { module: "./plugins/tests.mjs" } } });
+    project.plan("shop", ["make one"]);
+    await untilIdle(project);
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    const { gates } = await showPlan(project);
+    assert.deepEqual(
+      gates.map(({ state, amendments }) => [state, ...amendments.map(({ by }) => by)]),
+      [["approved", ["tests"]]],
+    );
+    assert.equal(project.record("shop").status, "review");
+    project.remove();
+  });
+
   it("by nothing that triage read together with words of a system: these may have told it whom to name", async () => {
     const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
     const event = { id: "ci-1", source: "ci", type: "check", severity: "error", title: "Checks failed", body: "red" };
