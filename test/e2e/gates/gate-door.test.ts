@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gateStates, killed, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
+import { startDaemon } from "../../testing/daemon.ts";
 import { CLI, NODE_FLAGS } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 
@@ -119,6 +120,33 @@ describe("a gate", { concurrency: 2 }, () => {
     await untilIdle(project);
     await succeeds(project, "merge", "shop");
     await refuses(project, /the plan is done/, "withdraw", "shop");
+    project.remove();
+  });
+
+  it("is withdrawn, and the plan sent back: the designer runs, and no worker before the next approval", async () => {
+    const gates = { plan: true, advisory: true };
+    const project = makeProject({ behaviour: "waits", config: { gates } });
+    const { test: agent } = project.config().agents as Record<string, object>;
+    project.config({ agents: { test: { ...agent, env: { GATE: project.home } } } });
+    project.plan("shop", ["make one"]);
+    await untilIdle(project);
+    await succeeds(project, "approve", "shop");
+    const dispatcher = await startDaemon(project);
+    await dispatcher.said("shop", /worker started/);
+    await succeeds(project, "withdraw", "shop");
+    await dispatcher.said("shop", /waits for your answer/);
+    await succeeds(project, "revise", "shop", "Another way.");
+    await dispatcher.said("shop", /designed: 3 TODOs/);
+    await dispatcher.end();
+    await untilIdle(project);
+    const runs = join(project.authority, "plans", "shop", "runs");
+    const stages = readdirSync(runs)
+      .map((run) => join(runs, run, "run.json"))
+      .filter((path) => existsSync(path))
+      .map((path) => (JSON.parse(readFileSync(path, "utf8")) as { stage: string }).stage);
+    assert.deepEqual(stages, ["worker", "designer"]);
+    assert.deepEqual(await gateStates(project), ["withdrawn", "revised", "open"]);
+    assert.deepEqual(project.commits("shop"), []);
     project.remove();
   });
 
