@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gateStates, killed, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
 import { startDaemon } from "../../testing/daemon.ts";
+import { makeGatedProject } from "../../testing/gated.ts";
 import { CLI, NODE_FLAGS } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 
@@ -124,15 +125,12 @@ describe("a gate", { concurrency: 2 }, () => {
   });
 
   it("is withdrawn, and the plan sent back: the designer runs, and no worker before the next approval", async () => {
-    const gates = { plan: true, advisory: true };
-    const project = makeProject({ behaviour: "waits", config: { gates } });
-    const { test: agent } = project.config().agents as Record<string, object>;
-    project.config({ agents: { test: { ...agent, env: { GATE: project.home } } } });
-    project.plan("shop", ["make one"]);
+    const { project, halfWay } = makeGatedProject({ config: { gates: { plan: true, advisory: true } } });
+    project.plan("shop", ["[waits] make one"]);
     await untilIdle(project);
     await succeeds(project, "approve", "shop");
     const dispatcher = await startDaemon(project);
-    await dispatcher.said("shop", /worker started/);
+    await halfWay(dispatcher, "shop");
     await succeeds(project, "withdraw", "shop");
     await dispatcher.said("shop", /waits for your answer/);
     await succeeds(project, "revise", "shop", "Another way.");
