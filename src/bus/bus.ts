@@ -88,6 +88,8 @@ export interface Bus {
   readEvents(query?: EventQuery): EventPage;
   /** An event that came in lately, or that a handler waits for. */
   findEvent(id: string): BusEvent | undefined;
+  /** When an event came in, in milliseconds; undefined for one that did not come lately. */
+  cameInAt(id: string): number | undefined;
   /** Whether an action with this id came in lately, or is not done with. */
   hasAction(id: string): boolean;
   /** An action that came in lately. */
@@ -136,6 +138,10 @@ export function openBus(options: BusOptions): Bus {
     waitingHandlers: (recordId) => waitingHandlers(parts, recordId),
     readEvents: createEventReader(parts),
     findEvent: (id) => findEvent(parts, id),
+    cameInAt: (id) => {
+      const found = parts.log.find({ scope: parts.scope, log: "events" }, id, { recent: true });
+      return found && Date.parse(found.record.ts);
+    },
     hasAction: (id) =>
       isKnownAction(parts.ledger, id) ||
       parts.log.find({ scope: parts.scope, log: "actions" }, id, { recent: true }) !== undefined,

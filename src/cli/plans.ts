@@ -1,3 +1,4 @@
+import { RUN_ID_VARIABLE } from "../agents/runner/run-files.ts";
 import { nearest } from "../config/problems/nearest.ts";
 import { liveDaemon } from "../dispatcher/commands/live-daemon.ts";
 import { type OpenLoomOptions, openForReading } from "../dispatcher/commands/open-for-reading.ts";
@@ -5,12 +6,27 @@ import type { Loom } from "../dispatcher/loom.ts";
 import { pathsOf } from "../dispatcher/paths.ts";
 import { openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
+import { variableAbove } from "../kernel/system/process-tree.ts";
 import type { Call } from "./output.ts";
 
 /** Refuses to change anything for a process that an agent's run started. */
 export function refuseInsideRun(call: Call): void {
-  if (!call.env.PRLOOM_RUN_ID) return;
-  throw new PrloomError(
+  if (call.env.PRLOOM_RUN_ID) throw insideRun();
+}
+
+/**
+ * The same also where the agent has unset what tells of its run: it is not to answer its own gate. A process that left its
+ * parents is not found; only the sandbox keeps that one away.
+ */
+export async function refuseAgents(call: Call): Promise<void> {
+  refuseInsideRun(call);
+  const [uid] = variableAbove(RUN_ID_VARIABLE)?.split("/") ?? [];
+  // Runs of another repository may try out prloom in one of their own.
+  if (uid !== undefined && (await reading(call, ({ store }) => store.get(uid) !== undefined))) throw insideRun();
+}
+
+function insideRun(): PrloomError {
+  return new PrloomError(
     "usage",
     "agents cannot change plans",
     "This command was called inside an agent's run; write into the run's copy of the plan (PRLOOM_PLAN_FILE) instead.",

@@ -1,4 +1,5 @@
 import { type Block, blocksOf, lineEnd, linesOf } from "../plan/markdown/blocks.ts";
+import { isUnseenIn } from "./unseen.ts";
 
 /** What a comment can decide about a gate. */
 export const DECISIONS = ["approve", "reject", "revise", "withdraw", "hold", "unhold"] as const;
@@ -24,10 +25,9 @@ export type Answer =
     };
 
 const APPROVES = new Set(["approved", "approve", "lgtm", "proceed", "go ahead"]);
-const COMMAND = new RegExp(`^/(${DECISIONS.join("|")})[.!…]*(?:[ \\t]+(.*))?$`, "isu");
+// Not with `u`: other letters would then count as these, in lower case.
+const COMMAND = new RegExp(`^/(${DECISIONS.join("|")})[.!…]*(?:[ \\t]+(.*))?$`, "is");
 const GATE_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
-/** Characters that are not seen, or that change the order in which others are. */
-const UNSEEN = /[\p{Cc}\p{Cf}\u115f\u1160\u3164\uffa0]/u;
 
 /** More than a comment has at any forge. */
 const MAX_BODY = 65_536;
@@ -38,11 +38,13 @@ export function readAnswer(body: string): Answer {
   const found = firstLine(body);
   if (found === undefined) return none("it has no line of its own: quotes, code and what is hidden do not count");
   const { line, rest } = found;
-  if (UNSEEN.test(line)) return none("its first line has characters that cannot be seen", isNear(line));
   const said = line.replace(/[ \t]+/g, " ").replace(/[.!…。！]+$/u, "");
   if (APPROVES.has(said.toLowerCase())) return { says: "approve", words: rest };
   const [, name, argument = ""] = COMMAND.exec(line) ?? [];
-  if (name === undefined) return none("its first line is not an answer", isNear(line));
+  if (name === undefined) {
+    const why = isUnseenIn(line) ? "has characters that cannot be seen" : "is not an answer";
+    return none(`its first line ${why}`, isNear(line));
+  }
   return command(name.toLowerCase() as Decision, argument.trim(), rest);
 }
 
@@ -63,8 +65,11 @@ const none = (why: string, isNear = false): Answer => ({ says: "none", why, isNe
 /** Short, and with a word of the grammar in it. */
 function isNear(line: string): boolean {
   if (line.length > 80) return false;
-  return /\b(?:approv\w*|lgtm|proceed|go ahead|reject\w*|den(?:y|ied)|revise|withdraw|ship ?it|looks good|yes|ok(?:ay)?|no|\+1)\b|👍|👎|✅|❌|🚀|\+1|:\+1:|:-1:/iu.test(
-    line.replace(/\p{Cf}/gu, ""),
+  const seen = line.replace(/\p{Cf}/gu, "");
+  // Small words are in every other sentence.
+  if (/^(?:yes|ok(?:ay)?|no)[.!]*$/i.test(seen)) return true;
+  return /\b(?:approv\w*|lgtm|proceed|go ahead|reject\w*|den(?:y|ied)|revise|withdraw|ship ?it|looks good)\b|👍|👎|✅|❌|🚀|\+1|:-1:/iu.test(
+    seen,
   );
 }
 
@@ -78,9 +83,15 @@ interface FirstLine {
 function firstLine(body: string): FirstLine | undefined {
   const block = blocksOf(body).find((one) => one.type !== "blockquote" && !isHidden(body, one));
   if (block?.type !== "paragraph" && block?.type !== "heading") return undefined;
+  if (isInComment(body.slice(0, block.start))) return undefined;
   const end = lineEnd(body, block.start);
   const rest = linesOf(body.slice(end)).join("\n").trim();
   return { line: body.slice(block.start, end).trimEnd(), rest };
+}
+
+/** Whether what follows is hidden: a comment in a quote, or one that Markdown takes for ended, may go on in the page. */
+function isInComment(before: string): boolean {
+  return before.lastIndexOf("<!--") > before.lastIndexOf("-->");
 }
 
 /** A block that shows nothing: comments alone, or the target of a link. */

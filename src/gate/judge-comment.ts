@@ -89,6 +89,11 @@ const told = (why: string, next: string): Judged => ({
 });
 const sameLogin = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
+/** Whether an author's words may decide about a plan, or extend what was approved. */
+export function mayAnswer(author: AnsweringAuthor, rules: Pick<AnswerRules, "approvers">): boolean {
+  return !author.self && !author.bot && strangerness(author, rules) === undefined;
+}
+
 /** Why the author may not answer; undefined for one who may. */
 function strangerness({ login, permission }: AnsweringAuthor, { approvers }: AnswerRules): string | undefined {
   if (approvers)

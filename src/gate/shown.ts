@@ -1,15 +1,11 @@
 import { createTwoFilesPatch } from "diff";
-
-/** Characters that are not seen, or that change the order in which others are; tabs and line breaks are. */
-const UNSEEN = /[\p{Cc}\p{Cf}\u115f\u1160\u3164\uffa0]/gu;
+import { UNSEEN } from "./unseen.ts";
 
 /** The same text with everything in it to be seen. */
 export function revealed(text: string): string {
   return text
     .replace(/\r\n?/g, "\n")
-    .replace(UNSEEN, (char) =>
-      char === "\n" || char === "\t" ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
-    );
+    .replace(UNSEEN, (char) => (char === "\n" ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
 }
 
 /** As source, and not rendered: comments, addresses of links and the like show as they are. */
@@ -28,6 +24,8 @@ export interface Showing {
   readonly isFirst: boolean;
   /** Nothing keeps its agent from writing. */
   readonly isAdvisory: boolean;
+  /** What the plan asks for besides its text, as its agent: approved with it. */
+  readonly settings?: Readonly<Record<string, unknown>> | undefined;
   /** What it is compared with, and how that is called. */
   readonly since?: { readonly text: string; readonly what: string } | undefined;
 }
@@ -35,11 +33,15 @@ export interface Showing {
 const ADVISORY = "It is advisory: the agent is asked to wait, and nothing keeps it from writing.";
 
 /** What is posted for a gate: the whole plan, what changed, and how to answer. */
-export function gatePost({ planId, gateId, digest, text, isFirst, isAdvisory, since }: Showing): string {
+export function gatePost(showing: Showing): string {
+  const { planId, gateId, digest, text, isFirst, isAdvisory, settings = {}, since } = showing;
   const changed = since && revealed(since.text) !== revealed(text) ? since : undefined;
   return [
     `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). ${isAdvisory ? ADVISORY : "Nothing is implemented before."}`,
     fenced(revealed(text), "markdown"),
+    ...(Object.keys(settings).length === 0
+      ? []
+      : ["Its own settings:", fenced(revealed(JSON.stringify(settings, null, 2)), "json")]),
     ...(changed ? [`What changed since ${changed.what}:`, fenced(difference(changed.text, text), "diff")] : []),
     `Answer with a comment whose first line is \`${isFirst ? "approved" : `/approve ${gateId}`}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}`,
   ].join("\n\n");

@@ -22,7 +22,7 @@ export interface TextHookOptions {
   /** For beforeTodo and afterTodo: the TODO that they are about. */
   readonly todo?: string;
   readText(): string;
-  writeText(text: string): void;
+  writeText(text: string, plugin: string): void;
 }
 
 /** How a round of hooks ended. `stopped`: the dispatcher stops; the same record goes on where it was. */
@@ -47,7 +47,7 @@ export async function runTextHooks(
     if (scope.bus.handlerStatus(record, handler) === "settled") {
       const threw = thrownIn(result);
       if (threw !== undefined) return { kind: "failed", plugin: plugin.name, reason: threw };
-      writeSettled(options, result);
+      writeSettled(options, plugin, result);
       continue;
     }
     const outcome = await callHook(services, scope, textCall(scope, plugin, options));
@@ -66,9 +66,9 @@ function thrownIn(result: unknown): string | undefined {
 }
 
 /** A kill came between the settlement and the text. A change of the text since then wins. */
-function writeSettled({ readText, writeText }: TextHookOptions, result: unknown): void {
+function writeSettled({ readText, writeText }: TextHookOptions, { name }: LoadedPlugin, result: unknown): void {
   if (typeof result !== "object" || result === null || !("base" in result) || !("text" in result)) return;
-  if (typeof result.text === "string" && sha256(readText()) === result.base) writeText(result.text);
+  if (typeof result.text === "string" && sha256(readText()) === result.base) writeText(result.text, name);
 }
 
 function textCall(scope: HookScope, plugin: LoadedPlugin, options: TextHookOptions): HookCall {
@@ -108,7 +108,7 @@ function textRun(tools: CallTools, { scope, plugin, options }: TextRun): HookRun
     },
     isStale: () => readText() !== base,
     follow() {
-      if (changed !== undefined) writeText(changed);
+      if (changed !== undefined) writeText(changed, plugin.name);
     },
   };
 }

@@ -50,6 +50,7 @@ const APPROVING: readonly string[] = [
   "> Shall I begin?\n> Or wait?\n\n> And more?\n\nlgtm",
   "<!-- from a template -->\n\napproved",
   "\ufeffapproved",
+  "lgtm\t",
 ];
 
 /** Nobody is answered for these: they are talk. */
@@ -87,6 +88,14 @@ const TALK: readonly string[] = [
   "موافق",
   "\u0430pproved",
   "ａｐｐｒｏｖｅｄ",
+  // Rendered, the rest of each is inside a comment that is never closed.
+  "<!-- a --> <!--\napproved\n-->",
+  "> <!--\n\napproved",
+  "> <!-- a --> <!--\n\n/approve",
+  // Ordinary talk with a small word in it.
+  "There is no test for the second TODO.",
+  "Is it ok for the old clients?",
+  "Yes, the colours are from the style guide.",
 ];
 
 /** Meant as an answer, but none: its author is told the words that count. */
@@ -115,7 +124,9 @@ const NEAR: readonly string[] = [
   "ship it",
   "looks good to me",
   "yes",
+  "Yes!",
   "ok",
+  "Okay.",
   "no",
   "rejected",
   "denied",
@@ -134,6 +145,7 @@ const NEAR: readonly string[] = [
   "/revise   ",
   "/approved",
   "/lgtm",
+  "/revi\u017fe it",
   "appr\u200boved",
   "\u202eapproved",
   "approved\u200f",
@@ -153,6 +165,10 @@ export const CASES: readonly Case[] = [
   { body: `/reject ${A} Too late.`, outcome: `reject ${A}: Too late.` },
   { body: "/revise Keep the old colours.", outcome: `revise ${A}: Keep the old colours.` },
   { body: "/revise\n- keep the colours\n- add a test", outcome: `revise ${A}: - keep the colours\n- add a test` },
+  { body: "/revise use\ttabs", outcome: `revise ${A}: use\ttabs` },
+  { body: "/revise Une autre couleur\u00a0!", outcome: `revise ${A}: Une autre couleur\u00a0!` },
+  { body: "/revise \u{1f469}\u200d\u{1f4bb} icons", outcome: `revise ${A}: \u{1f469}\u200d\u{1f4bb} icons` },
+  { body: "/reject\tno", outcome: `reject ${A}: no` },
   { body: "/Revise one thing\nand another", outcome: `revise ${A}: one thing\nand another` },
   { body: "/hold", outcome: "hold" },
   { body: "/hold until Monday", outcome: "hold: until Monday" },

@@ -14,6 +14,33 @@ test("what cannot be seen is written out", () => {
   assert.equal(revealed("a\u200bb\u202ec\u0000\u001b[1m\r\n\tx"), "a\\u{200b}b\\u{202e}c\\u{0}\\u{1b}[1m\n\tx");
 });
 
+test("what is hidden in variants of a letter, fillers, odd spaces and halves of characters is written out, too", () => {
+  const hidden = [
+    "\u034f",
+    "\ufe0f",
+    "\u{e0100}",
+    "\u17b4",
+    "\u2800",
+    "\u2028",
+    "\u2029",
+    "\u00a0",
+    "\u2003",
+    "\ud800",
+    "\ue000",
+  ];
+  for (const char of hidden) assert.match(revealed(`a${char}b`), /^a\\u\{[0-9a-f]+\}b$/);
+  assert.equal(revealed("Grüße, 你好 👍 é\n\tx"), "Grüße, 你好 👍 é\n\tx");
+});
+
+test("the settings that are approved with the plan are shown", () => {
+  const shown = { planId: "shop", gateId: "G", digest: "0", text: "a", isFirst: true, isAdvisory: false };
+  assert.match(
+    gatePost({ ...shown, settings: { agent: "wild" } }),
+    /Its own settings:\n\n```json\n\{\n {2}"agent": "wild"\n\}\n```/,
+  );
+  assert.doesNotMatch(gatePost({ ...shown, settings: {} }), /settings/);
+});
+
 test("comments, addresses and fences of the plan are shown as source, whatever is in it", () => {
   const hostile = fc.string({
     unit: fc.constantFrom("`", "```", "~~~", "\n", "<!--", "-->", "a", "- [ ] x", "\u200b", "> ", "    "),

@@ -55,5 +55,7 @@ function answeredElsewhere({ gates }: Paths, { gateId }: GateRecord, read: () =>
     if (gate?.state !== "open") resolve("elsewhere");
   };
   const watcher = watch(gates, () => void look().catch(() => undefined));
+  // Answered before it was watched.
+  void look().catch(() => undefined);
   return { answered, stop: () => watcher.close() };
 }

@@ -16,9 +16,10 @@ const COLUMNS = [
 export async function gates(call: Call): Promise<number> {
   const { output } = call;
   const now = Date.now();
-  const { gates: open, approvers } = await reading(call, (loom) => readGates(loom));
-  output.data({ gates: open, ...(approvers ? { approvers } : {}) });
+  const { gates: open, approvers, problems } = await reading(call, (loom) => readGates(loom));
+  output.data({ gates: open, ...(approvers ? { approvers } : {}), problems });
   if (output.json) return 0;
+  for (const problem of problems) output.note(visible(problem));
   if (open.length === 0) {
     output.line("No plan waits for an answer.");
     return 0;

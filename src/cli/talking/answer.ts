@@ -3,7 +3,7 @@ import { callOwner } from "../../dispatcher/commands/owner.ts";
 import { gateOf } from "../../dispatcher/gates/plan-gate.ts";
 import { GATE_STATES, type GateDecision } from "../../gate/gate-record.ts";
 import type { Call } from "../output.ts";
-import { reading, refuseInsideRun, suggesting, tellWithoutDispatcher } from "../plans.ts";
+import { reading, refuseAgents, suggesting, tellWithoutDispatcher } from "../plans.ts";
 import { authorName } from "./comment.ts";
 
 export interface AnswerFlags {
@@ -25,7 +25,7 @@ export async function answer(
   decision: GateDecision,
   { plan, words, gate }: AnswerFlags & { readonly plan: string; readonly words: string },
 ): Promise<number> {
-  refuseInsideRun(call);
+  await refuseAgents(call);
   const author = await authorName(call.cwd);
   const gateId = gate ?? (await reading(call, (loom) => newest(loom, plan)));
   const args = { plan, decision, words, author, ...(gateId === undefined ? {} : { gateId }) };

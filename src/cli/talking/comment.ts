@@ -4,7 +4,7 @@ import { gitAt, openRepository } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ownUser } from "../../kernel/system/user.ts";
 import type { Call } from "../output.ts";
-import { refuseInsideRun, suggesting, tellWithoutDispatcher } from "../plans.ts";
+import { refuseAgents, suggesting, tellWithoutDispatcher } from "../plans.ts";
 import { readInput } from "../read-input.ts";
 
 export interface CommentFlags {
@@ -20,7 +20,7 @@ export async function comment(
   plan: string,
   options: CommentFlags & { readonly text: string },
 ): Promise<number> {
-  refuseInsideRun(call);
+  await refuseAgents(call);
   const typed = await readInput(options.stdin ? { stdin: true } : {});
   if (typed !== undefined && options.text !== "") {
     throw new PrloomError(

@@ -3,6 +3,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
 import type { Publishing, Reporting, Waking } from "../capabilities.ts";
 import { mergePlan } from "../commands/finish.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import type { Located } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -15,7 +16,7 @@ export type ForgeOutcome =
 
 /** A merge that was asked for in the conversation. Asking again for what was merged is fine: a kill may repeat it. */
 export async function mergeForBridge(
-  loom: Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking,
+  loom: Located & Configured & Records & Gated & Buses & Publishing & AtWork & Reporting & Waking,
   planId: string,
   method: MergeMethod,
 ): Promise<ForgeOutcome> {

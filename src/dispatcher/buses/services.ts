@@ -3,6 +3,7 @@ import type { BridgeServices } from "../../bridges/services.ts";
 import type { HookServices } from "../../hooks/services.ts";
 import { openStores, type StateRef, type StateStores } from "../../hooks/state/state-stores.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import { listPlans, readPlan } from "../intake/plan-reading.ts";
 import { homeOf, type Located, type Paths } from "../paths.ts";
 import type { Records } from "../records.ts";
@@ -48,7 +49,9 @@ function surroundings(loom: Surrounding) {
 }
 
 /** The abilities that plugins have beyond their event. */
-export function hookServicesOf(loom: Surrounding & Naming & Configured & Pooled & AtWork & Waking): HookServices {
+export function hookServicesOf(
+  loom: Surrounding & Naming & Configured & Gated & Pooled & AtWork & Waking,
+): HookServices {
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,

@@ -12,6 +12,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Publishing, Reporting, Waking } from "../capabilities.ts";
 import { removePrivateHomes } from "../enclosure/private-homes.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { gateOf } from "../gates/plan-gate.ts";
 import type { Undelivered } from "../messages/messages.ts";
 import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
@@ -31,7 +33,7 @@ export interface MergeResult {
   readonly undelivered: readonly Undelivered[];
 }
 
-type Merging = Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking;
+type Merging = Located & Configured & Records & Gated & Buses & Publishing & AtWork & Reporting & Waking;
 
 interface MergeOptions {
   readonly force: boolean;
@@ -131,9 +133,13 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
 }
 
 /** A person who merges should know that something is still open; it would not be looked at afterwards. */
-function refuseUnsettled(loom: Located & Records & Buses, record: PlanRecord): void {
+function refuseUnsettled(loom: Located & Records & Gated & Buses, record: PlanRecord): void {
   const { id, blocked } = record;
   const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;
+  if (gateOf(loom, record)?.state === "withdrawn") {
+    const hint = `\`prloom start\` shows the plan again. Approve it, ${anyway}`;
+    throw new PrloomError("plan-state", `The approval of ${id} was withdrawn.`, hint);
+  }
   if (blocked) {
     throw new PrloomError(
       "plan-state",

@@ -33,9 +33,10 @@ export function answerPlan(loom: Naming & Records & Gated & Buses, id: string, a
   if (decision === "revise") {
     if (words.trim() === "")
       throw new PrloomError("usage", "What is to change?", `Type: prloom revise ${id} "what to change"`);
-    if (gateId === gate.gateId && stateAfter(gate.state, decision)) say(loom, id, { words, author });
   }
-  const outcome = answerGate(loom, id, { decision, gateId, words, by: author, via: "cli" });
+  const isHeard = decision === "revise" && gateId === gate.gateId && stateAfter(gate.state, decision);
+  const event = isHeard ? { event: say(loom, id, { gateId, words, author }) } : {};
+  const outcome = answerGate(loom, id, { decision, gateId, words, by: author, via: "cli", ...event });
   if (outcome.kind === "stale") throw late(id, outcome.why);
   const { digest, state } = outcome.gate;
   return { plan: id, gateId, digest, state };
@@ -45,8 +46,17 @@ function late(id: string, why: string): PrloomError {
   return new PrloomError("plan-state", `Nothing was decided about ${id}: ${why}.`, `\`prloom show ${id}\` tells more.`);
 }
 
-/** The designer hears it as it hears every comment. */
-function say(loom: Naming & Records & Buses, id: string, { words, author }: { words: string; author: string }): void {
+/**
+ * The designer hears it as it hears every comment. As the answer that it is: words alone could be read as another one, and
+ * after a kill they are the only trace of it.
+ */
+function say(
+  loom: Naming & Records & Buses,
+  id: string,
+  said: { gateId: string; words: string; author: string },
+): string {
   const eventId = `local-${loom.ids.ulid(loom.clock.now())}`;
-  loom.bus(id).appendEvents([localComment({ id: eventId, planId: id, author, body: words })]);
+  const body = `/revise ${said.gateId}\n${said.words}`;
+  loom.bus(id).appendEvents([localComment({ id: eventId, planId: id, author: said.author, body })]);
+  return eventId;
 }

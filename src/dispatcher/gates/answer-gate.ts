@@ -2,10 +2,10 @@ import { type GateDecision, type GateRecord, stateAfter } from "../../gate/gate-
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { type Records, requireRecord } from "../records.ts";
+import { type Records, requireRecord, updateRecord } from "../records.ts";
 import { withoutSessions } from "../runs/count-run.ts";
 import type { Gated } from "./gate-store.ts";
-import { gateOf, putGates } from "./plan-gate.ts";
+import { gateOf } from "./plan-gate.ts";
 
 export interface GateAnswer {
   readonly decision: GateDecision;
@@ -31,20 +31,40 @@ export function answerGate(loom: Records & Gated, id: string, answer: GateAnswer
     return { kind: "stale", why: gate ? `the plan was shown again since, as gate ${gate.gateId}` : "no gate is open" };
   // Heard before, right before a kill.
   if (answer.event !== undefined && gate.event === answer.event) return { kind: "decided", gate };
+  const late = whyLate(record, gate, loom.clock.now());
   const state = stateAfter(gate.state, answer.decision);
-  if (state === undefined) return { kind: "stale", why: lateFor(gate) };
+  if (late !== undefined || state === undefined) return { kind: "stale", why: late ?? lateFor(gate) };
   const { by: decidedBy, via, words, event } = answer;
   const decidedAt = isoTime(loom.clock.now());
   const decided: GateRecord = { ...gate, state, decidedBy, via, decidedAt, comment: words, event };
-  putGates(loom, id, [decided], (now) => consequence(now, decided));
+  putDecision(loom, id, decided);
   crashPoint("gate:decided");
   return { kind: "decided", gate: decided };
+}
+
+/** What no state of the gate says; undefined if nothing. */
+function whyLate({ status }: PlanRecord, { state, told, expiresAt }: GateRecord, now: number): string | undefined {
+  if (status === "done") return "the plan is done";
+  if (told === undefined) return "it was not shown to anyone yet";
+  // Also before a dispatcher has looked.
+  const isOver = state === "open" && expiresAt !== undefined && now >= Date.parse(expiresAt);
+  return isOver ? `it waited for an answer until ${expiresAt}` : undefined;
 }
 
 function lateFor({ gateId, state, decidedBy, via, decidedAt }: GateRecord): string {
   if (state === "open") return `gate ${gateId} was not approved, so there is nothing to withdraw`;
   const by = decidedBy === undefined ? "" : ` by ${decidedBy}`;
   return `gate ${gateId} is ${state}${by}${via === undefined ? "" : ` (${via})`}${decidedAt === undefined ? "" : ` since ${decidedAt}`}`;
+}
+
+/** The plan's record first: an answer that a kill cuts off between the two is given again, and finds a gate that waits for it. */
+function putDecision(loom: Records & Gated, id: string, decided: GateRecord): void {
+  loom.store.together((files) => {
+    updateRecord(loom, id, (now) => consequence(now, decided));
+    files.push(loom.gates.file(decided));
+  });
+  // Decisions about what an agent may do are not to be taken back by a power loss.
+  loom.store.sync();
 }
 
 /** What the record of the plan says in the same write. */
@@ -86,5 +106,5 @@ export function expireGate(loom: Records & Gated, record: PlanRecord): void {
   const gate = gateOf(loom, record);
   if (gate?.state !== "open") return;
   const expired: GateRecord = { ...gate, state: "expired", via: "prloom", decidedAt: isoTime(loom.clock.now()) };
-  putGates(loom, record.id, [expired], (now) => consequence(now, expired));
+  putDecision(loom, record.id, expired);
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { GATE_SCHEMA_VERSION, type GateRecord, gateRecordSchema } from "../../gate/gate-record.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { PARSED_ONCE } from "../../kernel/json.ts";
@@ -34,7 +35,8 @@ export function openGates(folder: string): Gates {
     },
     file(gate) {
       known.delete(gate.gateId);
-      return { path: pathOf(gate.gateId), data: `${JSON.stringify(gate, null, 2)}\n` };
+      const data = `${JSON.stringify(gate, null, 2)}\n`;
+      return { path: pathOf(gate.gateId), data, onWritten: () => crashPoint("gate:written") };
     },
   };
 }

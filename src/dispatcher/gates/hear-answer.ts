@@ -2,9 +2,11 @@ import type { BusEvent } from "../../bus/types.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
 import { type Judged, judgeComment, type PostedGate } from "../../gate/judge-comment.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Buses } from "../buses/buses.ts";
 import { AGENT_MESSAGE } from "../messages/messages.ts";
 import { type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
 import { answerGate } from "./answer-gate.ts";
 import type { Gated } from "./gate-store.ts";
 import { gatesOf } from "./plan-gate.ts";
@@ -16,7 +18,7 @@ type NotDecided = Extract<Judged, { decides: "none" }>;
 
 /** Takes a comment as an answer to the plan's gate; undefined for one that is none. */
 export function hearAnswer(
-  loom: Configured & Records & Gated,
+  loom: Configured & Records & Gated & Buses,
   record: PlanRecord,
   event: BusEvent,
 ): HeardAnswer | undefined {
@@ -26,9 +28,13 @@ export function hearAnswer(
   const known = gates.find((gate) => gate.event === event.id);
   // Heard before, right before a kill.
   if (known) return consequence(known);
-  const comment = { body: event.body, author, edited: event.context?.edited === true };
+  const edited = event.context?.edited === true;
+  // A comment that a plugin put off may be older than the gate.
+  const at = gates.length === 0 ? undefined : (loom.bus(record.id).cameInAt(event.id) ?? 0);
+  const comment = { body: event.body, author, edited, at };
   const judged = judgeComment(comment, gates.map(posted), { approvers: loom.config.gates.approvers });
-  if (judged.decides === "none") return unheard(judged);
+  // Where nothing is to be approved, praise is feedback like any other.
+  if (judged.decides === "none") return gates.length > 0 || isGated(loom, record) ? unheard(judged) : undefined;
   if (judged.decides === "hold" || judged.decides === "unhold") {
     const paused = judged.decides === "hold";
     updateRecord(loom, record.id, () => ({ paused }));
@@ -53,4 +59,13 @@ function consequence({ state, gateId }: GateRecord): HeardAnswer {
   return state === "revised" ? { kind: "pending" } : { kind: "answered", reason: `${state}: gate ${gateId}` };
 }
 
-const posted = ({ gateId, state }: GateRecord): PostedGate => ({ gateId, state });
+function isGated(loom: Configured, record: PlanRecord): boolean {
+  const config = planConfig(loom, record);
+  return config.ok && config.config.gated;
+}
+
+const posted = ({ gateId, state, openedAt }: GateRecord): PostedGate => ({
+  gateId,
+  state,
+  postedAt: Date.parse(openedAt),
+});

@@ -11,17 +11,12 @@ import { planText, type Records, updateRecord } from "../records.ts";
 import type { Gated } from "./gate-store.ts";
 
 /** The newest gate of a plan. */
-export function gateOf(loom: Gated, { id, gate }: PlanRecord): GateRecord | undefined {
-  if (gate === undefined) return undefined;
-  const found = loom.gates.get(gate);
-  // Without it, nothing says that the plan was not approved.
-  if (!found)
-    throw new PrloomError(
-      "state-unreadable",
-      `The gate ${gate} of ${id} is gone.`,
-      "Put its file back into .git/prloom/gates.",
-    );
-  return found;
+export function gateOf(loom: Gated, { id, uid, gate }: PlanRecord): GateRecord | undefined {
+  // One that was moved away says nothing, so the plan is shown again.
+  const found = gate === undefined ? undefined : loom.gates.get(gate);
+  if (!found || (found.planUid === uid && found.gateId === gate)) return found;
+  const hint = `Move .git/prloom/gates/${gate}.json away; the plan is then shown again.`;
+  throw new PrloomError("state-unreadable", `The gate ${gate} is not one of ${id}.`, hint);
 }
 
 /** All gates of a plan, oldest first. */
@@ -57,7 +52,8 @@ export function whatPlanSays({ metadata }: Pick<PlanRecord, "metadata">, text: P
 
 /** Whether the plan may be implemented as it is now. */
 export function doorAt(loom: Gated, record: PlanRecord, text: PlanText | undefined, config: PlanConfig): Door {
-  if (!config.gated || !text) return { kind: "open" };
+  if (!config.gated) return { kind: "open" };
+  if (!text) return { kind: "due" };
   return doorOf({ isWanted: true, gate: gateOf(loom, record), ...whatPlanSays(record, text) });
 }
 
@@ -70,7 +66,7 @@ export function approvalOf(loom: Gated, record: PlanRecord): string {
   return `## Approval\n\n${gate.decidedBy} approved this plan on ${gate.decidedAt}. Do what it says, and no more.${said}\n`;
 }
 
-/** Writes gates and what the record of their plan is to say, all of it or nothing. */
+/** Writes gates, then what the record of their plan is to say: a record names no gate that is not there. */
 export function putGates(
   loom: Records & Gated,
   id: string,
@@ -97,11 +93,13 @@ export function writeAmended(
   const path = textPath(loom, record);
   const before = planText(loom, record);
   const gate = record.gate === undefined ? undefined : gateOf(loom, record);
-  if (!before || gate?.state !== "approved" || approvedScope(gate) !== whatPlanSays(record, before).scope) {
+  const scope = scopeDigest(text, wishesOf(record.metadata).wishes);
+  const approved = gate?.state === "approved" ? approvedScope(gate) : undefined;
+  // Equal to the new text: the same amendment, and a kill came before its text.
+  if (!before || !gate || approved === scope || approved !== whatPlanSays(record, before).scope) {
     loom.texts.write(path, text);
     return;
   }
-  const scope = scopeDigest(text, wishesOf(record.metadata).wishes);
   const amendment = { at: isoTime(loom.clock.now()), by: [...by], scope };
   const amended = { ...gate, amendments: [...gate.amendments, amendment] };
   loom.store.together((files) => files.push(loom.gates.file(amended), { path, data: text }));

@@ -1,10 +1,11 @@
-import { hasWritePermission } from "../../bus/author.ts";
 import { actionId, TRIAGE } from "../../bus/names.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
+import { mayAnswer } from "../../gate/judge-comment.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import { type Records, updateRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** The events that triage or the designer was given, as far as they are not answered. */
 export function givenEvents(loom: Buses, { id, side }: PlanRecord): BusEvent[] {
@@ -72,10 +73,10 @@ export function authorOf(event: BusEvent): string {
   return event.context?.author?.login ?? event.source;
 }
 
-/** Whether a person said it whose words may change the plan; systems and bots may not. */
-export function isByApprover({ context }: BusEvent): boolean {
+/** Whether a person said it who may approve the plan; systems and bots may not. */
+export function isByApprover({ config }: Configured, { context }: BusEvent): boolean {
   const author = context?.author;
-  return author !== undefined && !author.bot && hasWritePermission(author);
+  return author !== undefined && mayAnswer(author, config.gates);
 }
 
 /** Pure: words about a plan as a prompt shows them, quoted, so that no author's words look like ours. */

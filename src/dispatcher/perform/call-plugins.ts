@@ -71,7 +71,7 @@ async function callAll(
       ...(hook.todo === undefined ? {} : { todo: hook.todo }),
       readText: () => planText(loom, record)?.text ?? "",
       // What the config brings in need not be approved again.
-      writeText: (text) => writeAmended(loom, record, { text, by: plugins.map(({ name }) => name) }),
+      writeText: (text, plugin) => writeAmended(loom, record, { text, by: [plugin] }),
     });
   } finally {
     leave();

@@ -10,6 +10,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
+import { wishesOf } from "../../plan/metadata.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
@@ -37,6 +38,7 @@ export async function openGate(
   const gateId = loom.ids.ulid(now);
   const before = gateOf(loom, record);
   const { scope, digest } = whatPlanSays(record, text);
+  const { gate: _, ...settings } = wishesOf(record.metadata).wishes;
   const { expireAfterMs } = loom.config.gates;
   const gate: GateRecord = {
     schemaVersion: GATE_SCHEMA_VERSION,
@@ -52,6 +54,7 @@ export async function openGate(
         text: text.text,
         isFirst: before === undefined,
         isAdvisory: loom.config.gates.advisory,
+        settings,
       },
       since: sinceOf(loom, record, before),
     }),
@@ -61,14 +64,14 @@ export async function openGate(
     state: "open",
     amendments: [],
   };
-  putGates(loom, record.id, [...(before?.state === "open" ? [superseded(before, gate)] : []), gate], () => ({
+  putGates(loom, record.id, [...(before?.state === "open" ? [supersededBy(gate, before)] : []), gate], () => ({
     gate: gateId,
   }));
   crashPoint("gate:opened");
 }
 
 /** The plan changed while it waited: what was shown is not to be answered any more. */
-function superseded(before: GateRecord, { openedAt }: GateRecord): GateRecord {
+function supersededBy({ openedAt }: GateRecord, before: GateRecord): GateRecord {
   return { ...before, state: "revised", told: "revised", decidedBy: "prloom", via: "prloom", decidedAt: openedAt };
 }
 
@@ -82,7 +85,10 @@ function sinceOf(loom: Located, { id }: PlanRecord, before: GateRecord | undefin
 export function tellGate(loom: Located & Records & Buses & Gated & Reporting, record: PlanRecord): void {
   const gate = gateOf(loom, record);
   if (!gate || gate.told === gate.state) return;
-  loom.globalBus().appendEvents([gateEvent(gate)]);
+  // What was shown before has no other time at which it is told.
+  const before = gate.before === undefined ? undefined : loom.gates.get(gate.before);
+  const superseded = before?.state === "revised" && before.via === "prloom" ? [gateEvent(before)] : [];
+  loom.globalBus().appendEvents([...superseded, gateEvent(gate)]);
   const actions = gate.state === "open" ? openedActions(loom, record, gate) : [decidedAction(record, gate)];
   settleGate(loom, record, `gate-${gate.gateId}-${gate.state}`, actions);
   crashPoint("gate:told");

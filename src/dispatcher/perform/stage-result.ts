@@ -228,7 +228,7 @@ async function takeTriage(
 
 /** TODOs and their provenance are one write; an event that is already there adds nothing. */
 function addTodos(
-  loom: Located & Records & Gated,
+  loom: Located & Configured & Records & Gated,
   record: PlanRecord,
   result: TriageResult,
   events: readonly BusEvent[],
@@ -242,9 +242,10 @@ function addTodos(
     .filter(({ from }) => from.length > 0);
   const next = appendTracedTodos(text, todos);
   if (next === text) return;
-  // What a system or a bot asks for is shown to a person first.
-  const asking = events.filter(({ id }) => todos.some((todo) => todo.events.includes(id)));
-  if (asking.every(isByApprover)) writeAmended(loom, record, { text: next, by: asking.map(authorOf) });
+  // What a system or a bot asks for is shown to a person first. All that triage read counts, and not only the events that it
+  // names: the words of one may have told it to name another.
+  const isApproved = events.every((event) => isByApprover(loom, event));
+  if (isApproved) writeAmended(loom, record, { text: next, by: events.map(authorOf) });
   else loom.texts.write(textPath(loom, record), next);
 }
 

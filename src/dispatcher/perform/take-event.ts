@@ -59,7 +59,7 @@ export function takeEvent(
 
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
 function takeOrTriage(
-  loom: Located & Configured & Records & Gated & AtWork & Reporting,
+  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
   record: PlanRecord,
   event: BusEvent,
 ): Taken {
@@ -92,7 +92,11 @@ type Taken =
   | { kind: "ignored"; refusal: IgnoredWhy }
   | { kind: "context"; todo: string };
 
-function judgeEvent(loom: Located & Configured & Records & Gated & AtWork, record: PlanRecord, event: BusEvent): Taken {
+function judgeEvent(
+  loom: Located & Configured & Records & Gated & Buses & AtWork,
+  record: PlanRecord,
+  event: BusEvent,
+): Taken {
   const author = event.context?.author;
   const heard = hearAnswer(loom, record, event);
   if (heard) return heard;
@@ -114,7 +118,7 @@ function judgeEvent(loom: Located & Configured & Records & Gated & AtWork, recor
   ];
   const next = addTodoContext(text.text, todo.id, lines, event.id);
   if (next !== text.text) {
-    if (isByApprover(event)) writeAmended(loom, record, { text: next, by: [authorOf(event)] });
+    if (isByApprover(loom, event)) writeAmended(loom, record, { text: next, by: [authorOf(event)] });
     else loom.texts.write(textPath(loom, record), next);
   }
   return { kind: "context", todo: todoTitle(todo) };

@@ -1,8 +1,9 @@
+import { messageOf } from "../../kernel/errors.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { SummaryExtras } from "../../plan/summary.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { doorAt, gateOf } from "../gates/plan-gate.ts";
+import { doorAt } from "../gates/plan-gate.ts";
 import type { Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -23,19 +24,33 @@ export interface GatesReport {
   readonly gates: readonly OpenGate[];
   /** Who may answer, where that is not everyone with write permission. */
   readonly approvers: readonly string[] | undefined;
+  /** Plans whose gates cannot be read, and why. */
+  readonly problems: readonly string[];
 }
 
-/** All gates that wait for an answer, oldest first. */
+/** All gates that wait for an answer, oldest first. One that cannot be read keeps no other from being listed. */
 export function readGates(loom: Located & Configured & Records & Gated): GatesReport {
   const { records } = loom.store.list({ status: "active" }, { limit: Number.MAX_SAFE_INTEGER });
+  const problems: string[] = [];
   const open = records.flatMap((record) => {
-    const gate = record.deleted ? undefined : gateOf(loom, record);
-    if (gate?.state !== "open") return [];
-    const { gateId, digest, openedAt, expiresAt, shown, text } = gate;
-    return [{ plan: record.id, title: titleOf(text, record.id), gateId, digest, openedAt, expiresAt, shown }];
+    try {
+      return record.deleted ? [] : openGateOf(loom, record);
+    } catch (error) {
+      problems.push(`${record.id}: ${messageOf(error)}`);
+      return [];
+    }
   });
   const gates = open.sort((a, b) => a.openedAt.localeCompare(b.openedAt));
-  return { gates, approvers: loom.config.gates.approvers };
+  return { gates, approvers: loom.config.gates.approvers, problems };
+}
+
+/** None where gates were switched off since, or where the plan is about to be shown again. */
+function openGateOf(loom: Located & Configured & Records & Gated, record: PlanRecord): OpenGate[] {
+  const config = planConfig(loom, record);
+  const door = config.ok ? doorAt(loom, record, planText(loom, record), config.config) : undefined;
+  if (door?.kind !== "closed") return [];
+  const { gateId, digest, openedAt, expiresAt, shown, text } = door.gate;
+  return [{ plan: record.id, title: titleOf(text, record.id), gateId, digest, openedAt, expiresAt, shown }];
 }
 
 /** Where a plan that is to be approved stands; what was designed is complete until it is shown. */

@@ -12,8 +12,10 @@ import { readTextNoFollow } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
 import { removeView } from "../enclosure/run-view.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { doorAt } from "../gates/plan-gate.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
-import { type Records, refuseUnrecovered, requireRecord } from "../records.ts";
+import { planText, type Records, refuseUnrecovered, requireRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requirePlanConfig } from "../settings/plan-config.ts";
 import { endVisit, keepNow, noteVisit } from "../worktree/set-aside.ts";
@@ -37,7 +39,7 @@ export interface AgentCall {
 
 /** Runs an agent for a plugin, in the worktree of its plan, like any other run: through the shim, with the same limits. */
 export async function runPluginAgent(
-  loom: Located & Naming & Configured & Records & Pooled & AtWork & Reporting & Stopping & Waking,
+  loom: Located & Naming & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping & Waking,
   planId: string,
   call: AgentCall,
 ): Promise<string> {
@@ -48,6 +50,8 @@ export async function runPluginAgent(
   // From then on neither the plan's own agent nor another plugin's starts in this worktree.
   const leave = await loom.occupancy.enterWhenFree(planId, "plugin-agent", call.signal);
   try {
+    // What the plan is by now: it may have waited for long.
+    if (call.options.stage === "worker") refuseUnapproved(loom, requireRecord(loom, planId), config);
     return await inKeptTree(loom, record, { call, config });
   } finally {
     leave();
@@ -59,6 +63,13 @@ function refuseWithoutWorktree({ id, worktreeReady }: PlanRecord): void {
   if (worktreeReady) return;
   const hint = `\`prloom show ${id}\` tells the plan's state.`;
   throw new PrloomError("plan-state", `${id} has no worktree, so no agent can run for it.`, hint);
+}
+
+/** Only a worker may change files, and only for a plan that was approved. */
+function refuseUnapproved(loom: Located & Records & Gated, record: PlanRecord, config: PlanConfig): void {
+  if (doorAt(loom, record, planText(loom, record), config).kind === "open") return;
+  const hint = `\`prloom approve ${record.id}\` approves the plan; until then an agent of another stage may run.`;
+  throw new PrloomError("plan-state", `${record.id} is not approved, so no agent may change files for it.`, hint);
 }
 
 interface Planned {

@@ -16,6 +16,7 @@ import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { copyFiles } from "../enclosure/copy-files.ts";
 import type { Enclosure } from "../enclosure/enclose.ts";
 import { makeRunCopy } from "../enclosure/run-copy.ts";
+import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { approvalOf } from "../gates/plan-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
@@ -70,6 +71,8 @@ export async function startAgentRun(
   const over = loom.pool.started(choice.agent.name);
   const coming: Coming = { number, runDir, stage, agent: choice.agent, config, over };
   try {
+    // The door is closed for all but the worker.
+    if (config.gated && stage !== "worker") await requireEnforced(loom.config, { [choice.agent.name]: choice.agent });
     await prepareWorktree(loom, record, coming, text);
     const enclosing = { agent: choice.agent, runDir, use: stage, ...treeFor(record), ...oursFor(choice.agent, runDir) };
     const enclosure = await encloseAgent(loom, record, enclosing);

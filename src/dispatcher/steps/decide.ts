@@ -123,12 +123,16 @@ function decideOpen(view: PlanView, now: number): Step {
 /** What a plan does in place of being implemented. The designer, and what ended before the door was closed, are not held. */
 function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined {
   const { record, door } = view;
-  if (door.kind === "open" || isDesignDue(record, doc) || record.side?.stage === "designer") return undefined;
+  if (door.kind === "open") return undefined;
+  if (isDesignDue(record, doc)) return isUncommitted(record) ? { kind: "drop-todo" } : undefined;
+  if (record.side?.stage === "designer") return undefined;
   if (record.side && view.run === "ended") return undefined;
-  if (!record.current && nextTodo(doc).kind !== "todo") return undefined;
+  // With nothing left to do there is nothing to approve, unless a person took back what is done already.
+  const isAsked = door.kind === "closed" || view.withdrawn === true;
+  if (!record.current && nextTodo(doc).kind !== "todo" && !isAsked) return undefined;
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
-  if (door.kind === "due") return { kind: "open-gate" };
+  if (door.kind === "due") return { kind: record.status === "review" ? "reopen" : "open-gate" };
   const { openedAt, remindedAt = openedAt, expiresAt } = door.gate;
   const expiry = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
   if (now >= expiry) return { kind: "expire-gate" };
@@ -139,6 +143,11 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
     why: `waits for your answer: \`prloom approve ${record.id}\``,
     until: Math.min(expiry, reminder),
   };
+}
+
+/** Work on a TODO that another design may drop or reword: with the door closed it is neither gone on with nor committed. */
+function isUncommitted({ current }: PlanRecord): boolean {
+  return current !== undefined && ["running", "ended", "verified"].includes(current.stage);
 }
 
 /**

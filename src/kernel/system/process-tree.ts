@@ -123,6 +123,16 @@ export function processesWithVariable(entry: string): ProcessInfo[] {
   return processTable((pid) => carries(pid, entry));
 }
 
+/** The variable as the nearest process above this one was started with it, whatever was unset since. */
+export function variableAbove(name: string): string | undefined {
+  for (let pid = process.ppid; pid > 0; pid = readProcess(pid)?.parent ?? 0) {
+    const entries = readProc(pid, "environ")?.split("\0") ?? [];
+    const found = entries.find((entry) => entry.startsWith(`${name}=`));
+    if (found !== undefined) return found.slice(name.length + 1);
+  }
+  return undefined;
+}
+
 export interface RunSearch {
   /** Neither found nor searched below: the one that asks. Its own pid is always left out. */
   readonly except?: readonly number[];

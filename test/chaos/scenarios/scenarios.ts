@@ -254,6 +254,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "gate:opened": gated,
   "gate:reminded": gated,
   "gate:told": gated,
+  "gate:written": gated,
   "home:kept": sandboxed,
   "home:old": sandboxed,
   "hook-agent:kept": review,

@@ -59,6 +59,17 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     /review/,
   ],
   [
+    "a plan in review whose approval was taken back is active again, to be shown",
+    { door: due, withdrawn: true, text: DONE, record: { status: "review" } },
+    "reopen",
+  ],
+  [
+    "a plan that is done and whose approval was taken back is shown",
+    { door: due, withdrawn: true, text: DONE },
+    "open-gate",
+  ],
+  ["shown again, it is not finished before the answer", { door: closed, text: DONE }, "wait", /prloom approve p/],
+  [
     "work that was approved is not gone on with",
     { door: due, record: { current: { ...current, stage: "ended" } } },
     "open-gate",
@@ -72,6 +83,21 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     "an approval that was taken back ends the run",
     { door: due, withdrawn: true, run: "live", record: { current: { ...current, stage: "running" } } },
     "stop-run",
+  ],
+  ...(["running", "ended", "verified"] as const).map((stage): (typeof TABLE)[number] => [
+    `a person sends the plan back while a TODO is ${stage}: no worker goes on with it, and nothing of it is committed`,
+    { door: due, record: { revising: true, designed: true, current: { ...current, stage } } },
+    "drop-todo",
+  ]),
+  [
+    "what was committed before a person sent the plan back is ticked",
+    { door: due, record: { revising: true, designed: true, current: { ...current, stage: "committed" } } },
+    "tick",
+  ],
+  [
+    "a plan in review that got another TODO is active again before it is shown: only then can it be sent back",
+    { door: due, record: { status: "review" } },
+    "reopen",
   ],
   ["what triage left before is settled", { door: closed, run: "ended", record: { side } }, "settle-side"],
   [

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { gateStates, killed, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
+import { startDaemon } from "../../testing/daemon.ts";
+import { makeGatedProject } from "../../testing/gated.ts";
+import { CLI, NODE_FLAGS } from "../../testing/program.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
+
+function gateFile(project: Project): string {
+  return join(project.authority, "gates", readdirSync(join(project.authority, "gates"))[0] ?? "");
+}
+
+async function refuses(project: Project, expected: RegExp, ...args: string[]): Promise<void> {
+  const { code, stderr } = await project.cli(args);
+  assert.notEqual(code, 0);
+  assert.match(stderr, expected);
+}
+
+describe("a gate", { concurrency: 2 }, () => {
+  it("is not answered by an agent of the plan that hides its run", async () => {
+    const project = await waitingAtGate();
+    const env = { ...process.env, HOME: project.home, PRLOOM_RUN_ID: `${project.record("shop").uid}/1` };
+    for (const words of [
+      ["approve", "shop"],
+      ["comment", "shop", "approved"],
+    ]) {
+      const args = [process.execPath, ...NODE_FLAGS, CLI, ...words].map((one) => `'${one}'`).join(" ");
+      const script = `env -u PRLOOM_RUN_ID ${args}; exit $?`;
+      const { status, stderr } = spawnSync("sh", ["-c", script], { cwd: project.root, env, encoding: "utf8" });
+      assert.equal(status, 2, stderr);
+      assert.match(stderr, /agents cannot change plans/);
+    }
+    assert.deepEqual(await gateStates(project), ["open"]);
+    project.remove();
+  });
+
+  it("is not answered before it is shown", async () => {
+    const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
+    project.plan("shop", ["make one"]);
+    await killed(project, "gate:opened", "start", "--until-idle");
+    await refuses(project, /it was not shown to anyone yet/, "approve", "shop");
+    await untilIdle(project);
+    assert.match((await showPlan(project)).thread[0]?.body ?? "", /waits for your answer/);
+    await succeeds(project, "approve", "shop");
+    project.remove();
+  });
+
+  it("is not answered after its time, though no dispatcher has looked since", async () => {
+    const project = await waitingAtGate(["make one"], { gates: { expireAfter: "1h" } });
+    const path = gateFile(project);
+    const gate = JSON.parse(readFileSync(path, "utf8")) as object;
+    writeFileSync(path, JSON.stringify({ ...gate, expiresAt: "2026-01-01T00:00:00.000Z" }));
+    await refuses(project, /waited for an answer until 2026-01-01/, "approve", "shop");
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["expired"]);
+    project.remove();
+  });
+
+  it("that cannot be read keeps no other from being listed, and is opened again when it was moved away", async () => {
+    const project = await waitingAtGate();
+    const path = gateFile(project);
+    project.plan("other", ["make two"]);
+    await untilIdle(project);
+    writeFileSync(path, "{");
+    const listed = JSON.parse(await succeeds(project, "gates", "--json")) as {
+      gates: { plan: string }[];
+      problems: string[];
+    };
+    assert.deepEqual(
+      listed.gates.map(({ plan }) => plan),
+      ["other"],
+    );
+    assert.match(listed.problems.join(), /^shop: .* is not a gate that can be read/);
+    renameSync(path, join(project.home, "torn.json"));
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["open"]);
+    project.remove();
+  });
+
+  it("of another plan opens no door", async () => {
+    const project = await waitingAtGate();
+    const path = gateFile(project);
+    project.plan("other", ["make one"]);
+    await untilIdle(project);
+    await succeeds(project, "approve", "other");
+    const [other] = (await showPlan(project, "other")).gates;
+    const shop = JSON.parse(readFileSync(path, "utf8")) as { gateId: string; scope: string };
+    writeFileSync(path, JSON.stringify({ ...other, gateId: shop.gateId, scope: shop.scope }));
+    await project.work();
+    assert.deepEqual(project.commits("shop"), []);
+    await refuses(project, /is not one of shop/, "approve", "shop");
+    project.remove();
+  });
+
+  it("is not listed any more when the plan was changed since: it is about to be shown again", async () => {
+    const project = await waitingAtGate();
+    const file = join(project.home, "other.md");
+    writeFileSync(file, project.planText("shop").replace("make one", "make another"));
+    await succeeds(project, "edit", "shop", "--file", file);
+    const { gates } = JSON.parse(await succeeds(project, "gates", "--json")) as { gates: object[] };
+    assert.deepEqual(gates, []);
+    await untilIdle(project);
+    const events = readFileSync(join(project.authority, "bus", "events.jsonl"), "utf8");
+    assert.deepEqual(events.match(/"gate_(?:opened|decided)"/g), ['"gate_opened"', '"gate_decided"', '"gate_opened"']);
+    project.remove();
+  });
+
+  it("is withdrawn for a plan in review: it is not merged, and shown again before it is in review again", async () => {
+    const project = await waitingAtGate();
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    await succeeds(project, "withdraw", "shop");
+    await refuses(project, /The approval of shop was withdrawn/, "merge", "shop");
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["withdrawn", "open"]);
+    assert.equal(project.record("shop").status, "active");
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    await succeeds(project, "merge", "shop");
+    await refuses(project, /the plan is done/, "withdraw", "shop");
+    project.remove();
+  });
+
+  it("is withdrawn, and the plan sent back: the designer runs, and no worker before the next approval", async () => {
+    const { project, halfWay } = makeGatedProject({ config: { gates: { plan: true, advisory: true } } });
+    project.plan("shop", ["[waits] make one"]);
+    await untilIdle(project);
+    await succeeds(project, "approve", "shop");
+    const dispatcher = await startDaemon(project);
+    await halfWay(dispatcher, "shop");
+    await succeeds(project, "withdraw", "shop");
+    await dispatcher.said("shop", /waits for your answer/);
+    await succeeds(project, "revise", "shop", "Another way.");
+    await dispatcher.said("shop", /designed: 3 TODOs/);
+    await dispatcher.end();
+    await untilIdle(project);
+    const runs = join(project.authority, "plans", "shop", "runs");
+    const stages = readdirSync(runs)
+      .map((run) => join(runs, run, "run.json"))
+      .filter((path) => existsSync(path))
+      .map((path) => (JSON.parse(readFileSync(path, "utf8")) as { stage: string }).stage);
+    assert.deepEqual(stages, ["worker", "designer"]);
+    assert.deepEqual(await gateStates(project), ["withdrawn", "revised", "open"]);
+    assert.deepEqual(project.commits("shop"), []);
+    project.remove();
+  });
+
+  it("keeps a designer from running that nothing keeps from writing, also where only the plan asks for a gate", async () => {
+    const project = makeProject();
+    project.plan("shop", [], { status: "queued", metadata: { gates: { plan: true } } });
+    await project.work();
+    assert.match(project.record("shop").blocked?.reason ?? "", /nothing keeps the agent test from writing/);
+    assert.throws(() => project.runFile("shop", 1, "prompt.md"), { code: "ENOENT" });
+    project.remove();
+  });
+
+  it("keeps an agent of a plugin from changing files", async () => {
+    const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
+    mkdirSync(join(project.root, "plugins"));
+    const call = `ctx.runAgent("go", { stage: "worker" })`;
+    const said = join(project.home, "said");
+    const code = `import { writeFileSync } from "node:fs";
+      const tell = (error) => writeFileSync(${JSON.stringify(said)}, String(error?.message));
+      export default () => ({ onEvent: (event, ctx) => ${call}.then(tell, tell) });`;
+    writeFileSync(join(project.root, "plugins", "eager.mjs"), code);
+    project.config({ plugins: { eager: { module: "./plugins/eager.mjs" } } });
+    project.plan("shop", ["make one"]);
+    await untilIdle(project);
+    await succeeds(project, "comment", "shop", "What about the tests?");
+    await untilIdle(project);
+    assert.match(readFileSync(said, "utf8"), /shop is not approved, so no agent may change files/);
+    project.remove();
+  });
+});
