@@ -31,7 +31,7 @@ export function hearAnswer(
   if (judged.decides === "none") return unheard(judged);
   if (judged.decides === "hold" || judged.decides === "unhold") {
     const paused = judged.decides === "hold";
-    updateRecord(loom, record.id, () => ({ paused }));
+    updateRecord(loom, record.id, () => ({ paused, halted: undefined }));
     return { kind: "answered", reason: paused ? "paused" : "goes on" };
   }
   const { decides: decision, gateId = "", words } = judged;
