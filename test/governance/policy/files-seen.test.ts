@@ -25,6 +25,10 @@ test("links are followed below the other root, absolute ones too", () => {
 
 test("where the other root is gone, nothing is taken for a path without links", () => {
   const seen = filesSeenFrom(() => join(root, "gone"));
-  for (const look of [() => realPath("/tmp/there/a.ts", "/", seen), () => seen.kind("/tmp"), () => seen.entries("/tmp")])
+  for (const look of [
+    () => realPath("/tmp/there/a.ts", "/", seen),
+    () => seen.kind("/tmp"),
+    () => seen.entries("/tmp"),
+  ])
     assert.throws(look, /cannot be looked at/);
 });
