@@ -1,5 +1,7 @@
-import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { matchesAny } from "../governance/policy/paths.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import { errnoOf } from "../kernel/errors.ts";
@@ -10,6 +12,8 @@ export interface WorktreeDisk {
   /** All that git does not ignore. */
   files(): Promise<readonly string[]>;
   read(path: string): Promise<Buffer | undefined>;
+  /** Gives the owner back a folder that was made unreadable, or may not be written. */
+  unlock(folder: string): Promise<void>;
   remove(path: string): Promise<void>;
   write(path: string, bytes: Buffer, mode: number): Promise<void>;
   link(path: string, to: string): Promise<void>;
@@ -17,16 +21,21 @@ export interface WorktreeDisk {
 
 /** For where nothing more can be reached than the agent can reach itself. */
 function plainDisk(root: string): WorktreeDisk {
+  const removed = async (at: string): Promise<void> => {
+    // Nested more deeply than a path can name, only a program that goes from folder to folder gets there.
+    await rm(at, { recursive: true, force: true }).catch(() => promisify(execFile)("rm", ["-rf", "--", at]));
+  };
   const placed = async (path: string): Promise<string> => {
     const at = join(root, path);
-    await rm(at, { recursive: true, force: true });
+    await removed(at);
     await mkdir(dirname(at), { recursive: true });
     return at;
   };
   return {
     files: () => filesIn(root),
     read: (path) => readFile(join(root, path)),
-    remove: (path) => rm(join(root, path), { recursive: true, force: true }),
+    unlock: (folder) => chmod(join(root, folder), OWNER_ALL),
+    remove: (path) => removed(join(root, path)),
     write: async (path, bytes, mode) => writeFile(await placed(path), bytes, { mode, flag: "wx" }),
     link: async (path, to) => symlink(to, await placed(path)),
   };
@@ -35,6 +44,9 @@ function plainDisk(root: string): WorktreeDisk {
 /** What is larger, or more, is left to the dispatcher, which compares with the commit when the run has ended. */
 const MAX_FILES = 1000;
 const MAX_BYTES = 1024 ** 2;
+/** Far below what a system takes as one path, the worktree's included. */
+const MAX_PATH = 1024;
+const OWNER_ALL = 0o700;
 
 /** Not the repository's: the run's own folder, git's, which the dispatcher compares, and what OpenCode itself installs. */
 const NOT_COMPARED =
@@ -86,7 +98,7 @@ export class ProtectedFiles {
     this.#kept ??= this.#look();
     const kept = await this.#kept;
     const back = await this.#remakeFolders(kept);
-    const there = [...(await this.#list()), ...also.filter((path) => this.#isProtected(path))];
+    const there = [...(await this.#list()).found, ...also.filter((path) => this.#isProtected(path))];
     const paths = [...new Set([...kept.keys(), ...there])];
     const marks = await Promise.all(paths.map((path) => this.#markOf(path)));
     for (const [at, path] of paths.entries()) {
@@ -101,8 +113,9 @@ export class ProtectedFiles {
   async #look(): Promise<Map<string, Kept>> {
     const isAnywhere = this.#protected.some((pattern) => placeOf(pattern) === "" && !pattern.endsWith(".git"));
     const others = isAnywhere ? (await this.#disk.files()).filter((path) => this.#isProtected(path)) : [];
-    const found = [...new Set([...(await this.#list()), ...others])];
-    this.#isPartial ||= found.length >= MAX_FILES;
+    const listed = await this.#list();
+    const found = [...new Set([...listed.found, ...others])];
+    this.#isPartial = !listed.isWhole || found.length >= MAX_FILES;
     const kept = new Map<string, Kept>();
     for (const path of found.slice(0, MAX_FILES)) {
       const stat = await this.#statOf(path);
@@ -121,14 +134,17 @@ export class ProtectedFiles {
     return bytes ? { bytes } : {};
   }
 
-  /** A link in the place of a folder would lead what is put back elsewhere. */
+  /** A link in the place of a folder would lead what is put back elsewhere, and a folder that is locked would keep it out. */
   async #remakeFolders(kept: ReadonlyMap<string, Kept>): Promise<string[]> {
     const folders = new Set([...kept.keys()].flatMap(foldersOf));
     const back: string[] = [];
     const sorted = [...folders].sort();
-    const stats = await Promise.all(sorted.map((folder) => this.#statOf(folder)));
+    const stats = await Promise.all(sorted.map((folder) => this.#statOf(folder).catch(() => "unreachable" as const)));
     for (const [at, folder] of sorted.entries()) {
-      if (stats[at]?.isDirectory() !== false) continue;
+      // What is above it is as it was by now.
+      const stat = stats[at] === "unreachable" ? await this.#statOf(folder) : stats[at];
+      if (stat?.isDirectory()) await this.#unlock(folder, stat);
+      if (stat?.isDirectory() !== false) continue;
       await this.#disk.remove(folder);
       back.push(folder);
     }
@@ -138,7 +154,8 @@ export class ProtectedFiles {
   /** Whether it was other than before: a file that was only touched is as it was. */
   async #restore(path: string, before: Kept | undefined): Promise<boolean> {
     if (!before) {
-      if (this.#isPartial) return false;
+      // It may have gone with the folder that lay in the place of a file.
+      if (this.#isPartial || !(await this.#statOf(path))) return false;
       await this.#disk.remove(path);
       return true;
     }
@@ -150,24 +167,33 @@ export class ProtectedFiles {
     return !isSame;
   }
 
-  async #list(): Promise<readonly string[]> {
+  async #list(): Promise<{ readonly found: readonly string[]; readonly isWhole: boolean }> {
     const found: string[] = [];
+    let isWhole = true;
     // Level by level, each asked for at once: most of these places are not there.
     for (let level = this.#places; level.length > 0 && found.length < MAX_FILES; ) {
       const below = (await Promise.all(level.map((path) => this.#lookAt(path, found)))).flat();
-      this.#isPartial ||= below.length > MAX_FILES;
+      isWhole &&= below.length <= MAX_FILES;
       level = below.slice(0, MAX_FILES);
     }
-    return found;
+    return { found, isWhole };
   }
 
-  /** Notes a file, and gives what is in a folder. */
+  /** Notes a file, and gives what is in a folder. One whose files no path can name is noted as a whole. */
   async #lookAt(path: string, found: string[]): Promise<string[]> {
     if (NOT_COMPARED.test(path)) return [];
     const stat = await this.#statOf(path);
-    if (stat?.isDirectory()) return (await readdir(join(this.#root, path))).map((name) => `${path}/${name}`);
+    const isFolder = stat?.isDirectory() === true;
+    if (isFolder && path.length <= MAX_PATH) {
+      await this.#unlock(path, stat);
+      return (await readdir(join(this.#root, path))).map((name) => `${path}/${name}`);
+    }
     if (stat && this.#isProtected(path)) found.push(path);
     return [];
+  }
+
+  async #unlock(folder: string, { mode }: { readonly mode: bigint }): Promise<void> {
+    if ((Number(mode) & OWNER_ALL) !== OWNER_ALL) await this.#disk.unlock(folder);
   }
 
   #isProtected(path: string): boolean {

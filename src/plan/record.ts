@@ -135,6 +135,8 @@ export const planRecordSchema = z.strictObject({
   status: z.enum(STORED_STATUSES),
   hidden: z.boolean(),
   paused: z.boolean(),
+  /** Paused with `--now`: what is left of a TODO waits as well. */
+  halted: z.literal(true).optional(),
   source: planSourceSchema.optional(),
   blocked: blockedSchema.optional(),
   branch: z.string().optional(),

@@ -29,6 +29,7 @@ async function kept() {
     writeFileSync(join(files.root, path), text);
   };
   write(".github/ci.yml", "good\n");
+  write(".github/deep/deep.yml", "deep\n");
   write(".claude/settings.json", "{}\n");
   write("lib/deep/deploy.yml", "deploy\n");
   write("prloom/config.json", "{}\n");
@@ -70,6 +71,37 @@ test("what was changed, made, removed or replaced by a link is as it was, and na
   assert.equal(existsSync(join(root, "src", "settings.json")), false);
   assert.deepEqual(await guard.putBack(), []);
 });
+
+/** What a script can do to keep us from looking, or from putting back. */
+const IN_THE_WAY = {
+  "a link to itself": "rm -r .github && ln -s .github .github",
+  "folders that are locked": "chmod 000 .github/deep .github",
+  "a folder that may not be written": "chmod 555 .github",
+  "folders too deep for a path":
+    'cd .github && name=$(printf "%0250d" 0) && for _ in $(seq 20); do mkdir $name && cd -P $name; done',
+  "a folder in the place of a file": "rm .github/ci.yml && mkdir -p .github/ci.yml/x && touch .github/ci.yml/x/y",
+  "more files than are looked at": "mkdir .github/many && cd .github/many && touch $(seq 1500)",
+};
+
+for (const [what, script] of Object.entries(IN_THE_WAY)) {
+  test(`${what} does not keep it from being put back`, async () => {
+    const { root, guard, write, read } = await kept();
+    write(".github/ci.yml", "evil\n");
+    write(".github/deep/own.yml", "evil\n");
+    write(".claude/settings.json", "evil\n");
+    execFileSync("bash", ["-c", script], { cwd: root });
+    const back = await guard.putBack();
+    assert(back.includes(".github/ci.yml") && back.includes(".claude/settings.json"), back.join());
+    assert.deepEqual([".github/ci.yml", ".github/deep/deep.yml", ".claude/settings.json"].map(read), [
+      "good\n",
+      "deep\n",
+      "{}\n",
+    ]);
+    assert.equal(existsSync(join(root, ".github/deep/own.yml")), false);
+    await guard.putBack();
+    assert.deepEqual(await guard.putBack(), []);
+  });
+}
 
 test("what a script changed and committed is found as well", async () => {
   const { root, guard, write, read } = await kept();

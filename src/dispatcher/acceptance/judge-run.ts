@@ -1,7 +1,8 @@
-import { matchesGlob } from "node:path";
 import type { RunExit } from "../../agents/port.ts";
 import type { RepositoryShape } from "../../git/staging/repository-shape.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
+import { expandBraces } from "../../governance/shell/values/braces.ts";
+import { fitsPath } from "../../governance/shell/values/glob.ts";
 import type { Claims } from "../../plan/todos/claims.ts";
 
 export type Changes =
@@ -93,7 +94,7 @@ function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "s
   // Evidence stands for a change that nothing more is said about.
   const isEnough = run.evidence && glob === undefined && expects !== "tests";
   if (changes.files.length === 0) return isEnough ? undefined : nothingChanged(changes.onlyProtected);
-  if (glob !== undefined && !changes.files.some((file) => fits(file, glob))) {
+  if (glob !== undefined && !changes.files.some(fitting([glob]))) {
     return `The TODO is ticked, but no changed file matches \`${glob}\`, which its context expects.`;
   }
   if (expects === "tests" && !changes.files.some(isTestFile)) {
@@ -103,12 +104,15 @@ function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "s
 }
 
 /** As patterns are written for shells, or as those of the config, where a folder stands for what is in it. */
-const fits = (file: string, glob: string): boolean => matchesGlob(file, glob) || matchesAny(file, [glob]);
+function fitting(globs: readonly string[]): (file: string) => boolean {
+  const written = globs.flatMap((glob) => expandBraces(glob) ?? []);
+  return (file) => matchesAny(file, globs) || written.some((glob) => fitsPath(glob, file));
+}
 
 /** What a script did counts as well: the policy inside of an agent sees only its calls. */
 function outsideScope({ scope }: RunEvidence, { files }: Extract<Changes, { kind: "staged" }>): string | undefined {
-  const isOutside = (file: string): boolean => scope.some((patterns) => !patterns.some((glob) => fits(file, glob)));
-  const outside = files.filter(isOutside);
+  const all = scope.map(fitting);
+  const outside = files.filter((file) => all.some((fits) => !fits(file)));
   if (outside.length === 0) return undefined;
   return `The TODO is ticked, but its paths or its role do not allow a change of ${named(outside)}. Put that back as it was.`;
 }

@@ -45,7 +45,7 @@ export function setHidden(loom: Located & Naming & Records & Intake & Reporting,
 /** `now` ends what is at work as well: that is interrupted, and no attempt. */
 export async function pausePlan(loom: Records & AtWork, id: string, now: boolean): Promise<{ ended: boolean }> {
   allowed(loom, id, "pause");
-  updateRecord(loom, id, () => ({ paused: true }));
+  updateRecord(loom, id, () => ({ paused: true, halted: now || undefined }));
   crashPoint("pause:noted");
   const ended = now && loom.occupancy.isAtWork(id);
   if (!ended) return { ended };
@@ -57,7 +57,7 @@ export async function pausePlan(loom: Records & AtWork, id: string, now: boolean
 
 export function resumePlan(loom: Records, id: string): void {
   allowed(loom, id, "resume");
-  updateRecord(loom, id, () => ({ paused: false }));
+  updateRecord(loom, id, () => ({ paused: false, halted: undefined }));
 }
 
 export function blockByPerson(loom: Records & Reporting, id: string, reason: string): void {

@@ -37,7 +37,7 @@ export function hearAnswer(
   if (judged.decides === "none") return gates.length > 0 || isGated(loom, record) ? unheard(judged) : undefined;
   if (judged.decides === "hold" || judged.decides === "unhold") {
     const paused = judged.decides === "hold";
-    updateRecord(loom, record.id, () => ({ paused }));
+    updateRecord(loom, record.id, () => ({ paused, halted: undefined }));
     return { kind: "answered", reason: paused ? "paused" : "goes on" };
   }
   const { decides: decision, gateId = "", words } = judged;

@@ -1,7 +1,7 @@
 import { splitNul } from "../../git/output.ts";
 import { gitIn, type Worktree } from "../../git/worktree/worktrees.ts";
 import type { WorktreeDisk } from "../../hosts/protected-files.ts";
-import { ensureLinkIn, placeFile, readInside } from "../../kernel/held/files.ts";
+import { ensureLinkIn, placeFile, readInside, unlockFolder } from "../../kernel/held/files.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
 
 const MAX_BYTES = 1024 ** 2;
@@ -13,6 +13,7 @@ export function heldDisk(worktree: Worktree): WorktreeDisk {
   return {
     files: async () => splitNul((await gitIn(worktree, ALL_FILES)).stdout),
     read: async (path) => readInside(root, path, MAX_BYTES),
+    unlock: async (folder) => unlockFolder(root, folder),
     remove: async (path) => removeFrom(root, path),
     write: async (path, bytes, mode) => placeFile(root, path, bytes, mode),
     link: async (path, to) => ensureLinkIn(root, path, to),

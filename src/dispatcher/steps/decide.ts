@@ -110,6 +110,8 @@ function decideOpen(view: PlanView, now: number): Step {
   if (view.bus.fresh > 0) return waits("plugins look at what was said");
   const held = heldAtGate(view, view.doc, now);
   if (held && view.run !== "interrupted") return held;
+  // Else what was ended just now, a check for instance, would begin again.
+  if (record.paused && record.halted && view.run !== "interrupted") return waits("paused");
   if (record.current) return decideCurrent(view);
   if (record.side) return decideSide(view);
   if (record.hidden) return waits("hidden");

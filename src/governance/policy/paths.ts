@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { wildcardMatcher } from "./wildcards.ts";
 
 /** The file system that is asked about links; a test gives one of its own. */
 export interface Files {
@@ -126,11 +127,17 @@ const anyCase = new WeakMap<readonly string[], Matcher>();
 
 type Matcher = (path: string) => boolean;
 
+/** With more of them a regular expression can take for ever; it is the faster way with fewer. */
+const MAX_WILDCARDS = 2;
+const isSimple = (pattern: string): boolean => (pattern.match(/\*+/g) ?? []).length <= MAX_WILDCARDS;
+
 function compile(patterns: readonly string[], letters: Letters): Matcher {
   if (patterns.includes("**")) return () => true;
-  const sources = patterns.map(sourceOf).join("|");
-  const regular = new RegExp(`^(?:${sources})(?:/.*)?$`, letters === "exact" ? "s" : "is");
-  return (path) => regular.test(path);
+  const cased = (text: string): string => (letters === "exact" ? text : text.toLowerCase());
+  const others = patterns.filter((one) => !isSimple(one)).map((one) => wildcardMatcher(cased(trimmed(one))));
+  const sources = patterns.filter(isSimple).map(sourceOf).join("|");
+  const regular = new RegExp(sources === "" ? "(?!)" : `^(?:${sources})(?:/.*)?$`, letters === "exact" ? "s" : "is");
+  return (path) => regular.test(path) || others.some((fits) => fits(cased(path)));
 }
 
 /** Patterns of the config: `*` within a folder, `**` across, and a folder stands for what is in it. */
@@ -145,10 +152,10 @@ export function matchesAny(path: string, patterns: readonly string[], letters: L
   return matcher(path);
 }
 
+const trimmed = (pattern: string): string => pattern.replace(/^\.\//, "").replace(/\/+$/, "");
+
 const sourceOf = (pattern: string): string =>
-  pattern
-    .replace(/^\.\//, "")
-    .replace(/\/+$/, "")
+  trimmed(pattern)
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")
     .replace(/\*\*\/?|\*|\?/g, (found) =>
       found === "**/" ? "(?:.*/)?" : found === "**" ? ".*" : found === "*" ? "[^/]*" : "[^/]",

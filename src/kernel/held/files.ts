@@ -38,6 +38,11 @@ export function ensureFolder(root: string, below: Below): void {
   within(root, partsOf(below), insist, () => undefined);
 }
 
+/** Gives the owner back the folder `<root>/<below>`, and all above it, where they are real ones. */
+export function unlockFolder(root: string, below: Below): void {
+  ifThere(() => within(root, partsOf(below), stepToChange, () => undefined));
+}
+
 /** Makes `<root>/<below>` a real folder that is new and empty. */
 export function remakeFolder(root: string, below: Below): void {
   withinParent(root, below, insist, (folder, name) => {

@@ -50,6 +50,22 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["
   ["nothing expected", { changes: { ...changes, files: [] }, expects: "none" }, "accept"],
   ["the expected file", { expects: "files src/*.ts", changes: { ...changes, files: ["src/a.ts"] } }, "accept"],
   ["not the expected file", { expects: "files src/*.ts" }, "again", /src\/\*\.ts/],
+  ["one of several", { expects: "files src/{a,b}.[tj]s", changes: { ...changes, files: ["src/b.js"] } }, "accept"],
+  ["none of several", { expects: "files src/{a,b}.[tj]s", changes: { ...changes, files: ["src/c.ts"] } }, "again"],
+  ["at any depth", { expects: "files **/b/*.[tj]s", changes: { ...changes, files: ["a/b/b/c.ts"] } }, "accept"],
+  // A plan may be written by a stranger, and names of files by an agent.
+  ["choices without end", { expects: `files ${"{a,b}".repeat(40)}` }, "again"],
+  ["a range without end", { expects: "files {1..100000000}" }, "again"],
+  [
+    "wildcards without end",
+    { expects: `files ${"*a".repeat(50)}b`, changes: { ...changes, files: ["a".repeat(200)] } },
+    "again",
+  ],
+  [
+    "repetitions without end",
+    { expects: "files +(a|aa)+(a|aa)+(a|aa)b", changes: { ...changes, files: ["a".repeat(200)] } },
+    "again",
+  ],
   ["a test as expected", { expects: "tests", changes: { ...changes, files: ["src/a.test.ts"] } }, "accept"],
   ["a test in a folder", { expects: "tests", changes: { ...changes, files: ["test/a.py"] } }, "accept"],
   [

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
 import { projectMaker, succeeds } from "../../testing/projects.ts";
@@ -28,6 +29,24 @@ describe("what narrows what a run may do ends it, and that is no attempt:", { co
     await daemon.end("SIGTERM");
     assert.deepEqual(project.commits("cut"), ["[waits] one"]);
     assert.equal(project.git("show", "prloom/cut:half.txt"), "half of [waits] one\n");
+  });
+
+  test("pause --now during a check, which begins again after resume only", async () => {
+    const { project } = gated();
+    const [begun, go] = ["begun.log", "go"].map((name) => join(project.root, "..", name));
+    project.config({ checks: [`echo x >> ${begun}; until test -e ${go}; do sleep 0.1; done`] });
+    project.plan("cut", ["one"]);
+    const daemon = await startDaemon(project);
+    await appears(begun ?? "");
+    assert.match(await succeeds(project, "pause", "cut", "--now"), /nothing of it is at work any more/);
+    const { current } = project.record("cut");
+    assert.deepEqual([current?.stage, current?.attempt, project.commits("cut")], ["running", 1, []]);
+    assert.equal(readFileSync(begun ?? "", "utf8"), "x\n");
+    writeFileSync(go ?? "", "");
+    await succeeds(project, "resume", "cut");
+    await daemon.said("cut", /in review/);
+    await daemon.end("SIGTERM");
+    assert.deepEqual(project.commits("cut"), ["one"]);
   });
 
   test("pause without it lets the agent end", async () => {

@@ -22,3 +22,13 @@ test("links are followed below the other root, absolute ones too", () => {
   assert.deepEqual(seen.entries("/tmp").links.toSorted(), ["lost", "there"]);
   assert.deepEqual(seen.entries("/tmp/lost"), { links: [], folders: [] });
 });
+
+test("where the other root is gone, nothing is taken for a path without links", () => {
+  const seen = filesSeenFrom(() => join(root, "gone"));
+  for (const look of [
+    () => realPath("/tmp/there/a.ts", "/", seen),
+    () => seen.kind("/tmp"),
+    () => seen.entries("/tmp"),
+  ])
+    assert.throws(look, /cannot be looked at/);
+});

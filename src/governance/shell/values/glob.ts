@@ -49,3 +49,25 @@ export function fitsPattern(pattern: string, name: string): boolean {
   while (pattern[at] === "*") at += 1;
   return at === pattern.length;
 }
+
+/** The same for a path, in which `**` stands for any number of folders. */
+export function fitsPath(pattern: string, path: string): boolean {
+  const [parts, names] = [pattern.split("/"), path.split("/")];
+  let [at, index] = [0, 0];
+  let folders: { readonly at: number; index: number } | undefined;
+  while (index < names.length) {
+    const part = parts[at];
+    if (part === "**") {
+      folders = { at: at + 1, index };
+      at += 1;
+    } else if (part !== undefined && fitsPattern(part, names[index] as string)) {
+      at += 1;
+      index += 1;
+    } else if (folders) {
+      folders.index += 1;
+      [at, index] = [folders.at, folders.index];
+    } else return false;
+  }
+  while (parts[at] === "**") at += 1;
+  return at === parts.length;
+}

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, type TestContext, test } from "node:test";
+import { NOTES } from "../../../testing/agents/notes-server.ts";
 import { type Bench, makeWorkshop, type RealAgent } from "../../../testing/agents/real-agent-bench.ts";
 import type { Model } from "../../../testing/model/model.ts";
 import type { Script, ScriptStep, ToolUse } from "../../../testing/model/script.ts";
@@ -37,19 +38,6 @@ const WORK = works(
   { tool: "mcp__prloom__govern_task", args: { action: "status" } },
   { tool: "mcp__prloom__govern_shell", args: { command: "echo ours >> src/form.txt; cat src/form.txt" } },
 );
-
-/** A server of the user's, with a tool that nothing is known about. */
-const NOTES = `
-const say = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
-const tools = [{ name: "write_note", description: "Writes.", inputSchema: { type: "object" } }];
-require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (method === "initialize")
-    say(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "n", version: "1" } });
-  if (method === "tools/list") say(id, { tools });
-  if (method === "tools/call") say(id, { content: [{ type: "text", text: "WRITTEN" }] });
-});
-`;
 
 /** Everything that a user's settings have to say about permission, and against hooks. */
 const LAX = {
@@ -162,13 +150,14 @@ describe("Claude Code under the policy", () => {
         to: "executor",
         name: "Docs",
         expectedOutput: "a change",
-        tools: ["read", "edit"],
+        tools: ["read", "edit", "delegate"],
       };
       const assigned: ScriptStep = ({ results }) =>
         start("general-purpose", `Part ${/tn-\w+/.exec(results.at(-1) ?? "")?.[0]}`);
       const script: Script = [
         does("Look", { write: "src/looked.txt", content: "x\n" }, { shell: "echo x > src/looked.txt" }),
-        does("Part", { shell: "npm test" }, { write: "src/part.txt", content: "x\n" }),
+        does("Below", { read: "README.md" }, { shell: "ls" }),
+        does("Part", { shell: "npm test" }, { write: "src/part.txt", content: "x\n" }, start("Explore", "Below it.")),
         does("Do it", { write: "src/general.txt", content: "x\n" }, start("Explore", "Look deeper.")),
         ...works(
           { do: [start("Explore", "Look."), start("general-purpose", "Do it.")] },
@@ -188,12 +177,16 @@ describe("Claude Code under the policy", () => {
         delegations.map(({ to, tools }: { to: string; tools: string[] }) => [to, tools.join()]).toSorted(),
         [
           ["executor", ""],
-          ["executor", "read,edit"],
+          ["executor", "read,edit,delegate"],
           ["investigator", ""],
           ["investigator", ""],
+          ["investigator", "read,edit,delegate"],
         ],
       );
-      const children = model.asked().filter(({ text }) => /^(Look|Part|Do it)/.test(text));
+      const below = model.asked().filter(({ text }) => /^Below/.test(text));
+      const denied = below.at(-1)?.conversation.said.filter(({ text }) => /which this task does not have/.test(text));
+      assert.equal(denied?.length, 1, "the one call with another tool than those of the part");
+      const children = model.asked().filter(({ text }) => /^(Look|Part|Do it|Below)/.test(text));
       assert(children.every(({ body }) => /HANDED OVER by executor/.test(JSON.stringify(body))));
     },
   );
