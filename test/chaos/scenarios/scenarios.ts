@@ -10,6 +10,7 @@ import { outsideProblems } from "../invariants/outside-invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
 import { gated } from "./gate-scenario.ts";
+import { edited, paused, putBack, reloaded } from "./person-scenarios.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
 import { crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
 
@@ -249,6 +250,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "design:given": designWithWords,
   "design:settled": designWithWords,
   "design:written": designWithWords,
+  "edit:written": edited,
   "events:taken": talk,
   "gate:decided": gated,
   "gate:opened": gated,
@@ -264,10 +266,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "local:acted": mergeByComment,
   "merge:merged": merge,
   "merge:written": mergeByComment,
+  "pause:noted": paused,
+  "put-back:removed": putBack,
   "rebase:rebased": rebased,
   "recover:ended": recovery,
   "recover:reset": recovery,
   "recover:survivors-ended": recovery,
+  "reload:taken": reloaded,
   "review:posted": reviewAtEnd,
   "review:todos": reviewAtEnd,
   "shim-exit": shim,
