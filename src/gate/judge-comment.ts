@@ -113,7 +113,7 @@ function decideFor(comment: GateComment, said: DecidingAnswer, gates: readonly P
   if (gate?.state !== wanted) return told(stateOf(gate ?? gates.at(-1), says), howTo(gates));
   // A bare word must not decide about a plan that its author has not seen.
   const isUnclear = says === "approve" ? gates.length > 1 : fitting.length > 1;
-  if (!named && isUnclear) return told("several plans were shown here", howTo(gates));
+  if (!named && isUnclear) return told("the plan was shown more than once here", howTo(gates));
   if (comment.at !== undefined && gate.postedAt !== undefined && comment.at < gate.postedAt)
     return told("it was written before the plan was shown", howTo(gates));
   return { decides: says, gateId: gate.gateId, words };

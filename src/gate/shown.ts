@@ -61,7 +61,7 @@ export function difference(before: string, after: string): string {
 }
 
 /** The commands that answer, one per line. */
-export function commandsFor(planId: string): string {
+function commandsFor(planId: string): string {
   return [
     `prloom approve ${planId}`,
     `prloom reject ${planId} --reason "why"`,

@@ -55,11 +55,12 @@ function gates(output: Output, detail: PlanDetail, { now }: DetailOptions): void
   if (detail.gates.length === 0) return;
   section(output, "GATES");
   for (const { gateId, state, openedAt, decidedBy, via, decidedAt, comment, amendments } of detail.gates) {
-    const by = decidedBy === undefined ? "" : ` by ${decidedBy} (${via})`;
+    const by = decidedBy === undefined || via === "prloom" ? "" : ` by ${decidedBy} (${via})`;
+    const what = state === "revised" && via === "prloom" ? "replaced, since the plan was changed" : state;
     const when = `${ageOf(decidedAt ?? openedAt, now)} ago`;
     const words = comment === undefined || comment === "" ? "" : `: ${firstLine(comment)}`;
     const amended = amendments.length === 0 ? "" : `, ${counted(amendments.length, "amendment")}`;
-    output.line(`  ${gateId}  ${state}${visible(by)}, ${when}${amended}${words}`);
+    output.line(`  ${gateId}  ${what}${visible(by)}, ${when}${amended}${words}`);
   }
 }
 

@@ -13,10 +13,10 @@ export interface AnswerFlags {
 const resultSchema = z.object({ plan: z.string(), gateId: z.string(), digest: z.string(), state: z.enum(GATE_STATES) });
 
 const NEXT: Readonly<Record<GateDecision, string>> = {
-  approve: "it is implemented now",
+  approve: "it may be implemented now",
   reject: "it is blocked; `prloom unblock` shows it again",
   revise: "the designer goes on with it",
-  withdraw: "the door is closed again, and what was done so far stays",
+  withdraw: "nothing more is done for it until it is approved again, and what was done so far stays",
 };
 
 /** Answers the gate of a plan. The newest one at this moment is meant, unless another is named. */

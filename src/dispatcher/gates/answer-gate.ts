@@ -28,7 +28,10 @@ export function answerGate(loom: Records & Gated, id: string, answer: GateAnswer
   const record = requireRecord(loom, id);
   const gate = gateOf(loom, record);
   if (gate?.gateId !== answer.gateId)
-    return { kind: "stale", why: gate ? `the plan was shown again since, as gate ${gate.gateId}` : "no gate is open" };
+    return {
+      kind: "stale",
+      why: gate ? `gate ${answer.gateId} is not the newest of this plan, which is ${gate.gateId}` : "no gate is open",
+    };
   // Heard before, right before a kill.
   if (answer.event !== undefined && gate.event === answer.event) return { kind: "decided", gate };
   const late = whyLate(record, gate, loom.clock.now());

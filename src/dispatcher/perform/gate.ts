@@ -5,7 +5,7 @@ import { GATE } from "../../bus/names.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { GATE_SCHEMA_VERSION, type GateRecord } from "../../gate/gate-record.ts";
-import { commandsFor, gatePost } from "../../gate/shown.ts";
+import { gatePost } from "../../gate/shown.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
@@ -161,7 +161,7 @@ interface GateNotice {
 
 function notice(loom: Located & Records, record: PlanRecord, { gate, id, title }: GateNotice): Action {
   const name = titleOf(planText(loom, record)?.text ?? "", record.id);
-  const message = `\`prloom show ${record.id}\` shows the plan (gate ${gate.gateId}). Answer with:\n${commandsFor(record.id)}`;
+  const message = `\`prloom show ${record.id}\` shows it (gate ${gate.gateId}); answer with \`prloom approve\`, \`reject\` or \`revise ${record.id}\`.`;
   return {
     id,
     type: "respond",

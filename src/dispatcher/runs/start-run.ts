@@ -18,14 +18,14 @@ import type { Enclosure } from "../enclosure/enclose.ts";
 import { makeRunCopy } from "../enclosure/run-copy.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { approvalOf } from "../gates/plan-gate.ts";
+import { approvalOf, doorAt } from "../gates/plan-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { messageReceived, offerMessages, settleMessages, takeMessages } from "../messages/messages.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { givenEvents, giveWords, renderWords } from "../perform/answer.ts";
 import { clearUnstarted } from "../perform/begin.ts";
 import { reviewPromptValues } from "../perform/review.ts";
-import { planText, type Records } from "../records.ts";
+import { planText, type Records, requireRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { leftOut } from "../worktree/set-aside.ts";
 import type { Pooled } from "./agent-pool.ts";
@@ -34,6 +34,7 @@ import { runLimits } from "./follow.ts";
 import { governRun, oursFor, roleOfRun } from "./governed.ts";
 import type { AtWork } from "./occupancy.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
+import { StepInterrupted } from "./refuse-start.ts";
 import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
 import { type AgentStart, encloseAgent, prepareStart } from "./start-agent.ts";
 import { addStranded } from "./stranded.ts";
@@ -78,6 +79,12 @@ export async function startAgentRun(
     const enclosure = await encloseAgent(loom, record, enclosing);
     makeRunCopy(loom, record, text.text, enclosure.view);
     const start = await describeStart(loom, record, coming, { text, enclosure });
+    // Its approval may have been taken back while all this was made.
+    if (
+      stage === "worker" &&
+      doorAt(loom, requireRecord(loom, record.id), planText(loom, record), config).kind !== "open"
+    )
+      throw new StepInterrupted("the plan is not approved as it is now");
     const launch = await prepareStart(loom, record, start);
     crashPoint("run:prepared");
     void launch();

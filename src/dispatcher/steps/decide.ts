@@ -142,7 +142,7 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
   if (now >= reminder) return { kind: "remind-of-gate" };
   return {
     kind: "wait",
-    why: `waits for your answer: \`prloom approve ${record.id}\``,
+    why: `your answer: \`prloom approve ${record.id}\``,
     until: Math.min(expiry, reminder),
   };
 }

@@ -91,7 +91,7 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     const second = await show(project, "shop");
     assert.deepEqual(states(second), ["revised", "open"]);
     const stale = first.gates[0]?.gateId ?? "";
-    await refused(project, /shown again since, as gate/, "approve", "shop", "--gate", stale);
+    await refused(project, /is not the newest of this plan, which is/, "approve", "shop", "--gate", stale);
     project.remove();
   });
 
