@@ -1,4 +1,4 @@
-import { nextTodo, type PlanDoc } from "../../plan/markdown/markdown.ts";
+import { nextTodo, type PlanDoc, type Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { hasProvenance } from "../../plan/todos/provenance.ts";
 import type { PlanView, Step } from "./step.ts";
@@ -259,7 +259,7 @@ function decideNext(view: PlanView): Step {
       return {
         kind: "block",
         reason: next.reason,
-        hint: `${next.todo.state === "blocked" ? "Answer it with" : "Change its `after:` line with"} \`prloom edit ${record.id}\`${next.todo.state === "blocked" ? " (set the item to `[ ]`)" : ""}, then run \`prloom unblock ${record.id}\`.`,
+        hint: `${howToUnblock(record.id, next.todo)}, then run \`prloom unblock ${record.id}\`.`,
       };
     case "all-done":
       if (record.status === "review") return waits("in review");
@@ -267,4 +267,9 @@ function decideNext(view: PlanView): Step {
     case "todo":
       return record.status === "review" ? { kind: "reopen" } : { kind: "begin-todo", todo: next.todo };
   }
+}
+
+function howToUnblock(id: string, { state }: Todo): string {
+  if (state !== "blocked") return `Change its \`after:\` line with \`prloom edit ${id}\``;
+  return `Answer it with \`prloom edit ${id}\` (set the item to \`[ ]\`)`;
 }
