@@ -9,11 +9,11 @@ import { sha256 } from "../../kernel/ids.ts";
 import { type PlanDoc, parsePlan } from "../../plan/markdown/markdown.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
+import { endForNewTerms } from "../governing/new-terms.ts";
 import { whyItWaits } from "../messages/judge-message.ts";
 import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records, requireRecord } from "../records.ts";
-import { endForNewTerms } from "../runs/new-terms.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 

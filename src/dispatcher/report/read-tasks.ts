@@ -5,7 +5,7 @@ import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
 import { readLinesInside } from "../../kernel/held/files.ts";
-import { factsIn } from "../runs/facts-in.ts";
+import { factsIn } from "../governing/facts-in.ts";
 import { workPlanStatus } from "../steps/dependencies.ts";
 import type { PlanDetail } from "./read.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { carriedAnchors } from "../../../src/dispatcher/runs/carried-anchors.ts";
+import { carriedAnchors } from "../../../src/dispatcher/governing/carried-anchors.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "prloom-runs-"));
 after(() => rmSync(runs, { recursive: true }));

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { heldDisk } from "../../../src/dispatcher/runs/held-disk.ts";
+import { heldDisk } from "../../../src/dispatcher/governing/held-disk.ts";
 import { ProtectedFiles } from "../../../src/hosts/protected-files.ts";
 import { governedFiles } from "../../hosts/run.ts";
 

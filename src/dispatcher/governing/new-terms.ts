@@ -1,7 +1,7 @@
 import { hasPolicy } from "../../agents/enclosure-level.ts";
 import type { Reporting } from "../capabilities.ts";
-import type { AtWork } from "./occupancy.ts";
-import { readRunRecord } from "./run-record.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import { readRunRecord } from "../runs/run-record.ts";
 
 /** Ends the plan's agent, whose terms are not those that it was started with: it is interrupted, and starts again with the new ones. */
 export async function endForNewTerms(loom: AtWork & Reporting, id: string, what: string): Promise<void> {

@@ -6,8 +6,8 @@ import { parseFact } from "../../governance/graph/facts.ts";
 import { GOVERNANCE_FILES } from "../../hosts/run-governance.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { readLinesInside } from "../../kernel/held/files.ts";
+import { readRunRecord } from "../runs/run-record.ts";
 import { factsIn } from "./facts-in.ts";
-import { readRunRecord } from "./run-record.ts";
 
 /** So many earlier runs are looked at for one that was governed. */
 const MAX_BACK = 20;

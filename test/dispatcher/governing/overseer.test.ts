@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import type { Permission, PermitRequest, SubAgent } from "../../../src/agents/port.ts";
-import { RunOverseer } from "../../../src/dispatcher/runs/overseer.ts";
+import { RunOverseer } from "../../../src/dispatcher/governing/overseer.ts";
 import { filesSeenFrom } from "../../../src/governance/policy/files-seen.ts";
 import type { RunTerms } from "../../../src/governance/policy/make-policy.ts";
 import type { Files } from "../../../src/governance/policy/paths.ts";
