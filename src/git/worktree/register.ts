@@ -1,7 +1,8 @@
-import { mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { errnoOf } from "../../kernel/errors.ts";
+import { existsNoFollow } from "../../kernel/files.ts";
 import { createBranch } from "../refs.ts";
 import type { GitSetting } from "../shadow/git-settings.ts";
 
@@ -19,6 +20,7 @@ const GITS_OWN = /^(?:extensions\..*|core\.(?:fsync.*|sharedrepository))$/;
 /** A name that git takes for a worktree as it is. */
 const NAME = /^[A-Za-z0-9][\w-]*$/;
 
+/** While it is there, `git worktree prune` leaves the record alone. */
 const LOCK = "locked";
 
 /**
@@ -29,16 +31,13 @@ export function registerWorktree(wanted: Registration, settings: readonly GitSet
   const { commonDir, path, branch, baseSha } = wanted;
   const name = basename(path);
   const gitDir = join(commonDir, "worktrees", name);
-  if (!NAME.test(name) || settings.some(({ key }) => GITS_OWN.test(key)) || !makeFolder(gitDir)) return undefined;
+  if (!NAME.test(name) || settings.some(({ key }) => GITS_OWN.test(key)) || !makeRecord(wanted, gitDir))
+    return undefined;
   if (!createBranch(commonDir, branch, baseSha)) {
-    rmdirSync(gitDir);
+    rmSync(gitDir, { recursive: true });
     return undefined;
   }
   crashPoint("worktree:branched");
-  // While it is there, `git worktree prune` leaves the record alone.
-  writeFileSync(join(gitDir, LOCK), "initializing");
-  writeFileSync(join(gitDir, "HEAD"), `ref: refs/heads/${branch}\n`);
-  writeFileSync(join(gitDir, "commondir"), "../..\n");
   mkdirSync(dirname(path), { recursive: true });
   mkdirSync(path);
   writeFileSync(join(path, ".git"), `gitdir: ${gitDir}\n`);
@@ -53,14 +52,30 @@ export function unlockRegistered(gitDir: string): void {
   rmSync(join(gitDir, LOCK));
 }
 
-/** False when there is one. */
-function makeFolder(path: string): boolean {
-  mkdirSync(dirname(path), { recursive: true });
+/**
+ * False when there is one. It comes into its place with its lock: a `git worktree prune` or `git gc` of a person that looks at this moment
+ * removes one without.
+ */
+function makeRecord({ commonDir, branch }: Registration, gitDir: string): boolean {
+  const made = join(commonDir, "prloom-register");
+  rmSync(made, { recursive: true, force: true });
+  mkdirSync(made);
+  writeFileSync(join(made, LOCK), "initializing");
+  writeFileSync(join(made, "HEAD"), `ref: refs/heads/${branch}\n`);
+  writeFileSync(join(made, "commondir"), "../..\n");
+  return !existsNoFollow(gitDir) && moveTo(made, gitDir);
+}
+
+/** False when something came there meanwhile, or the folder of all records went: git removes it when it is empty. */
+function moveTo(made: string, gitDir: string): boolean {
   try {
-    mkdirSync(path);
+    mkdirSync(dirname(gitDir), { recursive: true });
+    renameSync(made, gitDir);
     return true;
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
+    if (!["ENOENT", "EEXIST", "ENOTEMPTY", "ENOTDIR", "EXDEV"].includes(errnoOf(error) ?? "")) throw error;
     return false;
+  } finally {
+    rmSync(made, { recursive: true, force: true });
   }
 }
