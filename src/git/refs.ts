@@ -95,8 +95,13 @@ function writeLogs([ofHead, ofBranch]: readonly [string, string], line: string):
   }
 }
 
-/** Something has the name or a part of it; or a git that packs refs has just removed the folder, which was empty. */
-const NOT_OURS = ["EEXIST", "ENOTDIR", "ENOENT"];
+/** Something has the name or a part of it; a git that clears up has just removed a folder that was empty; or it is another user's. */
+const FOR_GIT = ["EEXIST", "ENOTEMPTY", "ENOTDIR", "ENOENT", "EXDEV", "EACCES", "EPERM", "EROFS"];
+
+/** Whether git gets over what kept us from writing a file of its own, or has words for it that people know. */
+export function isForGit(error: unknown): boolean {
+  return FOR_GIT.includes(errnoOf(error) ?? "");
+}
 
 /** Into a file that is a lock for every git until it gets the branch's name; unless, with the lock held, it may not be. */
 function writeLocked(
@@ -127,7 +132,7 @@ function openNew(file: string): number | undefined {
     mkdirSync(dirname(file), { recursive: true });
     return openSync(file, "wx");
   } catch (error) {
-    if (!NOT_OURS.includes(errnoOf(error) ?? "")) throw error;
+    if (!isForGit(error)) throw error;
     return undefined;
   }
 }

@@ -3,9 +3,9 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { existsNoFollow, isMissing } from "../../kernel/files.ts";
+import { existsNoFollow } from "../../kernel/files.ts";
 import { passedVariables } from "../environment.ts";
-import { moveBranch } from "../refs.ts";
+import { isForGit, moveBranch } from "../refs.ts";
 import { type GitSetting, readSettings, settingOf } from "../shadow/git-settings.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 
@@ -75,7 +75,7 @@ function timeNow(now = new Date()): string {
 
 /**
  * An object as a file of its own; it gets its name when it is whole, and what a kill leaves before has a name that git clears away.
- * Undefined when a git that clears up has just removed the folder, which was empty.
+ * Undefined, and there is none: only git can do it.
  */
 function writeObject(commonDir: string, type: string, body: Buffer): string | undefined {
   const data = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
@@ -88,7 +88,7 @@ function writeObject(commonDir: string, type: string, body: Buffer): string | un
     mkdirSync(folder, { recursive: true });
     writeFileSync(temporary, deflateSync(data), { flag: "wx", mode: 0o444 });
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isForGit(error)) throw error;
     return undefined;
   }
   renameSync(temporary, file);

@@ -1,9 +1,8 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { errnoOf } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
-import { createBranch } from "../refs.ts";
+import { createBranch, isForGit } from "../refs.ts";
 import type { GitSetting } from "../shadow/git-settings.ts";
 
 /** A worktree on a branch that does not exist yet. Paths are absolute, and nothing lies at `path`. */
@@ -53,27 +52,23 @@ export function unlockRegistered(gitDir: string): void {
 }
 
 /**
- * False when there is one. It comes into its place with its lock: a `git worktree prune` or `git gc` of a person that looks at this moment
- * removes one without.
+ * False when there is one, or only git can make it. It comes into its place with its lock: a `git worktree prune` or `git gc` of a person
+ * that looks at this moment removes one without.
  */
 function makeRecord({ commonDir, branch }: Registration, gitDir: string): boolean {
   const made = join(commonDir, "prloom-register");
-  rmSync(made, { recursive: true, force: true });
-  mkdirSync(made);
-  writeFileSync(join(made, LOCK), "initializing");
-  writeFileSync(join(made, "HEAD"), `ref: refs/heads/${branch}\n`);
-  writeFileSync(join(made, "commondir"), "../..\n");
-  return !existsNoFollow(gitDir) && moveTo(made, gitDir);
-}
-
-/** False when something came there meanwhile, or the folder of all records went: git removes it when it is empty. */
-function moveTo(made: string, gitDir: string): boolean {
+  if (existsNoFollow(gitDir)) return false;
   try {
+    rmSync(made, { recursive: true, force: true });
+    mkdirSync(made);
+    writeFileSync(join(made, LOCK), "initializing");
+    writeFileSync(join(made, "HEAD"), `ref: refs/heads/${branch}\n`);
+    writeFileSync(join(made, "commondir"), "../..\n");
     mkdirSync(dirname(gitDir), { recursive: true });
     renameSync(made, gitDir);
     return true;
   } catch (error) {
-    if (!["ENOENT", "EEXIST", "ENOTEMPTY", "ENOTDIR", "EXDEV"].includes(errnoOf(error) ?? "")) throw error;
+    if (!isForGit(error)) throw error;
     return false;
   } finally {
     rmSync(made, { recursive: true, force: true });
