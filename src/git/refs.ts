@@ -59,37 +59,48 @@ export function moveBranch(
   const { commonDir, gitDir, branch } = where;
   return writeLocked(where, to, () => {
     const isThere = existsNoFollow(join(commonDir, "refs", "heads", branch)) && readTip(commonDir, branch) === from;
-    if (isThere)
-      writeLogs(
-        [join(gitDir, "logs", "HEAD"), join(commonDir, "logs", "refs", "heads", branch)],
-        `${from} ${to} ${log}\n`,
-      );
-    return isThere;
+    const logs = [join(gitDir, "logs", "HEAD"), join(commonDir, "logs", "refs", "heads", branch)] as const;
+    return isThere && writeLogs(logs, `${from} ${to} ${log}\n`);
   });
 }
 
-const TO_APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+// A pipe in the place of a log would be waited for.
+const TO_APPEND =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+/** Agents without a sandbox can put a link there: that one is passed over. */
 function appendTo(file: string, line: string): void {
-  const fd = openSync(file, TO_APPEND, 0o666);
+  mkdirSync(dirname(file), { recursive: true });
   try {
-    writeSync(fd, line);
-  } finally {
-    closeSync(fd);
+    const fd = openSync(file, TO_APPEND, 0o666);
+    try {
+      writeSync(fd, line);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (errnoOf(error) !== "ELOOP") throw error;
   }
 }
 
-/** The first of the logs tells whether logs are kept. Agents without a sandbox can put a link there: that one is passed over. */
-function writeLogs([first = "", ...others]: readonly string[], line: string): void {
-  if (!lstatIfThere(first)?.isFile()) return;
-  for (const file of [first, ...others]) {
-    mkdirSync(dirname(file), { recursive: true });
-    try {
-      appendTo(file, line);
-    } catch (error) {
-      if (errnoOf(error) !== "ELOOP") throw error;
-    }
+/** The log of HEAD tells whether logs are kept. False: something is in their way, and git knows more of that. */
+function writeLogs([ofHead, ofBranch]: readonly [string, string], line: string): boolean {
+  if (!lstatIfThere(ofHead)?.isFile()) return true;
+  try {
+    for (const file of [ofBranch, ofHead]) appendTo(file, line);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
   }
+}
+
+/** Something has the name or a part of it; a git that clears up has just removed a folder that was empty; or it is another user's. */
+const FOR_GIT = ["EEXIST", "ENOTEMPTY", "ENOTDIR", "ENOENT", "EXDEV", "EACCES", "EPERM", "EROFS"];
+
+/** Whether git gets over what kept us from writing a file of its own, or has words for it that people know. */
+export function isForGit(error: unknown): boolean {
+  return FOR_GIT.includes(errnoOf(error) ?? "");
 }
 
 /** Into a file that is a lock for every git until it gets the branch's name; unless, with the lock held, it may not be. */
@@ -101,21 +112,29 @@ function writeLocked(
   if (!PLAIN_NAME.test(branch) || !SHA.test(sha)) return false;
   const file = join(commonDir, "refs", "heads", branch);
   const lock = `${file}.lock`;
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(lock, `${sha}\n`, { flag: "wx" });
-  } catch (error) {
-    if (!["EEXIST", "ENOTDIR"].includes(errnoOf(error) ?? "")) throw error;
-    return false;
-  }
+  const fd = openNew(lock);
+  if (fd === undefined) return false;
   let isWritten = false;
   try {
-    isWritten = mayBe();
-    if (isWritten) renameSync(lock, file);
+    writeFileSync(fd, `${sha}\n`);
+    if (!mayBe()) return false;
+    renameSync(lock, file);
+    isWritten = true;
+    return true;
   } finally {
-    if (!isWritten) rmSync(lock);
+    closeSync(fd);
+    if (!isWritten) rmSync(lock, { force: true });
   }
-  return isWritten;
+}
+
+function openNew(file: string): number | undefined {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    return openSync(file, "wx");
+  } catch (error) {
+    if (!isForGit(error)) throw error;
+    return undefined;
+  }
 }
 
 /** Whether a packed ref has the name of a folder that the branch would lie in, or lies in the folder that it would be. */

@@ -3,12 +3,15 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { writePlainCommit } from "../../src/git/commits/write-commit.ts";
+import { createBranch } from "../../src/git/refs.ts";
 import { stageAll } from "../../src/git/staging/stage.ts";
 import { stagedChanges } from "../../src/git/staging/staged-changes.ts";
+import { registerWorktree } from "../../src/git/worktree/register.ts";
 import { repairGitFile } from "../../src/git/worktree/repair.ts";
 import { resetTo } from "../../src/git/worktree/reset.ts";
 import { removeWorktree } from "../../src/git/worktree/worktrees.ts";
-import { BASE_FILES, BRANCH, planSandbox, write } from "./fixture.ts";
+import { BASE_FILES, BRANCH, IDENTITY, plainGit, planSandbox, write } from "./fixture.ts";
 
 const NOBODY = 65_534;
 
@@ -65,5 +68,26 @@ test("directories that the agent made read-only do not stop a reset or a removal
     await removeWorktree(repo, worktree.path);
     assert.equal(existsSync(worktree.path), false);
     assert.equal(readFileSync(join(box.dir, "outside/keep.txt"), "utf8"), "keep\n");
+  });
+});
+
+test("what may not be written into the repository is left to git, which says so", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { worktree, baseSha } = box;
+  const { commonDir } = worktree;
+  const tree = plainGit(worktree.path, "rev-parse", "HEAD^{tree}").trim();
+  const commit = { branch: BRANCH, tree, parent: baseSha, message: "m\n", identity: IDENTITY, why: "test" };
+  const other = { commonDir, path: join(box.dir, "other"), branch: "prloom/other", baseSha };
+  await asOwner(box.dir, async () => {
+    const folders = ["objects", "refs", "worktrees"].map((name) => join(commonDir, name));
+    execFileSync("chmod", ["-R", "a-w", ...folders]);
+    try {
+      assert.equal(createBranch(commonDir, "prloom/other", baseSha), false);
+      assert.equal(await writePlainCommit(worktree, commit), undefined);
+      assert.equal(registerWorktree(other, []), undefined);
+    } finally {
+      execFileSync("chmod", ["-R", "u+w", ...folders]);
+    }
   });
 });

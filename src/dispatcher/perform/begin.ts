@@ -2,6 +2,7 @@ import { basename, dirname } from "node:path";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { endSurvivors, readUnstarted } from "../../agents/runner/runner.ts";
 import { branchTip } from "../../git/repository.ts";
+import { unfinishedOperation } from "../../git/worktree/settle-head.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
@@ -11,7 +12,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Reporting } from "../capabilities.ts";
 import { removeView } from "../enclosure/run-view.ts";
-import { homeOf, type Located } from "../paths.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import { NOTHING_SPENT, overBudget } from "../runs/availability.ts";
@@ -26,11 +27,11 @@ import { hookDue } from "./hook-due.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
 export async function beginTodo(
-  loom: Located & Records & Extended & Reporting,
+  loom: Located & Configured & Records & Extended & Reporting,
   record: PlanRecord,
   todo: Todo,
 ): Promise<void> {
-  const baseSha = await branchHead(loom, record);
+  const baseSha = await firstBase(loom, record);
   updateRecord(loom, record.id, (now) => ({
     current: { todoId: todo.id, attempt: 1, baseSha, stage: "running", run: now.runs + 1 },
     runs: now.runs + 1,
@@ -45,11 +46,11 @@ export async function beginTodo(
 
 /** Records that the designer or triage is about to run. */
 export async function beginSide(
-  loom: Located & Records & Buses,
+  loom: Located & Configured & Records & Buses,
   record: PlanRecord,
   stage: "designer" | "triage",
 ): Promise<void> {
-  const baseSha = await branchHead(loom, record);
+  const baseSha = await firstBase(loom, record);
   const events =
     stage === "triage"
       ? {
@@ -65,6 +66,20 @@ export async function beginSide(
     // Triage comes after the design only, so what is there now is the plan's own.
     ...(stage === "triage" ? { designed: true as const } : {}),
   }));
+}
+
+/**
+ * The commit that new work begins at. Every run begins with a settled HEAD, which would end a person's merge or rebase half way: what it
+ * replayed would be on no branch, and what base has would pass for the agent's work.
+ */
+export async function firstBase(loom: Located & Configured, record: PlanRecord): Promise<string> {
+  const { gitDir, path } = worktreeOf(loom, record);
+  if (unfinishedOperation(gitDir) === undefined) return branchHead(loom, record);
+  throw new PrloomError(
+    "plan-state",
+    `A merge, rebase or cherry-pick is not finished in the worktree of ${record.id}.`,
+    `Finish it or give it up (\`git -C ${path} status\` says how), then run \`prloom unblock ${record.id}\`.`,
+  );
 }
 
 /** The commit that the plan's branch is at. */

@@ -26,7 +26,7 @@ import { homeOf, type Located, REVIEW_RESULT, RUN_COPY, textPath, worktreeOf } f
 import { planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { keepNow } from "../worktree/set-aside.ts";
-import { branchHead } from "./begin.ts";
+import { firstBase } from "./begin.ts";
 
 /** What the reviewer said, as it was understood; beside the run's other files. */
 const REVIEW = "review.json";
@@ -37,7 +37,7 @@ const DIFF = "changes.diff";
 /** Records that the reviewer is about to run: on the verified TODO if there is one, else on the whole branch. */
 export async function beginReview(loom: Located & Configured & Records, record: PlanRecord): Promise<void> {
   const { current } = record;
-  const baseSha = current?.baseSha ?? (await branchHead(loom, record));
+  const baseSha = current?.baseSha ?? (await firstBase(loom, record));
   const tree = current ? (current.tree ?? (await keepNow(loom, record, baseSha)).tree) : undefined;
   keepWorkersCopy(loom, record);
   updateRecord(loom, record.id, (now) => ({

@@ -266,9 +266,10 @@ async function rebase(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
 ): Promise<string | undefined> {
-  const { branch = "", baseBranch = "" } = record;
+  const { branch = "", baseBranch = "", baseSha: began } = record;
   await putAsideKept(loom, record);
-  const outcome = await rebaseOnto(worktreeOf(loom, record), { branch, base: baseBranch, identity: loom.identity });
+  const request = { branch, base: baseBranch, began, identity: loom.identity };
+  const outcome = await rebaseOnto(worktreeOf(loom, record), request);
   updateRecord(loom, record.id, () => ({ kept: undefined }));
   if (outcome.kind === "conflict") return outcome.files.join(", ");
   if (outcome.kind === "repository") return `${outcome.files.join(", ")} (would make a folder a git repository)`;

@@ -10,6 +10,8 @@ export interface RebaseRequest {
   readonly branch: string;
   /** Branch or commit to rebase onto. */
   readonly base: string;
+  /** The commit of base that the branch began at, as far as is known: what comes before it is not the branch's own. */
+  readonly began?: string | undefined;
   /** From `commitIdentity`. */
   readonly identity: Readonly<Record<string, string>>;
 }
@@ -39,11 +41,11 @@ export async function rebaseOnto(worktree: Worktree, request: RebaseRequest): Pr
   if (unfinishedOperation(worktree.gitDir) !== undefined) await backTo(worktree, branch, now);
   else await settleHead(worktree, { branch, baseSha: now });
   const onto = await read(worktree, request.base);
-  const contained = await gitIn(worktree, ["merge-base", "--is-ancestor", onto, now], { allowExit: [1] });
-  if (contained.code === 0 && !wasKilled) return { kind: "nothing" };
+  const isContained = await isIn(worktree, onto, now);
+  if (isContained && !wasKilled) return { kind: "nothing" };
   await gitIn(worktree, ["update-ref", keptRef(branch), before]);
   try {
-    if (contained.code !== 0) {
+    if (!isContained) {
       const conflict = await rebase(worktree, request, { onto, now });
       if (conflict) return conflict;
     }
@@ -58,6 +60,24 @@ const keptRef = (branch: string) => `refs/prloom/rebase/${branch}`;
 
 async function read(worktree: Worktree, rev: string): Promise<string> {
   return (await gitIn(worktree, ["rev-parse", "--verify", `${rev}^{commit}`])).stdout.trim();
+}
+
+async function isIn(worktree: Worktree, older: string, newer: string): Promise<boolean> {
+  return (await gitIn(worktree, ["merge-base", "--is-ancestor", older, newer], { allowExit: [1] })).code === 0;
+}
+
+/**
+ * The commit behind which the branch's own begin. A person who has amended base took something out of it: the commit as it was, which the
+ * branch stands on, must not come back as one of the branch. It is another where a person brought the branch up to date by hand.
+ */
+async function ownBegin(
+  worktree: Worktree,
+  began: string,
+  { onto, now }: { onto: string; now: string },
+): Promise<string> {
+  if (!(await isIn(worktree, began, now))) return onto;
+  const shared = await gitIn(worktree, ["merge-base", onto, now], { allowExit: [1] });
+  return shared.code === 0 && (await isIn(worktree, shared.stdout.trim(), began)) ? began : onto;
 }
 
 async function backTo(worktree: Worktree, branch: string, sha: string): Promise<void> {
@@ -84,11 +104,12 @@ async function looked(
 /** Undefined when it is done. */
 async function rebase(
   worktree: Worktree,
-  { branch, identity }: RebaseRequest,
+  { branch, identity, began }: RebaseRequest,
   { onto, now }: { onto: string; now: string },
 ): Promise<RebaseOutcome | undefined> {
   const flags = ["--no-autostash", "--no-fork-point", "--reapply-cherry-picks", "--empty=keep", "--quiet"];
-  const rebased = await gitIn(worktree, [...REBASE_CONFIG, "rebase", ...flags, onto], {
+  const upstream = began === undefined ? onto : await ownBegin(worktree, began, { onto, now });
+  const rebased = await gitIn(worktree, [...REBASE_CONFIG, "rebase", ...flags, "--onto", onto, upstream], {
     env: { ...identity, GIT_EDITOR: "true", GIT_SEQUENCE_EDITOR: "true" },
     allowExit: [1],
   });

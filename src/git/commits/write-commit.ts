@@ -5,7 +5,7 @@ import { deflateSync } from "node:zlib";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import { passedVariables } from "../environment.ts";
-import { moveBranch } from "../refs.ts";
+import { isForGit, moveBranch } from "../refs.ts";
 import { type GitSetting, readSettings, settingOf } from "../shadow/git-settings.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 
@@ -43,6 +43,7 @@ export async function writePlainCommit(worktree: Worktree, commit: PlainCommit):
   const at = timeNow();
   const lines = [`tree ${tree}`, `parent ${parent}`, `author ${author} ${at}`, `committer ${committer} ${at}`];
   const sha = writeObject(commonDir, "commit", Buffer.from(`${lines.join("\n")}\n\n${message}`));
+  if (sha === undefined) return undefined;
   crashPoint("commit:written");
   const moved = moveBranch(
     { commonDir, gitDir, branch },
@@ -72,16 +73,24 @@ function timeNow(now = new Date()): string {
   return `${Math.floor(now.getTime() / 1000)} ${minutes < 0 ? "-" : "+"}${String(hhmm).padStart(4, "0")}`;
 }
 
-/** An object as a file of its own; it gets its name when it is whole, and what a kill leaves before has a name that git clears away. */
-function writeObject(commonDir: string, type: string, body: Buffer): string {
+/**
+ * An object as a file of its own; it gets its name when it is whole, and what a kill leaves before has a name that git clears away.
+ * Undefined, and there is none: only git can do it.
+ */
+function writeObject(commonDir: string, type: string, body: Buffer): string | undefined {
   const data = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
   const sha = createHash("sha1").update(data).digest("hex");
   const folder = join(commonDir, "objects", sha.slice(0, 2));
   const file = join(folder, sha.slice(2));
   if (existsNoFollow(file)) return sha;
-  mkdirSync(folder, { recursive: true });
   const temporary = join(folder, `tmp_obj_${randomUUID()}`);
-  writeFileSync(temporary, deflateSync(data), { flag: "wx", mode: 0o444 });
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(temporary, deflateSync(data), { flag: "wx", mode: 0o444 });
+  } catch (error) {
+    if (!isForGit(error)) throw error;
+    return undefined;
+  }
   renameSync(temporary, file);
   return sha;
 }

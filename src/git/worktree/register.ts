@@ -1,8 +1,8 @@
-import { mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { errnoOf } from "../../kernel/errors.ts";
-import { createBranch } from "../refs.ts";
+import { existsNoFollow } from "../../kernel/files.ts";
+import { createBranch, isForGit } from "../refs.ts";
 import type { GitSetting } from "../shadow/git-settings.ts";
 
 /** A worktree on a branch that does not exist yet. Paths are absolute, and nothing lies at `path`. */
@@ -19,6 +19,7 @@ const GITS_OWN = /^(?:extensions\..*|core\.(?:fsync.*|sharedrepository))$/;
 /** A name that git takes for a worktree as it is. */
 const NAME = /^[A-Za-z0-9][\w-]*$/;
 
+/** While it is there, `git worktree prune` leaves the record alone. */
 const LOCK = "locked";
 
 /**
@@ -29,16 +30,13 @@ export function registerWorktree(wanted: Registration, settings: readonly GitSet
   const { commonDir, path, branch, baseSha } = wanted;
   const name = basename(path);
   const gitDir = join(commonDir, "worktrees", name);
-  if (!NAME.test(name) || settings.some(({ key }) => GITS_OWN.test(key)) || !makeFolder(gitDir)) return undefined;
+  if (!NAME.test(name) || settings.some(({ key }) => GITS_OWN.test(key)) || !makeRecord(wanted, gitDir))
+    return undefined;
   if (!createBranch(commonDir, branch, baseSha)) {
-    rmdirSync(gitDir);
+    rmSync(gitDir, { recursive: true });
     return undefined;
   }
   crashPoint("worktree:branched");
-  // While it is there, `git worktree prune` leaves the record alone.
-  writeFileSync(join(gitDir, LOCK), "initializing");
-  writeFileSync(join(gitDir, "HEAD"), `ref: refs/heads/${branch}\n`);
-  writeFileSync(join(gitDir, "commondir"), "../..\n");
   mkdirSync(dirname(path), { recursive: true });
   mkdirSync(path);
   writeFileSync(join(path, ".git"), `gitdir: ${gitDir}\n`);
@@ -53,14 +51,26 @@ export function unlockRegistered(gitDir: string): void {
   rmSync(join(gitDir, LOCK));
 }
 
-/** False when there is one. */
-function makeFolder(path: string): boolean {
-  mkdirSync(dirname(path), { recursive: true });
+/**
+ * False when there is one, or only git can make it. It comes into its place with its lock: a `git worktree prune` or `git gc` of a person
+ * that looks at this moment removes one without.
+ */
+function makeRecord({ commonDir, branch }: Registration, gitDir: string): boolean {
+  const made = join(commonDir, "prloom-register");
+  if (existsNoFollow(gitDir)) return false;
   try {
-    mkdirSync(path);
+    rmSync(made, { recursive: true, force: true });
+    mkdirSync(made);
+    writeFileSync(join(made, LOCK), "initializing");
+    writeFileSync(join(made, "HEAD"), `ref: refs/heads/${branch}\n`);
+    writeFileSync(join(made, "commondir"), "../..\n");
+    mkdirSync(dirname(gitDir), { recursive: true });
+    renameSync(made, gitDir);
     return true;
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
+    if (!isForGit(error)) throw error;
     return false;
+  } finally {
+    rmSync(made, { recursive: true, force: true });
   }
 }

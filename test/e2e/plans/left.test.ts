@@ -183,3 +183,23 @@ test("what a person saves in the inbox while the plan is activated stays there",
   assert.match(readFileSync(file, "utf8"), /second/);
   assert.match((await edited.cli(["status"])).stdout, /id in use: another plan is already called one/);
 });
+
+test("a merge that a person has not finished is not ended by the next step", async () => {
+  project.plan("merging", ["one"]);
+  await project.work();
+  const who = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
+  writeFileSync(join(project.root, "of-main.txt"), "of main\n");
+  project.git("add", "of-main.txt");
+  project.git(...who, "commit", "-qm", "Main moves on");
+  const { worktree = "" } = project.record("merging");
+  project.git(...who, "-C", worktree, "merge", "-q", "--no-commit", "main");
+  await project.cli(["comment", "merging", "please make two"]);
+  await project.work();
+  assert.match(project.record("merging").blocked?.reason ?? "", /is not finished in the worktree of merging/);
+  assert.match(project.git("-C", worktree, "status"), /still merging/);
+  project.git(...who, "-C", worktree, "commit", "-qm", "Bring in main");
+  await project.cli(["unblock", "merging"]);
+  const worked = await project.work();
+  assert.equal(project.record("merging").status, "review", worked.stdout);
+  assert.deepEqual(project.commits("merging"), ["one", "Bring in main", "make two"]);
+});

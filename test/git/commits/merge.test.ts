@@ -203,6 +203,34 @@ test("a rebase carries step commits over with their messages, and is nothing the
   assert.deepEqual(await rebaseOnto(worktree, REBASE), { kind: "nothing" });
 });
 
+test("a commit that a person amended on base does not come back by a rebase", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree } = box;
+  const began = commit(repo.root, { "secret.txt": "secret\n" });
+  plainGit(worktree.path, "reset", "-q", "--hard", began);
+  commit(worktree.path, { "a.txt": "plan\n" });
+  plainGit(repo.root, "rm", "-q", "secret.txt");
+  commit(repo.root, { "b.txt": "main\n" });
+  plainGit(repo.root, "reset", "-q", "--soft", "HEAD~2");
+  plainGit(repo.root, "commit", "-q", "-m", "without the secret");
+  assert.equal((await rebaseOnto(worktree, { ...REBASE, began })).kind, "rebased");
+  assert.equal(plainGit(repo.root, "rev-list", "--count", `main..${BRANCH}`).trim(), "1");
+  assert.equal(existsSync(join(worktree.path, "secret.txt")), false);
+});
+
+test("a branch that a person has brought up to date by hand is rebased with its own commits only", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree, baseSha: began } = box;
+  commit(worktree.path, { "a.txt": "plan\n" });
+  commit(repo.root, { "b.txt": "main\n" });
+  plainGit(worktree.path, "rebase", "-q", "main");
+  commit(repo.root, { "b.txt": "main again\n" });
+  assert.equal((await rebaseOnto(worktree, { ...REBASE, began })).kind, "rebased");
+  assert.equal(plainGit(repo.root, "rev-list", "--count", `main..${BRANCH}`).trim(), "1");
+});
+
 test("a rebase that conflicts leaves branch and tree as they were", async (t) => {
   const box = await planSandbox();
   t.after(box.close);

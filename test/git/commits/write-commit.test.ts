@@ -91,3 +91,18 @@ test("a link in the place of a log is not followed", async (t) => {
   assert.equal(plainGit(box.repo.root, "rev-parse", BRANCH).trim(), sha);
   assert.equal(existsSync(outside), false);
 });
+
+test("an empty folder in the place of the branch's log is git's to remove", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  mkdirSync(join(box.repo.commonDir, "logs/refs/heads", BRANCH), { recursive: true });
+  const sha = await step(box);
+  assert.equal(plainGit(box.repo.root, "rev-parse", BRANCH).trim(), sha);
+  for (const ref of ["HEAD", BRANCH]) {
+    const log = plainGit(box.worktree.path, "reflog", "--format=%H %gs", ref).split("\n");
+    assert.deepEqual(
+      log.filter((line) => line.startsWith(sha)),
+      [`${sha} prloom: step`],
+    );
+  }
+});

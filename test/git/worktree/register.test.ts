@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { createBranch } from "../../../src/git/refs.ts";
 import { branchTip } from "../../../src/git/repository.ts";
 import { addWorktree } from "../../../src/git/worktree/worktrees.ts";
 import { BRANCH, plainGit, sandbox } from "../fixture.ts";
@@ -74,4 +77,39 @@ test("where git keeps settings for each worktree, git makes it", async (t) => {
   const path = join(box.dir, "trees/plan");
   assert.equal((await addWorktree(repo, { path, branch: BRANCH, baseSha })).kind, "added");
   assert.equal(plainGit(path, "config", "core.commentChar").trim(), ";");
+});
+
+test("a record is never there without its lock, which keeps `git worktree prune` from removing it", async (t) => {
+  const box = await sandbox();
+  t.after(box.close);
+  const { repo, baseSha } = box;
+  const request = { path: join(box.dir, "trees/plan"), branch: BRANCH, baseSha, reuseBranch: true };
+  const modules = ["repository", "worktree/worktrees"].map((name) =>
+    import.meta.resolve(`../../../src/git/${name}.ts`),
+  );
+  const script = `const [{ openRepository }, { addWorktree }] = await Promise.all(${JSON.stringify(modules)}.map((name) => import(name)));
+    await addWorktree(await openRepository(${JSON.stringify(repo.root)}), ${JSON.stringify(request)});`;
+  const killed = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    env: { ...process.env, PRLOOM_CRASH_AT: "worktree:branched" },
+    encoding: "utf8",
+  });
+  assert.equal(killed.signal, "SIGKILL", killed.stderr);
+  plainGit(repo.root, "worktree", "prune");
+  assert.deepEqual(readdirSync(join(repo.commonDir, "worktrees")), ["plan"]);
+  assert.equal((await addWorktree(repo, request)).kind, "added");
+  assert.equal(plainGit(request.path, "status", "--porcelain"), "");
+});
+
+test("a git that removes empty folders of refs meanwhile keeps no branch from being made", async (t) => {
+  const box = await sandbox();
+  t.after(box.close);
+  const { commonDir, root } = box.repo;
+  const folder = join(commonDir, "refs/heads/prloom");
+  const removing = spawn("bash", ["-c", 'echo; while :; do rmdir "$0" 2> /dev/null; done', folder]);
+  t.after(() => removing.kill("SIGKILL"));
+  await once(removing.stdout, "data");
+  for (let count = 0; count < 3000; count += 1) {
+    if (createBranch(commonDir, BRANCH, box.baseSha)) rmSync(join(commonDir, "refs/heads", BRANCH));
+  }
+  assert.equal(plainGit(root, "branch", "--list", BRANCH), "");
 });
