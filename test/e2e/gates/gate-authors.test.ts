@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gateStates, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 function module(project: Project, name: string, code: string): void {
   mkdirSync(join(project.root, "plugins"), { recursive: true });
@@ -28,7 +29,7 @@ describe("an approval is extended", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("by a plugin that changes the plan, and the record names that one", async () => {
+  it("by a plugin that changes the plan, and the record names that one", thorough, async () => {
     const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
     const edit = (word: string): string =>
       `export default () => ({ beforeTodo: (text) => text.replace("${word}", "${word} and test it") });`;
@@ -48,32 +49,36 @@ describe("an approval is extended", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("by nothing that triage read together with words of a system: these may have told it whom to name", async () => {
-    const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
-    const event = { id: "ci-1", source: "ci", type: "check", severity: "error", title: "Checks failed", body: "red" };
-    module(
-      project,
-      "ci.mjs",
-      `import { existsSync } from "node:fs";
+  it(
+    "by nothing that triage read together with words of a system: these may have told it whom to name",
+    thorough,
+    async () => {
+      const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
+      const event = { id: "ci-1", source: "ci", type: "check", severity: "error", title: "Checks failed", body: "red" };
+      module(
+        project,
+        "ci.mjs",
+        `import { existsSync } from "node:fs";
        const said = (state) => state?.said !== true && existsSync(${JSON.stringify(join(project.home, "red"))});
        export default { name: "ci", events: (ctx, state) => said(state)
          ? { events: [${JSON.stringify(event)}], state: { said: true } } : { events: [], state } };`,
-    );
-    project.config({ bridges: { ci: { module: "./plugins/ci.mjs" } } });
-    project.plan("shop", ["make one"]);
-    await untilIdle(project);
-    await succeeds(project, "approve", "shop");
-    await untilIdle(project);
-    writeFileSync(join(project.home, "red"), "");
-    await succeeds(project, "pause", "shop");
-    await untilIdle(project);
-    await succeeds(project, "comment", "shop", "please add two");
-    await succeeds(project, "resume", "shop");
-    await untilIdle(project);
-    assert.match(project.planText("shop"), /- \[ \] add two/);
-    assert.deepEqual(await gateStates(project), ["approved", "open"]);
-    project.remove();
-  });
+      );
+      project.config({ bridges: { ci: { module: "./plugins/ci.mjs" } } });
+      project.plan("shop", ["make one"]);
+      await untilIdle(project);
+      await succeeds(project, "approve", "shop");
+      await untilIdle(project);
+      writeFileSync(join(project.home, "red"), "");
+      await succeeds(project, "pause", "shop");
+      await untilIdle(project);
+      await succeeds(project, "comment", "shop", "please add two");
+      await succeeds(project, "resume", "shop");
+      await untilIdle(project);
+      assert.match(project.planText("shop"), /- \[ \] add two/);
+      assert.deepEqual(await gateStates(project), ["approved", "open"]);
+      project.remove();
+    },
+  );
 });
 
 describe("a comment", { concurrency: 2 }, () => {
@@ -103,7 +108,7 @@ describe("a comment", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("of the grammar is feedback where nothing is to be approved", async () => {
+  it("of the grammar is feedback where nothing is to be approved", thorough, async () => {
     const project = makeProject();
     project.plan("shop", ["make one"]);
     await untilIdle(project);

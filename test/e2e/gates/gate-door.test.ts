@@ -8,6 +8,7 @@ import { startDaemon } from "../../testing/daemon.ts";
 import { makeGatedProject } from "../../testing/gated.ts";
 import { CLI, NODE_FLAGS } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 function gateFile(project: Project): string {
   return join(project.authority, "gates", readdirSync(join(project.authority, "gates"))[0] ?? "");
@@ -37,7 +38,7 @@ describe("a gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is not answered before it is shown", async () => {
+  it("is not answered before it is shown", thorough, async () => {
     const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
     project.plan("shop", ["make one"]);
     await killed(project, "gate:opened", "start", "--until-idle");
@@ -48,7 +49,7 @@ describe("a gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is not answered after its time, though no dispatcher has looked since", async () => {
+  it("is not answered after its time, though no dispatcher has looked since", thorough, async () => {
     const project = await waitingAtGate(["make one"], { gates: { expireAfter: "1h" } });
     const path = gateFile(project);
     const gate = JSON.parse(readFileSync(path, "utf8")) as object;
@@ -59,26 +60,30 @@ describe("a gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("that cannot be read keeps no other from being listed, and is opened again when it was moved away", async () => {
-    const project = await waitingAtGate();
-    const path = gateFile(project);
-    project.plan("other", ["make two"]);
-    await untilIdle(project);
-    writeFileSync(path, "{");
-    const listed = JSON.parse(await succeeds(project, "gates", "--json")) as {
-      gates: { plan: string }[];
-      problems: string[];
-    };
-    assert.deepEqual(
-      listed.gates.map(({ plan }) => plan),
-      ["other"],
-    );
-    assert.match(listed.problems.join(), /^shop: .* is not a gate that can be read/);
-    renameSync(path, join(project.home, "torn.json"));
-    await untilIdle(project);
-    assert.deepEqual(await gateStates(project), ["open"]);
-    project.remove();
-  });
+  it(
+    "that cannot be read keeps no other from being listed, and is opened again when it was moved away",
+    thorough,
+    async () => {
+      const project = await waitingAtGate();
+      const path = gateFile(project);
+      project.plan("other", ["make two"]);
+      await untilIdle(project);
+      writeFileSync(path, "{");
+      const listed = JSON.parse(await succeeds(project, "gates", "--json")) as {
+        gates: { plan: string }[];
+        problems: string[];
+      };
+      assert.deepEqual(
+        listed.gates.map(({ plan }) => plan),
+        ["other"],
+      );
+      assert.match(listed.problems.join(), /^shop: .* is not a gate that can be read/);
+      renameSync(path, join(project.home, "torn.json"));
+      await untilIdle(project);
+      assert.deepEqual(await gateStates(project), ["open"]);
+      project.remove();
+    },
+  );
 
   it("of another plan opens no door", async () => {
     const project = await waitingAtGate();
@@ -95,7 +100,7 @@ describe("a gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is not listed any more when the plan was changed since: it is about to be shown again", async () => {
+  it("is not listed any more when the plan was changed since: it is about to be shown again", thorough, async () => {
     const project = await waitingAtGate();
     const file = join(project.home, "other.md");
     writeFileSync(file, project.planText("shop").replace("make one", "make another"));
@@ -124,40 +129,48 @@ describe("a gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is withdrawn, and the plan sent back: the designer runs, and no worker before the next approval", async () => {
-    const { project, halfWay } = makeGatedProject({ config: { gates: { plan: true, advisory: true } } });
-    project.plan("shop", ["[waits] make one"]);
-    await untilIdle(project);
-    await succeeds(project, "approve", "shop");
-    const dispatcher = await startDaemon(project);
-    await halfWay(dispatcher, "shop");
-    await succeeds(project, "withdraw", "shop");
-    await dispatcher.said("shop", /waits for your answer/);
-    await succeeds(project, "revise", "shop", "Another way.");
-    await dispatcher.said("shop", /designed: 3 TODOs/);
-    await dispatcher.end();
-    await untilIdle(project);
-    const runs = join(project.authority, "plans", "shop", "runs");
-    const stages = readdirSync(runs)
-      .map((run) => join(runs, run, "run.json"))
-      .filter((path) => existsSync(path))
-      .map((path) => (JSON.parse(readFileSync(path, "utf8")) as { stage: string }).stage);
-    assert.deepEqual(stages, ["worker", "designer"]);
-    assert.deepEqual(await gateStates(project), ["withdrawn", "revised", "open"]);
-    assert.deepEqual(project.commits("shop"), []);
-    project.remove();
-  });
+  it(
+    "is withdrawn, and the plan sent back: the designer runs, and no worker before the next approval",
+    thorough,
+    async () => {
+      const { project, halfWay } = makeGatedProject({ config: { gates: { plan: true, advisory: true } } });
+      project.plan("shop", ["[waits] make one"]);
+      await untilIdle(project);
+      await succeeds(project, "approve", "shop");
+      const dispatcher = await startDaemon(project);
+      await halfWay(dispatcher, "shop");
+      await succeeds(project, "withdraw", "shop");
+      await dispatcher.said("shop", /waits for your answer/);
+      await succeeds(project, "revise", "shop", "Another way.");
+      await dispatcher.said("shop", /designed: 3 TODOs/);
+      await dispatcher.end();
+      await untilIdle(project);
+      const runs = join(project.authority, "plans", "shop", "runs");
+      const stages = readdirSync(runs)
+        .map((run) => join(runs, run, "run.json"))
+        .filter((path) => existsSync(path))
+        .map((path) => (JSON.parse(readFileSync(path, "utf8")) as { stage: string }).stage);
+      assert.deepEqual(stages, ["worker", "designer"]);
+      assert.deepEqual(await gateStates(project), ["withdrawn", "revised", "open"]);
+      assert.deepEqual(project.commits("shop"), []);
+      project.remove();
+    },
+  );
 
-  it("keeps a designer from running that nothing keeps from writing, also where only the plan asks for a gate", async () => {
-    const project = makeProject();
-    project.plan("shop", [], { status: "queued", metadata: { gates: { plan: true } } });
-    await project.work();
-    assert.match(project.record("shop").blocked?.reason ?? "", /nothing keeps the agent test from writing/);
-    assert.throws(() => project.runFile("shop", 1, "prompt.md"), { code: "ENOENT" });
-    project.remove();
-  });
+  it(
+    "keeps a designer from running that nothing keeps from writing, also where only the plan asks for a gate",
+    thorough,
+    async () => {
+      const project = makeProject();
+      project.plan("shop", [], { status: "queued", metadata: { gates: { plan: true } } });
+      await project.work();
+      assert.match(project.record("shop").blocked?.reason ?? "", /nothing keeps the agent test from writing/);
+      assert.throws(() => project.runFile("shop", 1, "prompt.md"), { code: "ENOENT" });
+      project.remove();
+    },
+  );
 
-  it("keeps an agent of a plugin from changing files", async () => {
+  it("keeps an agent of a plugin from changing files", thorough, async () => {
     const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
     mkdirSync(join(project.root, "plugins"));
     const call = `ctx.runAgent("go", { stage: "worker" })`;

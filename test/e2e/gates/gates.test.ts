@@ -8,6 +8,7 @@ import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { GateRecord } from "../../../src/gate/gate-record.ts";
 import { finished, makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 interface Shown {
   readonly gates: readonly GateRecord[];
@@ -95,7 +96,7 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is blocked when it is rejected, and shown again when it is unblocked", async () => {
+  it("is blocked when it is rejected, and shown again when it is unblocked", thorough, async () => {
     const project = await atGate();
     await run(project, "reject", "shop", "--reason", "Too much.");
     await work(project);
@@ -125,7 +126,7 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is shown again when a person changes it, before and after the answer", async () => {
+  it("is shown again when a person changes it, before and after the answer", thorough, async () => {
     const project = await atGate(["make one", "[hold] make two"]);
     const file = join(project.home, "other.md");
     writeFileSync(file, project.planText("shop").replace("make one", "make another"));
@@ -141,7 +142,7 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("may be switched on by a plan, and by none switched off", async () => {
+  it("may be switched on by a plan, and by none switched off", thorough, async () => {
     const project = makeProject({ config: { gates: { advisory: true } } });
     project.plan("asks", ["make one"], { status: "queued", metadata: { gates: { plan: true } } });
     project.plan("refuses", ["make one"], { status: "queued", metadata: { gates: { plan: false } } });
@@ -191,7 +192,7 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("stands still when the record of its gate is gone or cannot be read", async () => {
+  it("stands still when the record of its gate is gone or cannot be read", thorough, async () => {
     const project = await atGate();
     const [gate] = (await show(project, "shop")).gates;
     const path = join(project.authority, "gates", `${gate?.gateId}.json`);
@@ -225,7 +226,7 @@ describe("an approved plan", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("keeps its approval while TODOs are ticked and logs grow", async () => {
+  it("keeps its approval while TODOs are ticked and logs grow", thorough, async () => {
     const project = await atGate(["make one", "make two"]);
     const file = join(project.home, "logs.md");
     writeFileSync(file, `${project.planText("shop")}\n## Decision Log\n\n- Small steps.\n`);
@@ -243,7 +244,7 @@ describe("an approved plan", { concurrency: 2 }, () => {
 });
 
 describe("a gate without an answer", () => {
-  it("expires, and is opened again when the plan is unblocked", async () => {
+  it("expires, and is opened again when the plan is unblocked", thorough, async () => {
     const project = await atGate(["make one"], { expireAfter: "1ms" });
     await work(project);
     assert.match(project.record("shop").blocked?.reason ?? "", /waited for an answer for too long/);
