@@ -6,7 +6,7 @@ import type { GateState } from "./gate-record.ts";
 export interface PostedGate {
   readonly gateId: string;
   readonly state: GateState;
-  /** When it was posted, in milliseconds: what was written before is no answer to it. */
+  /** When it was posted, in milliseconds: what was written before does not answer it. */
   readonly postedAt?: number | undefined;
 }
 

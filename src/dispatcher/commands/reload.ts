@@ -46,7 +46,7 @@ export async function reloadPinned(
   loom.report({ level: "info", text: "what is checked out was applied" });
   loom.pool.limitsChanged();
   crashPoint("reload:taken");
-  // What a run may do does not change under it; when plans are put away is no part of that.
+  // What a run may do does not change under it; when plans are put away does not belong to that.
   if (changes.some(({ key }) => key.startsWith("governance.") && key !== "governance.purgeAfterMs"))
     await endGoverned(loom, "the policy");
   loom.wake();

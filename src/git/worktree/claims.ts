@@ -44,7 +44,7 @@ export function adminDirsOf(commonDir: string, path: string): { claimed: string[
     const name = basename(dir);
     if (text) {
       const tree = dirname(resolve(dir, text));
-      // By its name first, which is no question to the system.
+      // By its name first, which asks nothing of the system.
       if (basename(tree) === stem && canonical(tree) === path) claimed.push(dir);
     } else if (name.startsWith(stem) && /^\d*$/.test(name.slice(stem.length))) halfMade.push(dir);
   }

@@ -71,7 +71,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       if (!governor.mayTouch(callID)) return quietly(() => governor.after(call, { ok, files: [] }));
       const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
       if (back.length > 0) output.output = `${output.output ?? ""}\n\n${governor.changedProtected(call, back)}`;
-      // The call is over: nobody waits for what else is found out about it, nor for git to be started.
+      // The call is over: what else is found out about it is not waited for, nor that git is started.
       void quietly(async () => {
         await setImmediate();
         const files = await touched.look();

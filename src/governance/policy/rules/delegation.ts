@@ -40,7 +40,7 @@ function noRole(to: string, { policy }: Question): RuleRefusal {
   };
 }
 
-/** Research changes nothing, whoever does it. */
+/** Research changes nothing, in any role. */
 function unfitFor(to: string | undefined, graph: TaskGraph, { policy }: Question): RuleRefusal | undefined {
   const plan = policy.node === null ? undefined : findNode(graph, policy.node)?.plan;
   const role = roleOfSubAgent(to, policy);
