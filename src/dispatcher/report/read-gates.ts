@@ -55,8 +55,9 @@ function openGateOf(loom: Located & Configured & Records & Gated, record: PlanRe
 
 /** Where a plan that is to be approved stands; what was designed is complete until it is shown. */
 export function gateFacts(loom: Located & Configured & Records & Gated, record: PlanRecord): SummaryExtras {
+  if (record.status !== "active" || isAtDesign(record)) return {};
   const config = planConfig(loom, record);
-  if (!config.ok || !config.config.gated || record.status !== "active" || isAtDesign(record)) return {};
+  if (!config.ok || !config.config.gated) return {};
   const text = planText(loom, record);
   if (!text || isDesignDue(record, text.doc)) return {};
   const door = doorAt(loom, record, text, config.config);
