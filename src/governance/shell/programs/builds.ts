@@ -189,8 +189,9 @@ export const cargo: Behaviour = (call) => {
       noteEffect(spot, { kind: "code", what: "makes cargo run another program" });
   if (word === "install" || word === "uninstall") {
     const [root] = given.values("root");
+    const isOurs = given.operands.some((one) => /^prloom\b/.test(textOf(one)));
     if (root) writes(spot, root);
-    else
+    if (!root || isOurs)
       noteEffect(spot, {
         kind: "ours",
         what: `changes programs of the person with cargo ${word}`,
