@@ -1,4 +1,5 @@
-import { type AuthorPermission, hasWritePermission } from "../bus/author.ts";
+import { hasWritePermission } from "../bus/author.ts";
+import type { EventAuthor } from "../bus/message-types.ts";
 import { type DecidingAnswer, type Decision, readAnswer } from "./answer.ts";
 import type { GateState } from "./gate-record.ts";
 
@@ -10,13 +11,9 @@ export interface PostedGate {
   readonly postedAt?: number | undefined;
 }
 
-export interface AnsweringAuthor {
-  readonly login: string;
+export interface AnsweringAuthor extends Omit<EventAuthor, "permission"> {
   /** Undefined when it could not be looked up. */
-  readonly permission?: AuthorPermission | undefined;
-  readonly bot?: boolean | undefined;
-  /** A post of our own. */
-  readonly self?: boolean | undefined;
+  readonly permission?: EventAuthor["permission"] | undefined;
 }
 
 export interface GateComment {

@@ -71,15 +71,21 @@ for (const [how, ...commands] of oneOf([
   });
 }
 
+/** A folder of a person's where the worktree of plan `one` was. */
+function putInPlace(project: Project): string {
+  const { worktree = "" } = project.record("one");
+  project.git("worktree", "remove", "--force", worktree);
+  mkdirSync(worktree);
+  writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+  return worktree;
+}
+
 test("a folder that a person made in the place of a worktree is not removed to make that again", async () => {
   const theirs = makeProject();
   after(() => theirs.remove());
   theirs.plan("one", ["first"]);
   await theirs.work();
-  const { worktree = "" } = theirs.record("one");
-  theirs.git("worktree", "remove", "--force", worktree);
-  mkdirSync(worktree);
-  writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+  const worktree = putInPlace(theirs);
   await theirs.cli(["comment", "one", "Also the second"]);
   await theirs.work();
   assert.match((await theirs.cli(["unblock", "one"])).stderr, /is not the worktree that prloom made/);
@@ -101,10 +107,7 @@ for (const [how, ...command] of oneOf([
     after(() => theirs.remove());
     theirs.plan("one", ["first"]);
     await theirs.work();
-    const { worktree = "" } = theirs.record("one");
-    theirs.git("worktree", "remove", "--force", worktree);
-    mkdirSync(worktree);
-    writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+    const worktree = putInPlace(theirs);
     await theirs.cli([...command]);
     await theirs.work();
     assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
