@@ -9,6 +9,8 @@ export interface PostedGate {
   readonly state: GateState;
   /** When it was posted, in milliseconds: what was written before does not answer it. */
   readonly postedAt?: number | undefined;
+  /** Not all of it is there yet. */
+  readonly isPosting?: boolean | undefined;
 }
 
 export interface AnsweringAuthor extends Omit<EventAuthor, "permission"> {
@@ -42,6 +44,8 @@ export type Judged =
       readonly decides: "none";
       readonly why: string;
       readonly reply?: string;
+      /** It was probably meant as an answer; the reply says how to give one. */
+      readonly isNear?: true;
       /** Its words are an answer all the same, and nothing else. */
       readonly isAnswer?: true;
     };
@@ -56,7 +60,7 @@ export function judgeComment(comment: GateComment, gates: readonly PostedGate[],
   if (stranger !== undefined) return ignored(stranger);
   if (said.says === "none") {
     const isAsked = gates.some(({ state }) => state === "open");
-    return said.isNear && isAsked ? told(said.why, howTo(gates)) : ignored(said.why);
+    return said.isNear && isAsked ? { ...told(said.why, howTo(gates)), isNear: true } : ignored(said.why);
   }
   const judged = judgeAnswer(comment, said, { gates, rules });
   return judged.decides === "none" ? { ...judged, isAnswer: true } : judged;
@@ -79,7 +83,7 @@ function judgeAnswer(comment: GateComment, said: DecidingAnswer, { gates, rules 
 }
 
 const ignored = (why: string): Judged => ({ decides: "none", why });
-const told = (why: string, next: string): Judged => ({
+const told = (why: string, next: string): Extract<Judged, { decides: "none" }> => ({
   decides: "none",
   why,
   reply: `Nothing was decided: ${why}. ${next}`,
@@ -113,6 +117,7 @@ function decideFor(comment: GateComment, said: DecidingAnswer, gates: readonly P
   if (!named && isUnclear) return told("the plan was shown more than once here", howTo(gates));
   if (comment.at !== undefined && gate.postedAt !== undefined && comment.at < gate.postedAt)
     return told("it was written before the plan was shown", howTo(gates));
+  if (gate.isPosting) return told("the plan is not shown completely yet", "Answer when it is.");
   return { decides: says, gateId: gate.gateId, words };
 }
 

@@ -1,11 +1,7 @@
-import { PrloomError } from "../kernel/errors.ts";
-
 /** Trackers that take less are not for plans. */
 const MIN_LENGTH = 500;
 /** For what stands above and below a part: its number, and the fence that it goes on in. */
 const AROUND = 120;
-/** More is not read in a thread. */
-const MAX_PARTS = 50;
 
 /**
  * The same post in as many parts as a tracker's limit demands, in order. All of it is there: a code block that does not fit is closed and
@@ -15,12 +11,6 @@ export function partsOf(post: string, gateId: string, maxLength: number): string
   if (post.length <= maxLength) return [post];
   const room = Math.max(MIN_LENGTH, maxLength) - AROUND;
   const bodies = packed(post, room);
-  if (bodies.length > MAX_PARTS)
-    throw new PrloomError(
-      "plan-invalid",
-      `It is too long to be shown where it came from: that takes ${bodies.length} comments, and ${MAX_PARTS} are the most.`,
-      "Shorten it with `prloom edit <plan>`, or split it into several plans.",
-    );
   return bodies.map((body, index) => `**Part ${index + 1} of ${bodies.length}** (gate ${gateId})\n\n${body}`);
 }
 

@@ -28,16 +28,19 @@ export interface Showing {
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
   /** What it is compared with, and how that is called. */
   readonly since?: { readonly text: string; readonly what: string } | undefined;
+  /** Why it is shown again though it has not changed. */
+  readonly again?: string | undefined;
 }
 
 const ADVISORY = "It is advisory: the agent is asked to wait, and nothing keeps it from writing.";
 
 /** What is posted for a gate: the whole plan, what changed, and how to answer. */
 export function gatePost(showing: Showing): string {
-  const { planId, gateId, digest, text, isFirst, isAdvisory, settings = {}, since } = showing;
+  const { planId, gateId, digest, text, isFirst, isAdvisory, settings = {}, since, again } = showing;
   const changed = since && revealed(since.text) !== revealed(text) ? since : undefined;
   return [
     `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). ${isAdvisory ? ADVISORY : "Nothing is implemented before."}`,
+    ...(again === undefined ? [] : [`It is shown again: ${again}.`]),
     fenced(revealed(text), "markdown"),
     ...(Object.keys(settings).length === 0
       ? []

@@ -9,8 +9,9 @@ import { offerEvent } from "../../hooks/offer-event.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
+import { postsFor } from "../gates/hear-answer.ts";
 import type { Located } from "../paths.ts";
-import { takeEvent } from "../perform/take-event.ts";
+import { type OfferedEvent, takeEvent } from "../perform/take-event.ts";
 import type { Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -58,12 +59,24 @@ export async function handlePlanEvents(
       if (loom.stopping) return;
       crashPoint("events:offered");
       if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
-      else takeEvent(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
+      else await take(loom, planId, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
     }
     // What was ignored is listed there, and is not looked at again.
     loom.store.sync();
     commit(loom, bus, planId);
   }
+}
+
+/** What it may answer is read again first; that takes its time, after which the plan may be another. */
+async function take(
+  loom: Located & Configured & Records & Gated & Buses & Extended & AtWork & Reporting & Stopping & Waking,
+  planId: string,
+  offered: OfferedEvent,
+): Promise<void> {
+  const before = loom.store.byId(planId);
+  const posts = before && offered.by === undefined ? await postsFor(loom, before, offered.event) : undefined;
+  const record = loom.store.byId(planId);
+  if (record && !loom.stopping) takeEvent(loom, record, { ...offered, posts });
 }
 
 /** New events of the repository: triggers and global plugins. What none of them wants has no other consequence. */

@@ -3,10 +3,12 @@ import type { GateDecision, GateRecord } from "../../gate/gate-record.ts";
 import { stateAfter } from "../../gate/gate-record.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Buses } from "../buses/buses.ts";
-import type { Naming } from "../capabilities.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Naming, Waking } from "../capabilities.ts";
 import { answerGate } from "../gates/answer-gate.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { gateOf } from "../gates/plan-gate.ts";
+import { readPosts, showAgain } from "../gates/posting.ts";
 import { type Records, requireRecord } from "../records.ts";
 
 export interface PersonalAnswer {
@@ -40,6 +42,24 @@ export function answerPlan(loom: Naming & Records & Gated & Buses, id: string, a
   if (outcome.kind === "stale") throw late(id, outcome.why);
   const { digest, state } = outcome.gate;
   return { plan: id, gateId, digest, state };
+}
+
+/**
+ * A person may have read the plan where it was posted, and answer here. A tracker that cannot be reached keeps no answer
+ * from here: `prloom show` has the words that were posted. Without a dispatcher no bridge is loaded, and nothing is asked.
+ */
+export async function requirePosts(loom: Records & Gated & Extended & Waking, id: string): Promise<void> {
+  const gate = gateOf(loom, requireRecord(loom, id));
+  const posts = gate?.state === "open" && gate.postedAt !== undefined ? await readPosts(loom, gate) : undefined;
+  const now = gateOf(loom, requireRecord(loom, id));
+  if (posts?.kind !== "changed" || now?.state !== "open" || now.gateId !== gate?.gateId) return;
+  showAgain(loom, now, posts.what);
+  loom.wake(id);
+  throw new PrloomError(
+    "plan-state",
+    `Nothing was decided about ${id}: ${posts.what}.`,
+    `The plan is shown again; \`prloom show ${id}\` has it, then answer that.`,
+  );
 }
 
 function late(id: string, why: string): PrloomError {

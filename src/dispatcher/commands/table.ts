@@ -7,7 +7,7 @@ import { inboxOf, isInboxRecord } from "../paths.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
-import { answerPlan } from "./gates.ts";
+import { answerPlan, requirePosts } from "./gates.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
 import { reloadPinned } from "./reload.ts";
 import { blockByPerson, pausePlan, queuePlan, resumePlan, setHidden, unblockPlan } from "./state.ts";
@@ -67,7 +67,10 @@ export const OWNER_COMMANDS = {
       words: z.string(),
       author: z.string(),
     }),
-    (loom, { plan: id, ...answer }) => answerPlan(loom, id, answer),
+    async (loom, { plan: id, ...answer }) => {
+      if (answer.decision !== "withdraw") await requirePosts(loom, id);
+      return answerPlan(loom, id, answer);
+    },
   ),
   open: command(
     plan.extend({

@@ -9,8 +9,9 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { hearAnswer } from "../gates/hear-answer.ts";
+import { type HeardAnswer, hearAnswer } from "../gates/hear-answer.ts";
 import { writeAmended } from "../gates/plan-gate.ts";
+import type { Posts } from "../gates/posting.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -23,17 +24,19 @@ export interface OfferedEvent {
   readonly event: BusEvent;
   /** The plugin that handled it. */
   readonly by?: string;
+  /** How the posts look that it may answer. */
+  readonly posts?: Posts | undefined;
 }
 
 /** What prloom does with an event that its plugins are done with: triage, a TODO's context, its agent, or nothing. */
 export function takeEvent(
   loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting & Waking,
   record: PlanRecord,
-  { event, by }: OfferedEvent,
+  { event, by, posts }: OfferedEvent,
 ): void {
   const bus = loom.bus(record.id);
   if (!bus.attempt(event.id, "dispatcher").allowed) return;
-  const settled = by === undefined ? takeOrTriage(loom, record, event) : { kind: "plugin" as const };
+  const settled = by === undefined ? hear(loom, record, event, posts) : { kind: "plugin" as const };
   if (settled.kind === "later") {
     putOff(loom, record, event, settled.error);
     return;
@@ -57,6 +60,22 @@ export function takeEvent(
   if (event.type === AGENT_MESSAGE) messageSettled(loom, record, { id: event.id, by });
 }
 
+/** An answer first. As long as it cannot be told whether it is one, it is kept from all else. */
+function hear(
+  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
+  record: PlanRecord,
+  event: BusEvent,
+  posts: Posts | undefined,
+): Taken {
+  let heard: HeardAnswer | undefined;
+  try {
+    heard = hearAnswer(loom, record, event, posts);
+  } catch (error) {
+    return { kind: "later", error };
+  }
+  return heard ?? takeOrTriage(loom, record, event);
+}
+
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
 function takeOrTriage(
   loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
@@ -75,13 +94,15 @@ function takeOrTriage(
 /** Often enough for a person who fixes the file, and longer than `--until-idle` waits. */
 const PUT_OFF_MS = 30_000;
 
-/** A message to the agent is not a comment on the plan: as long as it cannot be kept, it stays on the bus. */
+/** Neither a message to the agent that cannot be kept nor a possible answer is a comment like any other: it stays on the bus. */
 function putOff(loom: Timing & Buses & Reporting, record: PlanRecord, event: BusEvent, error: unknown): void {
   const reason = messageOf(error);
+  const isFirst = loom.bus(record.id).waitOf(event.id, DISPATCHER) === undefined;
   const until = loom.clock.now() + PUT_OFF_MS;
   const marks = { moveCursor: true, about: "event" } as const;
   loom.bus(record.id).settle({ record: event.id, handler: DISPATCHER, outcome: "deferred", reason, until, marks });
-  messageNotKept(loom, record, { id: event.id, error });
+  if (event.type === AGENT_MESSAGE) messageNotKept(loom, record, { id: event.id, error });
+  else if (isFirst) loom.report({ planId: record.id, level: "warn", text: `a comment is put off: ${reason}` });
 }
 
 type Taken =
@@ -98,8 +119,6 @@ function judgeEvent(
   event: BusEvent,
 ): Taken {
   const author = event.context?.author;
-  const heard = hearAnswer(loom, record, event);
-  if (heard) return heard;
   const refusal = whyIgnored(event);
   if (refusal) return { kind: "ignored", refusal };
   if (author && event.type === AGENT_MESSAGE) {

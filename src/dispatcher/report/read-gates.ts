@@ -1,3 +1,4 @@
+import { isShown } from "../../gate/gate-record.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -48,7 +49,7 @@ export function readGates(loom: Located & Configured & Records & Gated): GatesRe
 function openGateOf(loom: Located & Configured & Records & Gated, record: PlanRecord): OpenGate[] {
   const config = planConfig(loom, record);
   const door = config.ok ? doorAt(loom, record, planText(loom, record), config.config) : undefined;
-  if (door?.kind !== "closed") return [];
+  if (door?.kind !== "closed" || !isShown(door.gate)) return [];
   const { gateId, digest, openedAt, expiresAt, shown, text } = door.gate;
   return [{ plan: record.id, title: titleOf(text, record.id), gateId, digest, openedAt, expiresAt, shown }];
 }

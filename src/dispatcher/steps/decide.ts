@@ -25,6 +25,7 @@ export function decide(view: PlanView, now: number): Step {
   if (view.opened === "left") return { kind: "close-opened" };
   // Also of one that its answer has blocked.
   if (view.untold) return { kind: "tell-gate" };
+  if (view.posting?.kind === "posted") return { kind: "gate-posted" };
   if (record.status === "done") return decideDone(view, now);
   if (record.status === "active" && record.inInbox) return { kind: "clear-inbox" };
   if (view.run === "live") {
@@ -135,6 +136,9 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
   if (door.kind === "due") return { kind: record.status === "review" ? "reopen" : "open-gate" };
+  if (view.posting?.kind === "dead") return { kind: "give-up-gate", reason: view.posting.reason };
+  if (view.posting?.kind === "under-way")
+    return waits(`it is being posted (${view.posting.target}); then it waits for your answer`);
   const { openedAt, remindedAt = openedAt, expiresAt } = door.gate;
   const expiry = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
   if (now >= expiry) return { kind: "expire-gate" };

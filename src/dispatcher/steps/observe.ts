@@ -8,6 +8,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { doorAt, gateOf } from "../gates/plan-gate.ts";
+import { postingOf } from "../gates/posting.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { hasBus, homeOf, type Located, worktreeOf } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -61,16 +62,18 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
 }
 
 function gateView(
-  loom: Gated & Configured,
+  loom: Gated & Configured & Buses,
   record: PlanRecord,
   text: PlanText | undefined,
   config: PlanView["config"],
 ) {
   const gate = gateOf(loom, record);
+  const posting = gate && postingOf(loom, gate);
   return {
     door: config.ok ? doorAt(loom, record, text, config.config) : ({ kind: "open" } as const),
     ...(gate?.state === "withdrawn" ? { withdrawn: true as const } : {}),
     ...(gate && gate.told !== gate.state ? { untold: true as const } : {}),
+    ...(posting ? { posting } : {}),
     remindAfterMs: loom.config.gates.remindAfterMs,
   };
 }

@@ -254,6 +254,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "events:taken": talk,
   "gate:decided": gated,
   "gate:opened": gated,
+  "gate:posted": gated,
   "gate:reminded": gated,
   "gate:told": gated,
   "gate:written": gated,
