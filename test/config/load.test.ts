@@ -110,6 +110,17 @@ test("all mistakes come at once, in the order of the file, with line and column"
   );
 });
 
+test("a comma too many is one mistake", () => {
+  for (const text of ['{"a": {"b": 1},,"c": 2}', '{\n "a": {"b": [1,,2]}\n}', '{"a": {"b": 1,}}']) {
+    const checked = checkConfig(text);
+    assert.ok(!checked.ok);
+    assert.deepEqual(
+      [checked.problems.length, checked.problems[0]?.message.split("; ")[1]],
+      [1, "is there a comma too many?"],
+    );
+  }
+});
+
 const notJson: [text: string, where: string, message: RegExp][] = [
   ['{"agents": {},}', "1:15", /comma too many/],
   ['{\n  // why\n  "stages": {"default": "x"}\n}', "2:3", /comments are not allowed/],
