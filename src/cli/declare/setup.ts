@@ -52,6 +52,7 @@ function declareNew(program: Command): void {
     examples: [
       'new "Add a login page" --todo "Write the form" --todo "Check the password" --queue',
       "new --file plan.md --queue",
+      'new --file issue.md --todos-from "Proposed changes"',
       "cat plan.md | prloom new --stdin --id login --depends-on database",
     ],
   })
@@ -60,6 +61,7 @@ function declareNew(program: Command): void {
     .option("--stdin", "take the plan's text from standard input")
     .option("--id <id>", "its name; by default it is made from the title")
     .option("--todo <text>", "a TODO; repeat it for more", collect)
+    .option("--todos-from <heading>", 'the heading whose checkboxes are the TODOs; "none": the designer makes them')
     .option("--queue", "let work start at once")
     .option("--preset <name>", "a preset of prloom/config.json")
     .option("--agent <name>", "the agent that works on it")
