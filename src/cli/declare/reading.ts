@@ -23,6 +23,7 @@ export function declareReading(program: Command): void {
     about: "all plans, how far they are, what they wait for, and how the agents are doing",
     examples: ["status", "status --all", "status --status review", "status --stale 2h", "status --json"],
   })
+    .alias("ls")
     .option("-a, --all", "include plans that are done")
     .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
     .option("--stale <durationArgument>", "only plans in which nothing has happened for this long", durationArgument)

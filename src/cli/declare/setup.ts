@@ -1,10 +1,11 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import type { NewOptions } from "../changing/new.ts";
+import type { Shell } from "../completion/scripts.ts";
 import type { StartOptions } from "../running/start.ts";
 import type { InitOptions } from "../setup/init.ts";
 import { collect, declare, type JsonOption, performCommand } from "./declare.ts";
 
-/** Commands that set something up: init, new, start, stop, reload, doctor, demo. */
+/** Commands that set something up: init, new, start, stop, reload, doctor, demo, completion. */
 export function declareSetup(program: Command): void {
   declareInit(program);
   declareNew(program);
@@ -30,6 +31,34 @@ export function declareSetup(program: Command): void {
     performCommand(options, async (call) => (await import("../doctor/doctor.ts")).doctor(call)),
   );
   declareDemo(program);
+  declareCompletion(program);
+}
+
+function declareCompletion(program: Command): void {
+  declare(program, "completion", {
+    about: "print what a shell needs to complete commands, options and plans",
+    examples: [
+      "completion bash",
+      "prloom completion bash >> ~/.bashrc",
+      "prloom completion zsh > ~/.zfunc/_prloom",
+      "prloom completion fish > ~/.config/fish/completions/prloom.fish",
+    ],
+  })
+    .addArgument(new Argument("<shell>", "of which shell").choices(["bash", "zsh", "fish"]))
+    .action((shell: Shell, options: JsonOption) =>
+      performCommand(options, async (call) => (await import("../completion/completion.ts")).completion(call, shell)),
+    );
+  declare(program, "complete", {
+    about: "print what may be typed next; shells call it",
+    examples: ["complete -- show add"],
+    hidden: true,
+  })
+    .argument("[words...]", "what is typed so far, without prloom")
+    .action((words: string[], options: JsonOption) =>
+      performCommand(options, async (call) =>
+        (await import("../completion/completion.ts")).complete(call, program, words),
+      ),
+    );
 }
 
 function declareInit(program: Command): void {
