@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Output } from "../../src/cli/output.ts";
 import { chosen } from "../../src/cli/plan-names.ts";
+import { visiblePatch } from "../../src/cli/reading/diff.ts";
 import { busState } from "../../src/cli/render/bus-state.ts";
+import type { Paint } from "../../src/cli/render/colour.ts";
 import { paintFor } from "../../src/cli/render/colour.ts";
 import { timeUntil } from "../../src/cli/render/time.ts";
 import { errorLines } from "../../src/cli/report-error.ts";
@@ -63,6 +65,13 @@ describe("lines for people", () => {
       /"card-2-" may be any of 3 plans: card-2-bbbb, card-2-cccc, card-2-eeee\./,
     );
     assert.equal(chosen("logon", ids), undefined);
+  });
+
+  it("a patch keeps its tabs and cannot steer the terminal", () => {
+    const patch = "@@ -1 +1 @@\n-\told\n+\tnew\u001b[2J\r\n";
+    const marked: Paint = (style, text) => `<${style} ${text}>`;
+    const expected = "<cyan @@ -1 +1 @@>\n<red -\told>\n<green +\tnew\\u{1b}[2J\\r>\n";
+    assert.equal(visiblePatch(patch, marked), expected);
   });
 
   it("tells when a wait is over", () => {
