@@ -107,9 +107,10 @@ function declareNew(program: Command): void {
 function declareStart(program: Command): void {
   declare(program, "start", {
     about: "work on queued plans until told to stop (Ctrl-C, `prloom stop`)",
-    examples: ["start", "start --until-idle", "start --detach"],
+    examples: ["start", "start --until-idle", "start --until-idle --fail-if-blocked", "start --detach"],
   })
     .option("--until-idle", "end when there is nothing left to do")
+    .option("--fail-if-blocked", "end with 1 if a plan is blocked then; for scripts")
     .option("--detach", "go on in the background, with output to a file")
     .action((options: StartOptions & JsonOption) =>
       performCommand(options, async (call) => (await import("../running/start.ts")).start(call, options)),

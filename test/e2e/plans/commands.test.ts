@@ -204,7 +204,9 @@ describe("commands", { concurrency: 2 }, () => {
     const project = fresh();
     project.plan("merged", ["one"]);
     project.plan("open", ["[no-change] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
-    await project.work();
+    const ended = await project.cli(["start", "--until-idle", "--fail-if-blocked"]);
+    assert.equal(ended.code, 1, ended.stdout);
+    assert.equal((await project.cli(["start", "--fail-if-blocked"])).code, 2);
     assert.equal((await project.cli(["merge", "merged"])).code, 0);
     const cleaned = await project.cli(["clean", "--json"]);
     assert.deepEqual(JSON.parse(cleaned.stdout), { removed: ["merged"] });
