@@ -23,6 +23,8 @@ export interface Paths {
   readonly pinFile: string;
   readonly cacheFile: string;
   readonly inboxCacheFile: string;
+  /** Where plugins threw. */
+  readonly pluginErrors: string;
   readonly stallsFile: string;
   readonly local: string;
   readonly inbox: string;
@@ -51,6 +53,7 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     daemonFile: join(authority, "daemon.json"),
     pinFile: join(authority, "pinned.json"),
     cacheFile: join(authority, "text-cache.json"),
+    pluginErrors: join(authority, "plugin-errors.log"),
     stallsFile: join(authority, "stalls.json"),
     inboxCacheFile: join(authority, "inbox-cache.json"),
     local,
