@@ -2,14 +2,12 @@ import { isShown } from "../../gate/gate-record.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { SummaryExtras } from "../../plan/summary.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { doorAt } from "../gates/plan-gate.ts";
 import type { Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
-import { isDesignDue } from "../steps/decide.ts";
 
 export interface OpenGate {
   readonly plan: string;
@@ -53,18 +51,3 @@ function openGateOf(loom: Located & Configured & Records & Gated, record: PlanRe
   const { gateId, digest, openedAt, expiresAt, shown, text } = door.gate;
   return [{ plan: record.id, title: titleOf(text, record.id), gateId, digest, openedAt, expiresAt, shown }];
 }
-
-/** Where a plan that is to be approved stands; what was designed is complete until it is shown. */
-export function gateFacts(loom: Located & Configured & Records & Gated, record: PlanRecord): SummaryExtras {
-  if (record.status !== "active" || isAtDesign(record)) return {};
-  const config = planConfig(loom, record);
-  if (!config.ok || !config.config.gated) return {};
-  const text = planText(loom, record);
-  if (!text || isDesignDue(record, text.doc)) return {};
-  const door = doorAt(loom, record, text, config.config);
-  if (door.kind === "closed")
-    return { phase: "plan_gate", gate: { gateId: door.gate.gateId, openedAt: door.gate.openedAt } };
-  return door.kind === "due" ? { phase: "planning_complete" } : {};
-}
-
-const isAtDesign = ({ side, revising }: PlanRecord): boolean => side?.stage === "designer" || revising === true;
