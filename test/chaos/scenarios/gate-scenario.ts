@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GateRecord } from "../../../src/gate/gate-record.ts";
 import type { Project } from "../../testing/project.ts";
+import { addScripted, issue } from "../../testing/scripted-tracker.ts";
 import type { CrashPoint } from "./crash-points.ts";
 import { crash, finish, type Scenario, twoPlans } from "./scenario.ts";
 
@@ -36,6 +37,21 @@ export const gated: Scenario = async (project, point) => {
   return { plans };
 };
 
+/** Two plans from a tracker: their source is told of each step once, in one comment for each. */
+export const writtenBack: Scenario = async (project, point) => {
+  const tracker = addScripted(project);
+  const plans = twoPlans(project);
+  for (const id of IDS) project.plan(id, ["make one"], issue(id));
+  await crash(project, point);
+  for (const id of IDS) {
+    const shown = tracker.shown(id).map(({ body }) => [...body.matchAll(/^- .* UTC: (.*)$/gm)].map(([, line]) => line));
+    assert.deepEqual(shown, [
+      ["the plan is complete", "the plan is being implemented", "all TODOs are done, and the change waits for review"],
+    ]);
+  }
+  return { plans };
+};
+
 async function answerKilled(project: Project, point: CrashPoint): Promise<void> {
   const { signal, stderr } = await project.cli(["approve", "first"], { [point.variable]: point.name });
   assert.equal(signal, "SIGKILL", stderr);
@@ -61,6 +77,9 @@ async function onceEach(project: Project, id: string, reminders: number): Promis
   assert.deepEqual(posts, ["**The plan w", "approved by "]);
   const actions = readFileSync(join(project.authority, "plans", id, "bus", "settled.jsonl"), "utf8");
   assert.equal(actions.split(`"gate-${gates[0]?.gateId}-notice"`).length - 1 > 0, true);
+  const sent = readFileSync(join(project.authority, "plans", id, "bus", "actions.jsonl"), "utf8");
+  const notices = sent.split("\n").filter((line) => line.includes('"type":"notification"'));
+  assert.equal(notices.length, 1 + reminders, "one notification for a gate, and one for each reminder");
   const events = readFileSync(join(project.authority, "bus", "events.jsonl"), "utf8");
   for (const type of ["gate_opened", "gate_decided"])
     assert.equal(events.split("\n").filter((line) => line.includes(type) && line.includes(`"${id}"`)).length, 1, type);

@@ -9,7 +9,7 @@ import type { ExpectedPlan } from "../invariants/invariants.ts";
 import { outsideProblems } from "../invariants/outside-invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
-import { gated } from "./gate-scenario.ts";
+import { gated, writtenBack } from "./gate-scenario.ts";
 import { edited, paused, putBack, reloaded } from "./person-scenarios.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
 import { crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
@@ -280,6 +280,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "shim-recorded": shim,
   "shim-spawned": shim,
   "side:left": reviewAtEnd,
+  "status:told": writtenBack,
   "triage:settled": talk,
   "triage:todos": talk,
   "verify:todo-blocked": agentSaysBlocked,
