@@ -236,5 +236,8 @@ export const CASES: readonly Case[] = [
   { body: "/withdraw", gates: [inState(A, "revised"), inState(B, "approved")], outcome: `withdraw ${B}` },
   { body: "/withdraw", gates: [inState(A, "withdrawn")], outcome: "none, told" },
   { body: "/withdraw", outcome: "none, told" },
+  { body: "approved", gates: [{ ...open(A), isPosting: true }], outcome: "none, told" },
+  { body: `/approve ${B}`, gates: [inState(A, "revised"), { ...open(B), isPosting: true }], outcome: "none, told" },
+  { body: "/reject no", gates: [{ ...open(A), isPosting: true }], outcome: "none, told" },
   { body: "approved", gates: [inState(A, "withdrawn")], outcome: "none, told" },
 ];
