@@ -155,6 +155,8 @@ export const planRecordSchema = z.strictObject({
   designed: z.literal(true).optional(),
   /** The newest gate at which the plan was shown. */
   gate: z.string().optional(),
+  /** The newest gate at which its change request was shown. */
+  prGate: z.string().optional(),
   /** A person asked for another design; true until there is one. */
   revising: z.literal(true).optional(),
   current: currentSchema.optional(),

@@ -25,6 +25,7 @@ import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { removeOwnWorktree } from "../worktree/remove-own.ts";
 import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 import { allowed } from "./state.ts";
+import { refuseUnapproved } from "./unapproved.ts";
 
 export interface MergeResult {
   readonly sha?: string;
@@ -54,6 +55,7 @@ export async function mergePlan(loom: Merging, id: string, options: MergeOptions
 }
 
 function refuseMerge(loom: Merging, record: PlanRecord, { force }: MergeOptions): void {
+  if (record.status !== "done") refuseUnapproved(loom, record);
   refuseUnlessReviewed(loom, record);
   refuseOpened(loom, record);
   if (!force) refuseUnsettled(loom, record);
@@ -74,6 +76,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
     made: record.merge,
     keep: (merge) => {
       // Asked once more in the last moment: what was said meanwhile would not be looked at afterwards.
+      refuseUnapproved(loom, requireRecord(loom, id), merge.tip);
       if (!force) refuseUnsettled(loom, requireRecord(loom, id));
       updateRecord(loom, id, () => ({ merge }));
       loom.store.sync();

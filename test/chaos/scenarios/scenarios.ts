@@ -9,7 +9,7 @@ import type { ExpectedPlan } from "../invariants/invariants.ts";
 import { outsideProblems } from "../invariants/outside-invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
-import { gated } from "./gate-scenario.ts";
+import { gated, prGated } from "./gate-scenario.ts";
 import { edited, paused, putBack, reloaded } from "./person-scenarios.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
 import { crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
@@ -267,6 +267,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "merge:merged": merge,
   "merge:written": mergeByComment,
   "pause:noted": paused,
+  "pr-gate:opened": prGated,
   "put-back:removed": putBack,
   "rebase:rebased": rebased,
   "recover:ended": recovery,
