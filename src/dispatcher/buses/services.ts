@@ -32,7 +32,15 @@ function stateFile(paths: Paths, ref: StateRef): string {
   return join(bus, "state", `bridge.${ref.name}.json`);
 }
 
-type Surrounding = Located & Records & Buses & Pick<Extended, "stores"> & Watched & Reporting & Stopping;
+type Surrounding = Located &
+  Configured &
+  Records &
+  Gated &
+  Buses &
+  Pick<Extended, "stores"> &
+  Watched &
+  Reporting &
+  Stopping;
 
 /** What hooks and bridges both get of the program around them. */
 function surroundings(loom: Surrounding) {
@@ -51,9 +59,7 @@ function surroundings(loom: Surrounding) {
 }
 
 /** The abilities that plugins have beyond their event. */
-export function hookServicesOf(
-  loom: Surrounding & Naming & Configured & Gated & Pooled & AtWork & Waking,
-): HookServices {
+export function hookServicesOf(loom: Surrounding & Naming & Pooled & AtWork & Waking): HookServices {
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,

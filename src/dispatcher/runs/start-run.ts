@@ -26,11 +26,12 @@ import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { givenEvents, giveWords, renderWords } from "../perform/answer.ts";
 import { clearUnstarted } from "../perform/begin.ts";
 import { reviewPromptValues } from "../perform/review.ts";
-import { planText, type Records, requireRecord } from "../records.ts";
+import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { leftOut } from "../worktree/set-aside.ts";
 import type { Pooled } from "./agent-pool.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
+import { onFirstChange } from "./first-change.ts";
 import { runLimits } from "./follow.ts";
 import type { AtWork } from "./occupancy.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
@@ -84,7 +85,8 @@ export async function startAgentRun(
       throw new StepInterrupted("the plan is not approved as it is now");
     const launch = await prepareStart(loom, record, start);
     crashPoint("run:prepared");
-    void launch();
+    const ended = launch();
+    if (stage === "designer") tellPlanning(loom, record, { number, given: text.text, ended });
     offerMessages(loom, record.id);
     crashPoint("run:started");
     const how = start.sessionId === undefined ? "" : ", going on with its conversation";
@@ -94,6 +96,35 @@ export async function startAgentRun(
     if (!loom.occupancy.agentIn(record.id)) over();
     throw error;
   }
+}
+
+interface Designing {
+  readonly number: number;
+  readonly given: string;
+  readonly ended: Promise<unknown>;
+}
+
+/** The designer plans from when it first changes its copy of the plan. */
+function tellPlanning(
+  loom: Located & Configured & Records & Waking & Reporting,
+  record: PlanRecord,
+  { number, given, ended }: Designing,
+): void {
+  const note = (): void => {
+    const now = loom.store.byId(record.id);
+    if (now?.side?.run !== number || now.deleted) return;
+    const { side } = now;
+    updateRecord(loom, record.id, () => ({ side: { ...side, planning: true } }));
+    loom.wake(record.id);
+  };
+  const end = onFirstChange(worktreeOf(loom, record).path, given, () => {
+    try {
+      note();
+    } catch (error) {
+      loom.report({ planId: record.id, level: "warn", text: `its phase could not be noted: ${messageOf(error)}` });
+    }
+  });
+  void ended.finally(end);
 }
 
 async function prepareWorktree(
