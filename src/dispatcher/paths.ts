@@ -129,7 +129,12 @@ export function worktreeOf(loom: Pick<Located, "paths"> & { readonly config: Con
 }
 
 /** Below a worktree: the run's copy and what the agent claims. */
-export const RUN_COPY = { dir: join("prloom", ".local"), plan: join("prloom", ".local", "plan.md") } as const;
+export const RUN_COPY = {
+  dir: join("prloom", ".local"),
+  plan: join("prloom", ".local", "plan.md"),
+  /** Where a run may say how it ended, besides ticking its TODO. */
+  outcome: join("prloom", ".local", "outcome.json"),
+} as const;
 export const TRIAGE_RESULT = join("prloom", ".local", "triage-result.json");
 export const REVIEW_RESULT = join("prloom", ".local", "review-result.json");
 export const EVIDENCE = join("prloom", ".local", "evidence");

@@ -8,6 +8,8 @@ export type Reached = (typeof REACHED)[number];
 export function reachedBy({ status }: { readonly status: string }, phase: Phase | undefined): Reached | undefined {
   if (status === "review") return "pr";
   if (phase === "planning_complete" || phase === "plan_gate") return "plan";
+  // All is done, and it is not ready before the answer.
+  if (phase === "pr_gate") return "implementing";
   return phase;
 }
 

@@ -41,7 +41,7 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
     ['authors.bob: must be "none" or "read" or "triage" or "write" or "maintain" or "admin"'],
   ],
   [{ writeback: { plan: "no" } }, ["writeback.plan: must be true or false"]],
-  [{ gates: { pr: true } }, ["gates.pr: not available in this version"]],
+  [{ gates: { pr: "yes" } }, ["gates.pr: must be true or false"]],
   [{ gates: { plan: "yes" } }, ["gates.plan: must be true or false"]],
   [{ gates: { remindAfter: 24 } }, ['gates.remindAfter: must be a string with a unit, like "24h"']],
   [{ webhooks: {}, server: {} }, ["webhooks: not available in this version", "server: not available in this version"]],

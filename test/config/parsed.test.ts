@@ -41,7 +41,9 @@ const DEFAULTS = {
   globalBridges: [],
   triggers: [],
   notify: { channels: {}, routes: {}, default: [] },
-  gates: { plan: false, advisory: false, remindAfterMs: 86_400_000 },
+  gates: { plan: false, pr: false, advisory: false, remindAfterMs: 86_400_000 },
+  authors: {},
+  writeback: { investigating: true, planning: true, plan: true, implementing: true, pr: true },
   governance: {
     roles: {},
     mcp: { reads: [], writes: [] },

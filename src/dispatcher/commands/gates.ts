@@ -7,8 +7,9 @@ import type { Extended } from "../buses/extensions.ts";
 import type { Naming, Waking } from "../capabilities.ts";
 import { answerGate } from "../gates/answer-gate.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { gateOf } from "../gates/plan-gate.ts";
+import { meantGate, newestGates, waitingGate } from "../gates/plan-gate.ts";
 import { readPosts, showAgain } from "../gates/posting.ts";
+import type { Located } from "../paths.ts";
 import { type Records, requireRecord } from "../records.ts";
 
 export interface PersonalAnswer {
@@ -22,14 +23,21 @@ export interface PersonalAnswer {
 export interface AnsweredGate {
   readonly plan: string;
   readonly gateId: string;
+  readonly kind: GateRecord["kind"];
   readonly digest: string;
   readonly state: GateRecord["state"];
 }
 
 /** A person answers at a command line. */
-export function answerPlan(loom: Naming & Records & Gated & Buses, id: string, answer: PersonalAnswer): AnsweredGate {
+export function answerPlan(
+  loom: Located & Naming & Records & Gated & Buses,
+  id: string,
+  answer: PersonalAnswer,
+): AnsweredGate {
   const { decision, words, author } = answer;
-  const gate = gateOf(loom, requireRecord(loom, id));
+  const record = requireRecord(loom, id);
+  const named = newestGates(loom, record).find(({ gateId }) => gateId === answer.gateId);
+  const gate = named ?? meantGate(loom, record, decision);
   if (!gate) throw late(id, "it was not shown to anyone yet");
   const { gateId = gate.gateId } = answer;
   if (decision === "revise") {
@@ -40,8 +48,8 @@ export function answerPlan(loom: Naming & Records & Gated & Buses, id: string, a
   const event = isHeard ? { event: say(loom, id, { gateId, words, author }) } : {};
   const outcome = answerGate(loom, id, { decision, gateId, words, by: author, via: "cli", ...event });
   if (outcome.kind === "stale") throw late(id, outcome.why);
-  const { digest, state } = outcome.gate;
-  return { plan: id, gateId, digest, state };
+  const { kind, digest, state } = outcome.gate;
+  return { plan: id, gateId, kind, digest, state };
 }
 
 /**
@@ -49,10 +57,10 @@ export function answerPlan(loom: Naming & Records & Gated & Buses, id: string, a
  * from here: `prloom show` has the words that were posted. Without a dispatcher no bridge is loaded, and nothing is asked.
  */
 export async function requirePosts(loom: Records & Gated & Extended & Waking, id: string): Promise<void> {
-  const gate = gateOf(loom, requireRecord(loom, id));
-  const posts = gate?.state === "open" && gate.postedAt !== undefined ? await readPosts(loom, gate) : undefined;
-  const now = gateOf(loom, requireRecord(loom, id));
-  if (posts?.kind !== "changed" || now?.state !== "open" || now.gateId !== gate?.gateId) return;
+  const gate = waitingGate(loom, requireRecord(loom, id));
+  const posts = gate?.postedAt === undefined ? undefined : await readPosts(loom, gate);
+  const now = waitingGate(loom, requireRecord(loom, id));
+  if (posts?.kind !== "changed" || now?.gateId !== gate?.gateId || !now) return;
   showAgain(loom, now, posts.what);
   loom.wake(id);
   throw new PrloomError(

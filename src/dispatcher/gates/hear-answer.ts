@@ -6,6 +6,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { AGENT_MESSAGE } from "../messages/messages.ts";
+import type { Located } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
@@ -51,7 +52,7 @@ function openGate(loom: Gated, record: PlanRecord): GateRecord | undefined {
 
 /** Takes a comment as an answer to the plan's gate; undefined for one that is none. `posts` is what `postsFor` found. */
 export function hearAnswer(
-  loom: Configured & Records & Gated & Buses,
+  loom: Located & Configured & Records & Gated & Buses,
   record: PlanRecord,
   event: BusEvent,
   posts: Posts | undefined,
@@ -88,7 +89,7 @@ export function hearAnswer(
   const gate = gates.find((one) => one.gateId === gateId);
   if (decision !== "withdraw" && gate && posts?.kind === "changed") {
     showAgain(loom, gate, posts.what);
-    const reply = `Nothing was decided: ${posts.what}. The plan is shown again; answer that.`;
+    const reply = `Nothing was decided: ${posts.what}. It is shown again; answer that.`;
     return unheard({ why: posts.what, reply, isAnswer: true });
   }
   const answer = { decision, gateId, words, by: author.login, via: "thread", event: event.id } as const;
@@ -139,7 +140,7 @@ function writtenAt({ context }: BusEvent): number | undefined {
 
 function isGated(loom: Configured, record: PlanRecord): boolean {
   const config = planConfig(loom, record);
-  return config.ok && config.config.gated;
+  return config.ok && (config.config.gated || config.config.prGated);
 }
 
 function posted(gate: GateRecord, posts: Posts | undefined): PostedGate {

@@ -94,6 +94,11 @@ function isSameText(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
+/** Why the next gate shows the same again, if that is because of the posts of this one. */
+export function replacedFor(before: GateRecord | undefined): string | undefined {
+  return before?.state === "revised" && before.via === "prloom" ? before.comment : undefined;
+}
+
 /** What can be read there is not what was shown, so no answer can be for it: the plan is shown again, and says why. */
 export function showAgain(loom: Records & Gated, gate: GateRecord, why: string): void {
   const decidedAt = isoTime(loom.clock.now());

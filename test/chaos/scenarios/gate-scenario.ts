@@ -10,7 +10,7 @@ import { crash, finish, type Scenario, twoPlans } from "./scenario.ts";
 const IDS = ["first", "second"];
 
 /** Two plans are shown, approved and implemented; a kill at any point of that repeats and forgets nothing. */
-export const gated: Scenario = async (project, point) => {
+const gated: Scenario = async (project, point) => {
   project.config({ gates: { plan: true, advisory: true } });
   const plans = twoPlans(project);
   if (point.name === "gate:decided") {
@@ -38,7 +38,7 @@ export const gated: Scenario = async (project, point) => {
 };
 
 /** Two plans from a tracker: their source is told of each step once, in one comment for each. */
-export const writtenBack: Scenario = async (project, point) => {
+const writtenBack: Scenario = async (project, point) => {
   const tracker = addScripted(project);
   const plans = twoPlans(project);
   for (const id of IDS) project.plan(id, ["make one"], issue(id));
@@ -48,6 +48,24 @@ export const writtenBack: Scenario = async (project, point) => {
     assert.deepEqual(shown, [
       ["the plan is complete", "the plan is being implemented", "all TODOs are done, and the change waits for review"],
     ]);
+  }
+  return { plans };
+};
+
+/** Two changes are shown, approved and ready. Where the decision itself is killed, the answer is given again. */
+const prGated: Scenario = async (project, point) => {
+  project.config({ gates: { pr: true, advisory: true } });
+  const plans = twoPlans(project);
+  await crash(project, point);
+  for (const id of IDS) {
+    assert.equal(project.record(id).changeRequest?.ready, false);
+    const { code, stderr } = await project.cli(["approve", id]);
+    assert.equal(code, 0, stderr);
+  }
+  await finish(project);
+  for (const id of IDS) {
+    await onceEach(project, id, 0);
+    assert.equal(project.record(id).changeRequest?.ready, true);
   }
   return { plans };
 };
@@ -74,7 +92,7 @@ async function onceEach(project: Project, id: string, reminders: number): Promis
     [["approved", "approved", reminders]],
   );
   const posts = thread.map(({ body }) => body.slice(0, 12)).sort();
-  assert.deepEqual(posts, ["**The plan w", "approved by "]);
+  assert.deepEqual(posts, [gates[0]?.kind === "pr" ? "**The change" : "**The plan w", "approved by "]);
   const actions = readFileSync(join(project.authority, "plans", id, "bus", "settled.jsonl"), "utf8");
   assert.equal(actions.split(`"gate-${gates[0]?.gateId}-notice"`).length - 1 > 0, true);
   const sent = readFileSync(join(project.authority, "plans", id, "bus", "actions.jsonl"), "utf8");
@@ -84,3 +102,15 @@ async function onceEach(project: Project, id: string, reminders: number): Promis
   for (const type of ["gate_opened", "gate_decided"])
     assert.equal(events.split("\n").filter((line) => line.includes(type) && line.includes(`"${id}"`)).length, 1, type);
 }
+
+/** By the points that they pass. */
+export const GATE_SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "gate:decided": gated,
+  "gate:opened": gated,
+  "gate:posted": gated,
+  "gate:reminded": gated,
+  "gate:told": gated,
+  "gate:written": gated,
+  "pr-gate:opened": prGated,
+  "status:told": writtenBack,
+};
