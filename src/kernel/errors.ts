@@ -43,6 +43,7 @@ export const ERROR_CODES = [
   "sandbox-unavailable",
   "schema-newer",
   "source-taken",
+  "signing-failed",
   "state-unreadable",
   "target-clash",
   "tree-too-large",

@@ -112,6 +112,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["gates.plan", false, true, false, true],
   ["gates.pr", false, true, false, true],
   ["gates.approvers", ["a"], ["a", "b"], true, true],
+  ["gates.signers", ABSENT, "team/signers", true, true],
   ["gates.remindAfter", "24h", "25h", false, false],
   ["gates.expireAfter", ABSENT, "7d", false, false],
   ["gates.advisory", false, true, true, false],

@@ -90,8 +90,14 @@ export const configSchema = configFileSchema.transform((written) => {
     const bridges = enabledModules(overlayModules(file.bridges, preset.bridges));
     return [name, { ...preset, plugins, bridges }] as const;
   });
+  const { gates, governance } = file;
   return {
     ...withUnits(file),
+    // Whose signatures count is for people to say.
+    governance: {
+      ...governance,
+      protected: [...governance.protected, ...(gates.signers === undefined ? [] : [gates.signers])],
+    },
     plugins: enabledModules(file.plugins, pluginOrder),
     globalPlugins: enabledModules(file.globalPlugins, globalPluginOrder),
     bridges: enabledModules(file.bridges),
