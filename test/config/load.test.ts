@@ -116,6 +116,28 @@ test("all mistakes come at once, in the order of the file, with line and column"
   );
 });
 
+test("maxDeletions may be a number of files", () => {
+  const limitsOf = (maxDeletions: unknown) => {
+    const checked = checkConfig(JSON.stringify({ ...MINIMAL, limits: { maxDeletions } }));
+    return checked.ok ? checked.config.limits.maxDeletions : checked.problems.map(({ message }) => message);
+  };
+  assert.deepEqual(limitsOf(50), { files: 50, percent: 100 });
+  assert.deepEqual(limitsOf({ percent: 5 }), { files: 200, percent: 5 });
+  assert.deepEqual(limitsOf({ file: 5 }), ["unknown key, did you mean files?"]);
+  assert.deepEqual(limitsOf("many"), ['must be a number of files, or an object such as {"files": 200, "percent": 20}']);
+});
+
+test("a comma too many is one mistake", () => {
+  for (const text of ['{"a": {"b": 1},,"c": 2}', '{\n "a": {"b": [1,,2]}\n}', '{"a": {"b": 1,}}']) {
+    const checked = checkConfig(text);
+    assert.ok(!checked.ok);
+    assert.deepEqual(
+      [checked.problems.length, checked.problems[0]?.message.split("; ")[1]],
+      [1, "is there a comma too many?"],
+    );
+  }
+});
+
 const notJson: [text: string, where: string, message: RegExp][] = [
   ['{"agents": {},}', "1:15", /comma too many/],
   ['{\n  // why\n  "stages": {"default": "x"}\n}', "2:3", /comments are not allowed/],

@@ -9,6 +9,7 @@ import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
 import { applyClaims } from "../../plan/todos/claims.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Naming, Publishing, Reporting } from "../capabilities.ts";
+import { claimsOf } from "../enclosure/run-copy.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { settleMessages } from "../messages/messages.ts";
 import { homeOf, type Located, textPath, worktreeOf } from "../paths.ts";
@@ -19,7 +20,6 @@ import { sessionsAfterTodo } from "../runs/count-run.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { hookedMessage, stepMessage } from "./commit-hooks.ts";
-import { claimsOf } from "./verify.ts";
 
 /** One commit per TODO. The trailer answers "is it committed?", so a kill after the commit makes no second one. */
 export async function commitTodo(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {

@@ -83,7 +83,11 @@ interface Failure {
 }
 
 /** Those before the one that failed are through: another round does not call them again. */
-function block(loom: Records & Reporting, { id, hook }: PlanRecord, { plugin, reason, names }: Failure): void {
+function block(
+  loom: Located & Records & Reporting,
+  { id, hook }: PlanRecord,
+  { plugin, reason, names }: Failure,
+): void {
   if (!hook) return;
   const done = [...(hook.done ?? []), ...names.slice(0, names.indexOf(plugin))];
   blockPlan(
@@ -91,7 +95,7 @@ function block(loom: Records & Reporting, { id, hook }: PlanRecord, { plugin, re
     id,
     {
       reason: `The plugin ${plugin} failed in ${hook.point}: ${reason}`,
-      hint: `Fix what it complains about, or the plugin, then run \`prloom unblock ${id}\`.`,
+      hint: `Fix what it complains about, or the plugin (${loom.paths.pluginErrors} has where it threw), then run \`prloom unblock ${id}\`.`,
       cause: "step",
     },
     (now) => (now.hook ? { hook: { ...now.hook, done } } : {}),

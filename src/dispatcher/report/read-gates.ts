@@ -3,7 +3,6 @@ import type { GateKind, GateRecord } from "../../gate/gate-record.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { SummaryExtras } from "../../plan/summary.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { doorAt } from "../gates/plan-gate.ts";
 import { headSeen, prDoorAt } from "../gates/pr-gate.ts";
@@ -11,7 +10,6 @@ import type { Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
-import { isDesignDue } from "../steps/decide.ts";
 
 export interface OpenGate {
   readonly plan: string;
@@ -69,17 +67,3 @@ function closedGate(
   const prDoor = prDoorAt(loom, record, { text, config, head: headSeen(loom, record) });
   return prDoor.kind === "closed" ? prDoor.gate : undefined;
 }
-
-/** Where a plan that is to be approved stands; what was designed is complete until it is shown. */
-export function gateFacts(loom: Located & Configured & Records & Gated, record: PlanRecord): SummaryExtras {
-  if (record.status !== "active" || isAtDesign(record)) return {};
-  const config = planConfig(loom, record);
-  if (!config.ok || !(config.config.gated || config.config.prGated)) return {};
-  const text = planText(loom, record);
-  if (!text || isDesignDue(record, text.doc)) return {};
-  const gate = closedGate(loom, record, config.config);
-  if (gate) return { phase: `${gate.kind}_gate`, gate: { gateId: gate.gateId, openedAt: gate.openedAt } };
-  return doorAt(loom, record, text, config.config).kind === "due" ? { phase: "planning_complete" } : {};
-}
-
-const isAtDesign = ({ side, revising }: PlanRecord): boolean => side?.stage === "designer" || revising === true;

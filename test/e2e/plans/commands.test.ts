@@ -184,11 +184,29 @@ describe("commands", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "main:work.txt"), "both\n");
   });
 
+  test("diff shows what a plan and each TODO changed, as a patch that can be applied", async () => {
+    const project = fresh();
+    project.plan("two", ["one", "two \x1b[2Jwipe"]);
+    assert.match((await project.cli(["diff", "two"])).stdout, /^two has changed nothing so far\.$/m);
+    await project.work();
+    const whole = await project.cli(["diff", "two"]);
+    assert.equal(whole.stdout, project.git("diff", "--binary", `main...${project.record("two").branch}`));
+    const first = await project.cli(["diff", "two", "--todo", "1"]);
+    assert.match(first.stdout, /^\+one$/m);
+    assert.doesNotMatch(first.stdout, /wipe/);
+    const stat = JSON.parse((await project.cli(["diff", "two", "--stat", "--json"])).stdout);
+    assert.deepEqual(stat.files, [{ path: "work.txt", added: 2, removed: 0 }]);
+    const none = await project.cli(["diff", "two", "--todo", "3"]);
+    assert.deepEqual([none.code, /has no TODO 3; it has 2/.test(none.stderr)], [2, true]);
+  });
+
   test("clean removes the worktrees of merged plans, and only those", async () => {
     const project = fresh();
     project.plan("merged", ["one"]);
     project.plan("open", ["[no-change] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
-    await project.work();
+    const ended = await project.cli(["start", "--until-idle", "--fail-if-blocked"]);
+    assert.equal(ended.code, 1, ended.stdout);
+    assert.equal((await project.cli(["start", "--fail-if-blocked"])).code, 2);
     assert.equal((await project.cli(["merge", "merged"])).code, 0);
     const cleaned = await project.cli(["clean", "--json"]);
     assert.deepEqual(JSON.parse(cleaned.stdout), { removed: ["merged"] });
