@@ -121,7 +121,7 @@ describe("commands without a dispatcher", () => {
 
   it("merges nothing that is not in review, and cleans nothing", async () => {
     assert.match((await run(["merge", "three"])).stderr, /\[plan-state\]/);
-    assert.deepEqual(await json(["clean"]), { removed: [] });
+    assert.deepEqual(await json(["clean"]), { removed: [], branches: { deleted: [], merged: [] } });
   });
 
   it("deletes a draft without a question", async () => {
