@@ -1,5 +1,6 @@
 import type { BusEvent } from "../../bus/types.ts";
-import { readSigned, type SignatureCheck, textToSign } from "../../gate/signed-answer.ts";
+import { readSigned, type SignatureCheck, type SignedAnswer, textToSign } from "../../gate/signed-answer.ts";
+import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { signersIn } from "../settings/signers.ts";
@@ -9,7 +10,7 @@ import { verifySignature } from "./ssh-keygen.ts";
 
 const refused = (why: string): SignatureCheck => ({ kind: "refused", why });
 
-/** Whose signature a comment has; undefined for one without. Costs processes only where the rest of it fits. */
+/** Whose signature a comment has; undefined for one without. What cannot be checked, whatever the reason, does not count. */
 export async function checkSignature(
   loom: Configured & Gated,
   record: PlanRecord,
@@ -18,6 +19,19 @@ export async function checkSignature(
   const answer = readSigned(body);
   if (answer === undefined) return undefined;
   if (answer === "unreadable") return refused("it is not as `prloom approve --sign` writes it");
+  try {
+    return await checkAnswer(loom, record, answer);
+  } catch (error) {
+    return refused(`it could not be checked (${messageOf(error)})`);
+  }
+}
+
+/** Costs processes only where the rest of it fits. */
+async function checkAnswer(
+  loom: Configured & Gated,
+  record: PlanRecord,
+  answer: SignedAnswer,
+): Promise<SignatureCheck> {
   const signers = signersIn(loom.pinned.pin);
   if (signers === undefined) return refused("no file of signers is set (gates.signers)");
   const gate = gatesOf(loom, record).find(({ gateId }) => gateId === answer.gateId);
