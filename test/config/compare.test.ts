@@ -37,6 +37,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["baseBranch", "main", "other", true, true],
   ["worktreesDir", ABSENT, "trees", true, true],
   ["copyFiles", [], [".env"], true, false],
+  ["ports.from", 41_000, 42_000, false, false],
   ["trustedFilters", ["lfs"], [], false, true],
   ["initCommands", ["npm ci"], [], true, true],
   ["checks", ["npm test"], ["npm test", "npm run lint"], false, true],
