@@ -27,6 +27,17 @@ export interface ShownGate {
   readonly isAdvisory: boolean;
   /** Why it is shown again though it has not changed. */
   readonly again?: string | undefined;
+  /** Signed answers count as well. */
+  readonly isSignable?: boolean | undefined;
+  /** The file that says whose signatures count, if it is to be changed. */
+  readonly signers?: string | undefined;
+}
+
+/** For people who decide about it: who may decide would be another question from then on. */
+export function signersNote({ signers }: Pick<ShownGate, "signers">): string[] {
+  return signers === undefined
+    ? []
+    : [`**It changes \`${signers}\`, the file that says whose signatures count at gates (gates.signers).**`];
 }
 
 export interface Showing extends ShownGate {
@@ -45,6 +56,7 @@ export function gatePost(showing: Showing): string {
   return [
     `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). ${isAdvisory ? ADVISORY : "Nothing is implemented before."}`,
     ...shownAgain(again),
+    ...signersNote(showing),
     fenced(revealed(text), "markdown"),
     ...(Object.keys(settings).length === 0
       ? []
@@ -59,9 +71,9 @@ export function shownAgain(why: string | undefined): string[] {
 }
 
 /** The words that count at this gate. */
-export function howToAnswer({ planId, gateId, isFirst }: ShownGate): string {
+export function howToAnswer({ planId, gateId, digest, isFirst, isSignable }: ShownGate): string {
   const word = isFirst ? "approved" : `/approve ${gateId}`;
-  return `Answer with a comment whose first line is \`${word}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}`;
+  return `Answer with a comment whose first line is \`${word}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}${isSignable ? `\n\nSigned, from any login:\n\n    prloom approve ${planId} --sign --gate ${gateId} --digest ${digest}` : ""}`;
 }
 
 const CONTEXT_LINES = 3;

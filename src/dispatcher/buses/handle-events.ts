@@ -7,7 +7,9 @@ import { hookHandler, pluginOf } from "../../hooks/calls/call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../hooks/offer-event.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
+import { checkSignature } from "../gates/check-signature.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { postsFor } from "../gates/hear-answer.ts";
 import type { Located } from "../paths.ts";
@@ -31,11 +33,10 @@ export function dropAbsent(bus: Bus, point: "onEvent" | "onGlobalEvent", plugins
   }
 }
 
+type Taking = Located & Configured & Records & Gated & Buses & AtWork & Reporting & Stopping & Waking;
+
 /** New events of a plan: its plugins first, then prloom itself. Returns when there is none left, or when it is to stop. */
-export async function handlePlanEvents(
-  loom: Located & Configured & Records & Gated & Buses & Extended & AtWork & Reporting & Stopping & Waking,
-  planId: string,
-): Promise<void> {
+export async function handlePlanEvents(loom: Taking & Extended, planId: string): Promise<void> {
   const bus = loom.bus(planId);
   for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
     for (const { event } of batch) {
@@ -59,7 +60,8 @@ export async function handlePlanEvents(
       if (loom.stopping) return;
       crashPoint("events:offered");
       if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
-      else await take(loom, planId, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
+      else await take(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
+      if (loom.stopping) return;
     }
     // What was ignored is listed there, and is not looked at again.
     loom.store.sync();
@@ -67,16 +69,14 @@ export async function handlePlanEvents(
   }
 }
 
-/** What it may answer is read again first; that takes its time, after which the plan may be another. */
-async function take(
-  loom: Located & Configured & Records & Gated & Buses & Extended & AtWork & Reporting & Stopping & Waking,
-  planId: string,
-  offered: OfferedEvent,
-): Promise<void> {
-  const before = loom.store.byId(planId);
-  const posts = before && offered.by === undefined ? await postsFor(loom, before, offered.event) : undefined;
-  const record = loom.store.byId(planId);
-  if (record && !loom.stopping) takeEvent(loom, record, { ...offered, posts });
+/** A signature is checked by another program, and what it may answer is read again; the plan may have changed meanwhile. */
+async function take(loom: Taking & Extended, record: PlanRecord, offered: OfferedEvent): Promise<void> {
+  const { event, by } = offered;
+  const signature = await checkSignature(loom, record, event);
+  const posts = by === undefined ? await postsFor(loom, record, { event, signature }) : undefined;
+  const now = loom.store.byId(record.id);
+  // What is not taken comes again with the next start.
+  if (now && !now.deleted && !loom.stopping) takeEvent(loom, now, { ...offered, signature, posts });
 }
 
 /** New events of the repository: triggers and global plugins. What none of them wants has no other consequence. */

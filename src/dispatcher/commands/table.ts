@@ -78,6 +78,7 @@ export const OWNER_COMMANDS = {
       gateId: z.string().optional(),
       words: z.string(),
       author: z.string(),
+      by: z.string(),
     }),
     async (loom, { plan: id, ...answer }) => {
       if (answer.decision !== "withdraw") await requirePosts(loom, id);

@@ -2,6 +2,7 @@ import type { BusEvent } from "../../bus/types.ts";
 import { readAnswer } from "../../gate/answer.ts";
 import { type GateRecord, isShown } from "../../gate/gate-record.ts";
 import { type Judged, judgeComment, mayAnswer, type PostedGate } from "../../gate/judge-comment.ts";
+import type { SignatureCheck } from "../../gate/signed-answer.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
@@ -23,6 +24,14 @@ export type HeardAnswer =
 
 type NotDecided = Extract<Judged, { decides: "none" }>;
 
+export interface HeardComment {
+  readonly event: BusEvent;
+  /** What became of its signature, if it has one. */
+  readonly signature?: SignatureCheck | undefined;
+  /** How the posts look that it may answer, as `postsFor` found them. */
+  readonly posts?: Posts | undefined;
+}
+
 /**
  * Reads what was posted for the gate that a comment may answer, so that no answer counts for what its author was not
  * shown. Undefined where nothing depends on it: words of strangers cause no look.
@@ -30,11 +39,12 @@ type NotDecided = Extract<Judged, { decides: "none" }>;
 export async function postsFor(
   loom: Configured & Records & Gated & Extended,
   record: PlanRecord,
-  event: BusEvent,
+  { event, signature }: HeardComment,
 ): Promise<Posts | undefined> {
   const author = event.context?.author;
   const { says } = readAnswer(event.body);
-  if (!author || !mayAnswer(author, loom.config.gates) || !ANSWERS_OPEN.has(says)) return undefined;
+  const isHeard = signature?.kind === "valid" || (author !== undefined && mayAnswer(author, loom.config.gates));
+  if (!isHeard || !ANSWERS_OPEN.has(says)) return undefined;
   const gate = openGate(loom, record);
   return gate && readPosts(loom, gate);
 }
@@ -50,12 +60,11 @@ function openGate(loom: Gated, record: PlanRecord): GateRecord | undefined {
   }
 }
 
-/** Takes a comment as an answer to the plan's gate; undefined for one that is none. `posts` is what `postsFor` found. */
+/** Takes a comment as an answer to the plan's gate; undefined for one that is none. */
 export function hearAnswer(
   loom: Located & Configured & Records & Gated & Buses,
   record: PlanRecord,
-  event: BusEvent,
-  posts: Posts | undefined,
+  { event, signature, posts }: HeardComment,
 ): HeardAnswer | undefined {
   const author = event.context?.author;
   if (!author || event.type === AGENT_MESSAGE) return undefined;
@@ -66,7 +75,7 @@ export function hearAnswer(
   const edited = event.context?.edited === true;
   // A comment that a plugin put off may be older than the gate.
   const at = gates.length === 0 ? undefined : (writtenAt(event) ?? loom.bus(record.id).cameInAt(event.id) ?? 0);
-  const comment = { body: event.body, author, edited, at };
+  const comment = { body: event.body, author, edited, at, signature };
   const rules = { approvers: loom.config.gates.approvers, ownLogin: ownLoginOf(event) };
   const judged = judgeComment(
     comment,
@@ -83,7 +92,7 @@ export function hearAnswer(
     updateRecord(loom, record.id, () => ({ paused, halted: undefined }));
     return { kind: "answered", reason: paused ? "paused" : "goes on", reply: heldReply(record, author.login, paused) };
   }
-  const { decides: decision, gateId = "", words } = judged;
+  const { decides: decision, gateId = "", words, signer } = judged;
   if (decision !== "withdraw" && posts?.kind === "unreadable")
     return { kind: "later", error: new Error(`the post of gate ${gateId} cannot be read: ${posts.why}`) };
   const gate = gates.find((one) => one.gateId === gateId);
@@ -92,7 +101,9 @@ export function hearAnswer(
     const reply = `Nothing was decided: ${posts.what}. It is shown again; answer that.`;
     return unheard({ why: posts.what, reply, isAnswer: true });
   }
-  const answer = { decision, gateId, words, by: author.login, via: "thread", event: event.id } as const;
+  const who =
+    signer === undefined ? { by: author.login, via: "thread" as const } : { by: signer, via: "signed" as const };
+  const answer = { decision, gateId, words, ...who, event: event.id };
   const outcome = answerGate(loom, record.id, answer);
   if (outcome.kind === "stale")
     return unheard({ ...outcome, reply: `Nothing was decided: ${outcome.why}.`, isAnswer: true });

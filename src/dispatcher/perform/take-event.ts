@@ -9,9 +9,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { type HeardAnswer, hearAnswer } from "../gates/hear-answer.ts";
+import { type HeardAnswer, type HeardComment, hearAnswer } from "../gates/hear-answer.ts";
 import { writeAmended } from "../gates/plan-gate.ts";
-import type { Posts } from "../gates/posting.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -20,23 +19,21 @@ import type { Configured } from "../settings/pinned.ts";
 import { authorOf, isByApprover } from "./answer.ts";
 import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored.ts";
 
-export interface OfferedEvent {
-  readonly event: BusEvent;
+export interface OfferedEvent extends HeardComment {
   /** The plugin that handled it. */
   readonly by?: string;
-  /** How the posts look that it may answer. */
-  readonly posts?: Posts | undefined;
 }
 
 /** What prloom does with an event that its plugins are done with: triage, a TODO's context, its agent, or nothing. */
 export function takeEvent(
   loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting & Waking,
   record: PlanRecord,
-  { event, by, posts }: OfferedEvent,
+  { by, ...comment }: OfferedEvent,
 ): void {
+  const { event } = comment;
   const bus = loom.bus(record.id);
   if (!bus.attempt(event.id, "dispatcher").allowed) return;
-  const settled = by === undefined ? hear(loom, record, event, posts) : { kind: "plugin" as const };
+  const settled = by === undefined ? hear(loom, record, comment) : { kind: "plugin" as const };
   if (settled.kind === "later") {
     putOff(loom, record, event, settled.error);
     return;
@@ -64,16 +61,15 @@ export function takeEvent(
 function hear(
   loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
   record: PlanRecord,
-  event: BusEvent,
-  posts: Posts | undefined,
+  comment: HeardComment,
 ): Taken {
   let heard: HeardAnswer | undefined;
   try {
-    heard = hearAnswer(loom, record, event, posts);
+    heard = hearAnswer(loom, record, comment);
   } catch (error) {
     return { kind: "later", error };
   }
-  return heard ?? takeOrTriage(loom, record, event);
+  return heard ?? takeOrTriage(loom, record, comment.event);
 }
 
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
