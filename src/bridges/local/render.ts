@@ -1,4 +1,4 @@
-import type { Payload } from "../../bus/types.ts";
+import type { Payload } from "../../bus/message-types.ts";
 
 /** What an action looks like in a conversation, or why it cannot be shown there. */
 export type Rendered = { readonly text: string; readonly key?: string } | { readonly refused: string };
