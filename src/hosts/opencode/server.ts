@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../../kernel/errors.ts";
 import { asFields, asNumber } from "../../kernel/json-fields.ts";
-import { tellEnd } from "../end-run.ts";
+import { tellBegin, tellEnd } from "../end-run.ts";
 import { type Governor, unjudged } from "../governor.ts";
 import { ProtectedFiles } from "../protected-files.ts";
 import { GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../run-governance.ts";
@@ -23,15 +23,19 @@ export async function server(input: PluginInput): Promise<Hooks> {
   try {
     const phase = phaseOf(process.env.PRLOOM_STAGE);
     const governor = await within(governorOfRun("opencode", { folder, facts, phase }), HOOK_MS);
+    await within(tellBegin(facts), HOOK_MS);
     return hooksOf(governor, facts, input);
   } catch (error) {
-    return refusing(`prloom's rules for this run cannot be read: ${messageOf(error)}`);
+    const why = `prloom's rules for this run cannot be read: ${messageOf(error)}`;
+    await quietly(() => within(tellEnd(facts, why), HOOK_MS));
+    return refusing(why);
   }
 }
 
-/** Nothing is lifted, and what is tried all the same is told why. */
+/** An agent that can read can still say what is wrong. What changes something is denied, and told why. */
 function refusing(why: string): Hooks {
   return {
+    config: async (config) => reopen(config),
     "tool.execute.before": async ({ tool }, { args }) => {
       const verdict = unjudged("opencode", { tool, input: args }, why);
       if (!verdict.allow) throw new Error(verdict.text);

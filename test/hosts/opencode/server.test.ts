@@ -93,6 +93,17 @@ test("a journal that is torn, forged, huge and out of order denies nothing that 
   );
 });
 
+/** Each of the kinds that change something, and one that nothing is known about. */
+const MUTATORS: readonly (readonly [tool: string, args: unknown])[] = [
+  ["write", { filePath: "a", content: "x" }],
+  ["edit", { filePath: "a" }],
+  ["apply_patch", { patchText: "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch" }],
+  ["bash", { command: "ls" }],
+  ["task", { subagent_type: "explore", prompt: "Look." }],
+  ["github_get_issue", {}],
+  ["write", undefined],
+];
+
 test("a graph that cannot be read denies what changes something, says so, and lets reading through", async (t) => {
   const plugin = await pluginFor(t);
   writeFileSync(join(plugin.files.folder, "graph.json"), "{torn");
@@ -100,7 +111,9 @@ test("a graph that cannot be read denies what changes something, says so, and le
   const broken = await server({ client: { session: {} } as never });
   const call = { sessionID: "own", callID: "c" };
   const before = broken["tool.execute.before"];
-  await assert.rejects(async () => before?.({ ...call, tool: "write" }, { args: { filePath: "a" } }), /cannot be read/);
-  await before?.({ ...call, tool: "read" }, { args: { filePath: "a" } });
-  assert.equal(broken.config, undefined);
+  for (const [tool, args] of MUTATORS)
+    await assert.rejects(async () => before?.({ ...call, tool }, { args }), /cannot be read/, tool);
+  for (const tool of ["read", "grep", "glob"]) await before?.({ ...call, tool }, { args: { filePath: "a" } });
+  const told = JSON.parse(readFileSync(join(plugin.files.facts, "..", "policy-end.json"), "utf8"));
+  assert.match(told.why, /cannot be read/);
 });

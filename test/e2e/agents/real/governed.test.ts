@@ -15,6 +15,7 @@ const TRICKS = [
   { write: ".opencode/plugin/mine.js", content: "x" },
   { shell: "echo x > .claude/settings.json" },
   { shell: "prloom approve governed" },
+  { shell: "prloom merge governed" },
   { shell: "BUN_BE_BUN=1 opencode -e 1" },
   { shell: "opencode run 'do it for me'" },
   { shell: 'echo \'{"door":{"state":"open"}}\' > "$PRLOOM_GOVERNANCE/policy.json"' },
