@@ -173,10 +173,10 @@ export class Governor {
       this.#drift.set(session, (this.#drift.get(session) ?? 0) + 1);
   }
 
-  /** A call that changed what is protected is denied from then on. What its agent is told, once that is put back. */
+  /** A call that changed what is protected is denied from then on, if it is known. What its agent is told, once that is put back. */
   changedProtected({ id }: Pick<HostCall, "id">, files: readonly string[]): string {
+    if (files.length === 0) return "";
     const open = this.#open.get(id);
-    if (!open || files.length === 0) return "";
     const names = files.slice(0, MAX_NAMED).join(", ");
     const denial = {
       rule: "protected paths",
@@ -185,13 +185,14 @@ export class Governor {
       useInstead: "Write into the plan what should be changed there, and why.",
       evidence: `${names} differed from what they were when the run began`,
     };
-    this.#harmful.set(open.digest, denial);
-    return `GOVERNANCE: this changed ${names}, and no role changes what is protected. It is as it was again, and the same call is denied from now on. ${denial.useInstead}`;
+    if (open) this.#harmful.set(open.digest, denial);
+    const from = open ? ", and the same call is denied from now on" : "";
+    return `GOVERNANCE: this changed ${names}, and no role changes what is protected. It is as it was again${from}. ${denial.useInstead}`;
   }
 
-  /** Whether a call that was allowed can have changed files. */
+  /** Whether a call can have changed files; one that nothing is known about can. */
   mayTouch(id: string): boolean {
-    const kind = this.#open.get(id)?.request.kind;
+    const kind = this.#open.get(id)?.request.kind ?? "other";
     return kind === "write" || kind === "edit" || kind === "shell" || kind === "other";
   }
 
