@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { type Anchor, bestAnchors } from "../governance/context/anchors.ts";
+import { type Anchor, bestAnchors, isStale } from "../governance/context/anchors.ts";
 import { renderCompaction } from "../governance/context/compaction.ts";
 import { concernsOf } from "../governance/context/concerns.ts";
 import { cutOutput, keptWhole } from "../governance/context/pruning.ts";
 import { renderTurn } from "../governance/context/turn.ts";
-import type { SeenOutput } from "../governance/context/warnings.ts";
+import { type SeenOutput, type Wear, wearLines } from "../governance/context/warnings.ts";
 import { checkpointOf, type EndedCall } from "../governance/evidence/checkpoint.ts";
 import { sameOrder } from "../governance/graph/lookup.ts";
 import type { TaskGraph } from "../governance/graph/schema.ts";
@@ -31,6 +31,14 @@ export type HostVerdict =
   /** A note tells the model that something is wrong with us. */
   | { readonly allow: true; readonly note?: string | undefined }
   | { readonly allow: false; readonly text: string; readonly endsRun: boolean };
+
+export interface GovernAnswer {
+  readonly text: string;
+  /** A session that is over with it. */
+  readonly ends?: string | undefined;
+  /** Something is other than before: worth telling a person. */
+  readonly isChange?: boolean;
+}
 
 export interface GovernorOptions {
   readonly host: ToolHost;
@@ -134,7 +142,8 @@ export class Governor {
     const endsRun = escalation(times, policy.maxRepeatedDenials) === "ends-the-run";
     const calls = verdict.denial.calls?.map((one) => spelledBy(this.#options.host, one));
     const denial = { ...verdict.denial, ...(calls ? { calls } : {}) };
-    return { allow: false, text: renderDenial(denial, request, times), endsRun };
+    const wear = denial.chain === undefined ? [] : ["", ...wearLines(this.#graph(), this.#wear(call.session))];
+    return { allow: false, text: [renderDenial(denial, request, times), ...wear].join("\n"), endsRun };
   }
 
   /** A session that another one started: it is bound to a task before its model is asked anything. */
@@ -197,7 +206,7 @@ export class Governor {
   }
 
   /** A governance tool: its answer, or a command that the host is to run. */
-  async govern(call: HostCall): Promise<{ text: string; ends?: string | undefined } | ShellRun> {
+  async govern(call: HostCall): Promise<GovernAnswer | ShellRun> {
     const { journal, newId, now } = this.#options;
     if (!isGovernTool(call.tool)) return { text: `REFUSED: There is no tool "${call.tool}".` };
     if (call.tool === "govern_delegate") await this.#sub.settled(call.session);
@@ -219,13 +228,13 @@ export class Governor {
     if (prepared.fact.type === "anchored") this.#drift.set(call.session, 0);
     const ends = outcome.kind === "refused" ? undefined : prepared.ends;
     if (ends !== undefined) await this.#sub.recalled(call, ends);
-    return { text: prepared.answer(outcome, journal.brain), ends };
+    return { text: prepared.answer(outcome, journal.brain), ends, isChange: outcome.kind !== "refused" };
   }
 
   /** What is added to the last message of each turn; `said` is that message. */
   turn(session: string, said = ""): string {
     const delegation = this.#sub.all.findLast((one) => one.session === session);
-    const wear = { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [] };
+    const wear = this.#wear(session);
     const view = this.#view(session);
     const known = view.anchors.map(({ anchor }) => anchor);
     return renderTurn({ ...view, delegation, wear, concerns: concernsOf(said, view.graph, known) });
@@ -259,10 +268,20 @@ export class Governor {
         await journal.append({ type: "anchor_renewed", ...this.#sub.common(call, `renewed:${id}`), anchor: id });
   }
 
+  #wear(session: string): Wear {
+    const stale = this.#anchors().filter(
+      (anchor) => anchor.priority !== "critical" && isStale(anchor, this.#options.now()),
+    );
+    return { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [], stale: stale.length };
+  }
+
+  #anchors(): readonly Anchor[] {
+    return this.#options.journal.brain.anchors.filter((anchor) => this.#isThere(anchor));
+  }
+
   #view(session: string) {
     const { journal, phase, now } = this.#options;
-    const there = journal.brain.anchors.filter((anchor) => this.#isThere(anchor));
-    const anchors = bestAnchors(there, { now: now() });
+    const anchors = bestAnchors(this.#anchors(), { now: now() });
     return { phase, graph: journal.brain.graph, node: this.policyFor(session).node, anchors };
   }
 }

@@ -11,6 +11,7 @@ import { Children } from "./children.ts";
 import { reopen } from "./closing.ts";
 import { governTools } from "./govern-tools.ts";
 import { addTurn, pruneOutputs } from "./messages.ts";
+import { notify } from "./notices.ts";
 import type { Hooks, PluginInput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
@@ -62,6 +63,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       const judged = Promise.all([children.bind(sessionID), kept.begin(), began]).then(() => governor.before(call));
       const verdict = await within(judged, HOOK_MS).catch((error) => unjudged("opencode", call, error));
       if (verdict.allow) return;
+      notify(client, verdict.text, "warn");
       if (verdict.endsRun) {
         await quietly(() => tellEnd(facts, verdict.text));
         await quietly(() => children.endAll(sessionID));
@@ -74,7 +76,11 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       const call = { id: callID, session: sessionID };
       if (!governor.mayTouch(callID)) return quietly(() => governor.after(call, { ok, files: [] }));
       const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
-      if (back.length > 0) output.output = `${output.output ?? ""}\n\n${governor.changedProtected(call, back)}`;
+      const note = governor.changedProtected(call, back);
+      if (note !== "") {
+        output.output = `${output.output ?? ""}\n\n${note}`;
+        notify(client, note, "warn");
+      }
       // The call is over: what else is found out about it is not waited for, nor that git is started.
       void quietly(async () => {
         await setImmediate();

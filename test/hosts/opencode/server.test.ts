@@ -29,6 +29,26 @@ test("a script that changes what is protected is put back, told, recorded, and d
   assert.equal(checkpoint.ok, false);
 });
 
+test("a person and the program's log are told of what was denied, put back and changed, and of nothing else", async (t) => {
+  const { call, noticed, hooks, files } = await pluginFor(t);
+  await call("read", { filePath: "a" });
+  await call("bash", { command: "git push" });
+  await call("bash", { command: "sh run.sh" }, () => writeFileSync(join(files.root, "opencode.json"), "evil\n"));
+  const task = async (args: object) =>
+    hooks.tool?.govern_task?.execute(args, { sessionID: "own", messageID: "m", callID: JSON.stringify(args) });
+  await task({ action: "status" });
+  await task({ action: "fail", reason: "There is no form." });
+  const what = noticed.map((text) => text.slice(0, 50));
+  assert.deepEqual(what, [
+    "log warn prloom: GOVERNANCE BLOCK: bash denied WHA",
+    "toast warning prloom: GOVERNANCE BLOCK: bash denie",
+    "log warn prloom: GOVERNANCE: this changed opencode",
+    "toast warning prloom: GOVERNANCE: this changed ope",
+    'log info prloom: "Build the form" is marked as fai',
+    'toast info prloom: "Build the form" is marked as f',
+  ]);
+});
+
 test("ordinary work is recorded with its files", async (t) => {
   const plugin = await pluginFor(t);
   mkdirSync(join(plugin.files.root, "lib"));
