@@ -231,6 +231,9 @@ export const Own = async () => ({
     assert.equal(project.record("governed").status, "review", result.stdout);
     const run = join(project.authority, "plans/governed/runs/1");
     assert.match(readFileSync(join(run, "agent", "toasts"), "utf8"), /bash denied WHAT: The command pushes commits/);
-    assert.match(readFileSync(join(run, "output.log"), "utf8"), /level=WARN .*message="prloom: GOVERNANCE BLOCK: bash denied WHAT/);
+    assert.match(
+      readFileSync(join(run, "output.log"), "utf8"),
+      /level=WARN .*message="prloom: GOVERNANCE BLOCK: bash denied WHAT/,
+    );
   });
 });
