@@ -40,7 +40,7 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^(copyFiles|trustedFilters)$/, added],
   [/^review$/, wasOn],
   [/^limits\./, more],
-  [/^gates\.plan$/, (from) => from === true],
+  [/^gates\.(plan|pr)$/, (from) => from === true],
   [/^gates\.advisory$/, turnedOn],
   // How patient it is with people; it permits nothing.
   [/^gates\.(remindAfterMs|expireAfterMs)$/, never],

@@ -108,8 +108,8 @@ function decideFor(comment: GateComment, said: DecidingAnswer, gates: readonly P
   const fitting = gates.filter(({ state }) => state === wanted);
   const gate = named ?? fitting.at(-1);
   if (gate?.state !== wanted) return told(stateOf(gate ?? gates.at(-1), says), howTo(gates));
-  // A bare word must not decide about a plan that its author has not seen.
-  const isUnclear = says === "approve" ? gates.length > 1 : fitting.length > 1;
+  // A bare word must not decide about a plan that its author has not seen. Taking back is safe: the newest approval is the one that counts.
+  const isUnclear = says === "approve" ? gates.length > 1 : says !== "withdraw" && fitting.length > 1;
   if (!named && isUnclear) return told("the plan was shown more than once here", howTo(gates));
   if (comment.at !== undefined && gate.postedAt !== undefined && comment.at < gate.postedAt)
     return told("it was written before the plan was shown", howTo(gates));

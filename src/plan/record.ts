@@ -7,6 +7,14 @@ export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-type
 /** The stored statuses; `triaging` is derived from pending events and shown, never stored. */
 export const STORED_STATUSES = ["draft", "queued", "active", "review", "done"] as const;
 export const PLAN_STATUSES = ["draft", "queued", "active", "triaging", "review", "done"] as const;
+export const PHASES = [
+  "investigating",
+  "planning",
+  "planning_complete",
+  "plan_gate",
+  "implementing",
+  "pr_gate",
+] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
 /** The identity of a plan in the outside system that it came from; unique over all plans. */
@@ -64,6 +72,8 @@ const sideRunSchema = z.strictObject({
   /** Triage and designer: the events it was given. */
   events: z.array(z.string()).optional(),
   missing: z.string().optional(),
+  /** Designer: it has begun to change its copy of the plan. */
+  planning: z.literal(true).optional(),
 });
 export type SideRun = z.infer<typeof sideRunSchema>;
 
@@ -155,6 +165,8 @@ export const planRecordSchema = z.strictObject({
   designed: z.literal(true).optional(),
   /** The newest gate at which the plan was shown. */
   gate: z.string().optional(),
+  /** The newest gate at which its change request was shown. */
+  prGate: z.string().optional(),
   /** A person asked for another design; true until there is one. */
   revising: z.literal(true).optional(),
   current: currentSchema.optional(),
@@ -188,6 +200,8 @@ export const planRecordSchema = z.strictObject({
   observed: z
     .strictObject({ sha256: z.string(), digest: z.string().optional(), status: z.string(), seq: z.int() })
     .optional(),
+  /** The phase that was told last, and how many were told. */
+  toldPhase: z.strictObject({ phase: z.enum(PHASES), seq: z.int().min(1) }).optional(),
   createdAt: z.string(),
   updatedAt: z.string(),
   finishedAt: z.string().optional(),

@@ -17,7 +17,6 @@ export interface TextFacts {
 export interface SummaryExtras {
   /** Events wait for triage. */
   readonly triaging?: boolean;
-  /** Known better than from the text alone, by a caller that knows the gate. */
   readonly phase?: Phase;
   readonly waiting?: string;
   readonly gate?: PlanSummary["gate"];
@@ -25,7 +24,6 @@ export interface SummaryExtras {
 
 /** The summary of a plan; `facts` are undefined when its text cannot be read. */
 export function summarise(record: PlanRecord, facts: TextFacts | undefined, extras: SummaryExtras = {}): PlanSummary {
-  const phase = extras.phase ?? phaseOf(record, facts);
   return {
     planId: record.id,
     title: facts?.title ?? record.id,
@@ -40,7 +38,7 @@ export function summarise(record: PlanRecord, facts: TextFacts | undefined, extr
     paused: record.paused,
     ...(record.branch !== undefined && { branch: record.branch }),
     ...(record.changeRequest && { changeRequest: record.changeRequest }),
-    ...(phase && { phase }),
+    ...(extras.phase && { phase: extras.phase }),
     ...(extras.gate && { gate: extras.gate }),
     ...(extras.waiting !== undefined && { waiting: extras.waiting }),
   };
@@ -58,10 +56,4 @@ function statusOf(record: PlanRecord, triaging: boolean): PlanStatus {
 /** What is said to a plan before its design goes to the designer, and only then to triage. */
 export function readsComments({ status, designed }: PlanRecord): boolean {
   return status === "review" || (status === "active" && designed === true);
-}
-
-function phaseOf(record: PlanRecord, facts: TextFacts | undefined): Phase | undefined {
-  if (record.status !== "active" || !facts) return undefined;
-  if (record.side?.stage === "designer") return "planning";
-  return facts.total > 0 ? "implementing" : "investigating";
 }

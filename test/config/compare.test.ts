@@ -110,6 +110,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["globalBridges.gz.pollEvery", "1s", "2s", true, true],
   ["notify.default", [], ["c"], true, true],
   ["gates.plan", false, true, false, true],
+  ["gates.pr", false, true, false, true],
   ["gates.approvers", ["a"], ["a", "b"], true, true],
   ["gates.remindAfter", "24h", "25h", false, false],
   ["gates.expireAfter", ABSENT, "7d", false, false],

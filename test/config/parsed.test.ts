@@ -41,7 +41,7 @@ const DEFAULTS = {
   globalBridges: [],
   triggers: [],
   notify: { channels: {}, routes: {}, default: [] },
-  gates: { plan: false, advisory: false, remindAfterMs: 86_400_000 },
+  gates: { plan: false, pr: false, advisory: false, remindAfterMs: 86_400_000 },
   governance: {
     roles: {},
     mcp: { reads: [], writes: [] },

@@ -234,6 +234,8 @@ export const CASES: readonly Case[] = [
     outcome: `withdraw ${A}: It was the wrong plan.`,
   },
   { body: "/withdraw", gates: [inState(A, "revised"), inState(B, "approved")], outcome: `withdraw ${B}` },
+  { body: "/withdraw", gates: [inState(A, "approved"), inState(B, "approved")], outcome: `withdraw ${B}` },
+  { body: `/withdraw ${A}`, gates: [inState(A, "approved"), inState(B, "approved")], outcome: `withdraw ${A}` },
   { body: "/withdraw", gates: [inState(A, "withdrawn")], outcome: "none, told" },
   { body: "/withdraw", outcome: "none, told" },
   { body: "approved", gates: [inState(A, "withdrawn")], outcome: "none, told" },

@@ -183,11 +183,15 @@ function idOf(event: unknown): string {
 }
 
 /** What prloom alone may say: plugins act on these, and a plan's own event must find its id free. */
-const OWN_TYPES = ["plan_created", "plan_edited", "plan_status_changed", "plan_deleted"];
+const OWN_TYPES = [
+  ...["plan_created", "plan_edited", "plan_status_changed", "plan_phase_changed", "plan_deleted"],
+  ...["gate_opened", "gate_decided"],
+];
+const OWN_IDS = [...OWN_TYPES, "gate"];
 
 function eventProblem(event: BusEvent): string | undefined {
   if (OWN_TYPES.includes(event.type)) return `the type ${event.type} is prloom's own; give it another`;
-  const own = OWN_TYPES.find((type) => event.id.startsWith(`${type}-`));
+  const own = OWN_IDS.find((type) => event.id.startsWith(`${type}-`));
   if (own !== undefined) return `ids that begin with ${own}- are prloom's own; put the system's name before it`;
   if (JSON.stringify(event).length <= MAX_EVENT_CHARACTERS) return undefined;
   return `it is larger than ${MAX_EVENT_CHARACTERS} characters`;

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { GateDecision } from "../../gate/gate-record.ts";
 import type { EditOptions } from "../changing/edit.ts";
+import type { MergeFlags } from "../changing/merge.ts";
 import type { RetryOptions } from "../changing/retry.ts";
 import type { AnswerFlags } from "../talking/answer.ts";
 import type { CommentFlags } from "../talking/comment.ts";
@@ -41,11 +42,15 @@ export function declareTalking(program: Command): void {
   declareAgentTalk(program);
   declare(program, "merge", {
     about: "merge a plan that is in review into its base branch, and finish it",
-    examples: ["merge add-a-login-page", "merge add-a-login-page --force"],
+    examples: ["merge add-a-login-page", "merge add-a-login-page --rebase --delete-branch"],
   })
     .argument("<plan>", "its id")
+    .option("--squash", "as one commit; this is the default")
+    .option("--merge", "with a merge commit; the commits of its TODOs stay")
+    .option("--rebase", "commit by commit, on top of the base branch")
+    .option("--delete-branch", "remove its worktree and its branch afterwards")
     .option("--force", "merge even if it is blocked, or has open TODOs or unanswered comments")
-    .action((plan: string, options: { force?: boolean } & JsonOption) =>
+    .action((plan: string, options: MergeFlags & JsonOption) =>
       performCommand(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
     );
   declareBus(program);

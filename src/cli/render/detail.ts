@@ -54,13 +54,14 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
 function gates(output: Output, detail: PlanDetail, { now }: DetailOptions): void {
   if (detail.gates.length === 0) return;
   section(output, "GATES");
-  for (const { gateId, state, openedAt, decidedBy, via, decidedAt, comment, amendments } of detail.gates) {
+  for (const { gateId, kind, state, openedAt, decidedBy, via, decidedAt, comment, amendments } of detail.gates) {
     const by = decidedBy === undefined || via === "prloom" ? "" : ` by ${decidedBy} (${via})`;
-    const what = state === "revised" && via === "prloom" ? "replaced, since the plan was changed" : state;
+    const asked = kind === "pr" ? "change" : "plan";
+    const what = state === "revised" && via === "prloom" ? `replaced, since the ${asked} was changed` : state;
     const when = `${ageOf(decidedAt ?? openedAt, now)} ago`;
     const words = comment === undefined || comment === "" ? "" : `: ${firstLine(comment)}`;
     const amended = amendments.length === 0 ? "" : `, ${counted(amendments.length, "amendment")}`;
-    output.line(`  ${gateId}  ${what}${visible(by)}, ${when}${amended}${words}`);
+    output.line(`  ${gateId}  ${asked}  ${what}${visible(by)}, ${when}${amended}${words}`);
   }
 }
 

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { callOwner } from "../../dispatcher/commands/owner.ts";
-import { gateOf } from "../../dispatcher/gates/plan-gate.ts";
-import { GATE_STATES, type GateDecision } from "../../gate/gate-record.ts";
+import { meantGate } from "../../dispatcher/gates/plan-gate.ts";
+import type { Loom } from "../../dispatcher/loom.ts";
+import { GATE_KINDS, GATE_STATES, type GateDecision, type GateKind } from "../../gate/gate-record.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseAgents, suggesting, tellWithoutDispatcher } from "../plans.ts";
 import { authorName } from "./comment.ts";
@@ -10,13 +11,27 @@ export interface AnswerFlags {
   readonly gate?: string;
 }
 
-const resultSchema = z.object({ plan: z.string(), gateId: z.string(), digest: z.string(), state: z.enum(GATE_STATES) });
+const resultSchema = z.object({
+  plan: z.string(),
+  gateId: z.string(),
+  kind: z.enum(GATE_KINDS),
+  digest: z.string(),
+  state: z.enum(GATE_STATES),
+});
 
-const NEXT: Readonly<Record<GateDecision, string>> = {
-  approve: "it may be implemented now",
-  reject: "it is blocked; `prloom unblock` shows it again",
-  revise: "the designer goes on with it",
-  withdraw: "nothing more is done for it until it is approved again, and what was done so far stays",
+const NEXT: Readonly<Record<GateKind, Readonly<Record<GateDecision, string>>>> = {
+  plan: {
+    approve: "it may be implemented now",
+    reject: "it is blocked; `prloom unblock` shows it again",
+    revise: "the designer goes on with it",
+    withdraw: "nothing more is done for it until it is approved again, and what was done so far stays",
+  },
+  pr: {
+    approve: "its change is marked ready now, and may be merged",
+    reject: "it is blocked; `prloom unblock` shows the change again",
+    revise: "triage makes TODOs out of it, and the change is shown again",
+    withdraw: "its change is not merged until it is approved again",
+  },
 };
 
 /** Answers the gate of a plan. The newest one at this moment is meant, unless another is named. */
@@ -27,16 +42,18 @@ export async function answer(
 ): Promise<number> {
   await refuseAgents(call);
   const author = await authorName(call.cwd);
-  const gateId = gate ?? (await reading(call, (loom) => newest(loom, plan)));
+  const gateId = gate ?? (await reading(call, (loom) => newest(loom, plan, decision)));
   const args = { plan, decision, words, author, ...(gateId === undefined ? {} : { gateId }) };
   const result = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "answer", args)));
-  call.output.line(`${plan} ${result.state} (gate ${result.gateId}, ${result.digest.slice(0, 12)}): ${NEXT[decision]}`);
+  call.output.line(
+    `${plan} ${result.state} (gate ${result.gateId}, ${result.digest.slice(0, 12)}): ${NEXT[result.kind][decision]}`,
+  );
   await tellWithoutDispatcher(call);
   call.output.data({ ...result, by: author });
   return 0;
 }
 
-function newest(loom: Parameters<Parameters<typeof reading>[1]>[0], plan: string): string | undefined {
+function newest(loom: Loom, plan: string, decision: GateDecision): string | undefined {
   const record = loom.store.byId(plan);
-  return record && gateOf(loom, record)?.gateId;
+  return record && meantGate(loom, record, decision)?.gateId;
 }

@@ -7,6 +7,10 @@ export const gatesSchema = z
   .strictObject(
     {
       plan: usually(yesOrNo.describe("Whether a person approves each plan before it is implemented"), false),
+      pr: usually(
+        yesOrNo.describe("Whether a person approves each change before it is marked ready and merged"),
+        false,
+      ),
       approvers: texts.exactOptional().describe("Logins that may answer, in place of everyone with write permission."),
       remindAfter: duration("24h", "Reminds people of a plan that waits for their answer, again and again", {
         long: true,
@@ -25,4 +29,7 @@ export const gatesSchema = z
   .transform(withUnits);
 
 /** A preset and a plan may only switch gates on. */
-export const switchedOnSchema = z.strictObject({ plan: z.literal(true) }, anObject);
+export const switchedOnSchema = z.strictObject(
+  { plan: z.literal(true).exactOptional(), pr: z.literal(true).exactOptional() },
+  anObject,
+);

@@ -1,6 +1,6 @@
 /** What is planned and not in this version. Refused by name: "unknown key" would send people looking for a typo. */
 const KEYS = new Set(["writeback", "webhooks", "server"]);
-const GATE_KEYS = new Set(["pr", "signers"]);
+const GATE_KEYS = new Set(["signers"]);
 const PRESET_KEYS = new Set(["models"]);
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   forge: ["github"],

@@ -14,6 +14,7 @@ import type { Watched } from "../watchdog/stalls.ts";
 import type { WorkEntry } from "../watchdog/watched-work.ts";
 import type { Buses } from "./buses.ts";
 import type { Extended } from "./extensions.ts";
+import { keepStack } from "./plugin-errors.ts";
 
 /** The memory of plugins and bridges, a file for each. */
 export function storesOf(paths: Paths, onProblem: (text: string) => void): StateStores {
@@ -31,7 +32,15 @@ function stateFile(paths: Paths, ref: StateRef): string {
   return join(bus, "state", `bridge.${ref.name}.json`);
 }
 
-type Surrounding = Located & Records & Buses & Pick<Extended, "stores"> & Watched & Reporting & Stopping;
+type Surrounding = Located &
+  Configured &
+  Records &
+  Gated &
+  Buses &
+  Pick<Extended, "stores"> &
+  Watched &
+  Reporting &
+  Stopping;
 
 /** What hooks and bridges both get of the program around them. */
 function surroundings(loom: Surrounding) {
@@ -43,15 +52,14 @@ function surroundings(loom: Surrounding) {
     readPlan: async (planId: string) => readPlan(loom, planId),
     listPlans: async (query?: Parameters<typeof listPlans>[1]) => listPlans(loom, query),
     report: (line: Parameters<Reporting["report"]>[0]) => loom.report(line),
+    keepStack: (what: string, error: unknown) => keepStack(loom, what, error),
     entering: (label: string) => loom.watch.entering(label),
     left: (token: unknown) => loom.watch.left(token as WorkEntry),
   };
 }
 
 /** The abilities that plugins have beyond their event. */
-export function hookServicesOf(
-  loom: Surrounding & Naming & Configured & Gated & Pooled & AtWork & Waking,
-): HookServices {
+export function hookServicesOf(loom: Surrounding & Naming & Pooled & AtWork & Waking): HookServices {
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,

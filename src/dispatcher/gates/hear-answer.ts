@@ -4,6 +4,7 @@ import { type Judged, judgeComment, type PostedGate } from "../../gate/judge-com
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import { AGENT_MESSAGE } from "../messages/messages.ts";
+import type { Located } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
@@ -18,7 +19,7 @@ type NotDecided = Extract<Judged, { decides: "none" }>;
 
 /** Takes a comment as an answer to the plan's gate; undefined for one that is none. */
 export function hearAnswer(
-  loom: Configured & Records & Gated & Buses,
+  loom: Located & Configured & Records & Gated & Buses,
   record: PlanRecord,
   event: BusEvent,
 ): HeardAnswer | undefined {
@@ -61,7 +62,7 @@ function consequence({ state, gateId }: GateRecord): HeardAnswer {
 
 function isGated(loom: Configured, record: PlanRecord): boolean {
   const config = planConfig(loom, record);
-  return config.ok && config.config.gated;
+  return config.ok && (config.config.gated || config.config.prGated);
 }
 
 const posted = ({ gateId, state, openedAt }: GateRecord): PostedGate => ({

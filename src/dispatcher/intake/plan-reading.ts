@@ -1,11 +1,15 @@
 import type { PlanContent, PlanQuery } from "../../hooks/contexts/context-types.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import { progressOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord, PlanStatus, StoredStatus } from "../../plan/record.ts";
 import { type PlanSummary, summarise } from "../../plan/summary.ts";
 import type { Buses } from "../buses/buses.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { unansweredComments } from "../steps/observe.ts";
+import { phaseAt } from "./phases.ts";
 
 /** A plan's text and progress, wherever it lies; undefined when there is no such plan. */
 export function readPlan(loom: Located & Records, planId: string): PlanContent | undefined {
@@ -15,13 +19,26 @@ export function readPlan(loom: Located & Records, planId: string): PlanContent |
 }
 
 /** The summary that plugins get of a plan: as `prloom status` shows it, but for what the plan waits for. */
-export function summaryFor(loom: Located & Records & Buses, record: PlanRecord): PlanSummary {
+export function summaryFor(loom: Located & Configured & Records & Gated & Buses, record: PlanRecord): PlanSummary {
   const triaging = record.status !== "done" && unansweredComments(loom, record.id) > 0;
-  return summarise(record, loom.texts.facts(textPath(loom, record), record.id), { triaging });
+  return summarise(record, loom.texts.facts(textPath(loom, record), record.id), {
+    triaging,
+    ...phaseOrNone(loom, record),
+  });
+}
+
+/** A gate that cannot be read is told elsewhere, and keeps no plan from being listed. */
+function phaseOrNone(loom: Located & Configured & Records & Gated, record: PlanRecord): ReturnType<typeof phaseAt> {
+  try {
+    return phaseAt(loom, record);
+  } catch (error) {
+    if (error instanceof PrloomError) return {};
+    throw error;
+  }
 }
 
 /** The plans that match everything the query says. Only the summaries of plans that can match are made. */
-export function listPlans(loom: Located & Records & Buses, query: PlanQuery = {}): PlanSummary[] {
+export function listPlans(loom: Located & Configured & Records & Gated & Buses, query: PlanQuery = {}): PlanSummary[] {
   const statuses = query.status === undefined ? undefined : new Set([query.status].flat());
   const filter = {
     ...(statuses === undefined ? {} : { status: storedStatuses(statuses) }),

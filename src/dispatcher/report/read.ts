@@ -18,6 +18,7 @@ import { type LiveDaemon, liveDaemon } from "../commands/live-daemon.ts";
 import { gatesOf } from "../gates/plan-gate.ts";
 import type { InboxEntry, InboxProblem } from "../intake/inbox.ts";
 import { hasVanished, type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
+import { phaseAt } from "../intake/phases.ts";
 import { homeOf, inboxOf, type Located, type Paths, textPath } from "../paths.ts";
 import { planText, type Records, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";
@@ -35,7 +36,6 @@ import {
   stallProblems,
   watchdogProblem,
 } from "./read-bus.ts";
-import { gateFacts } from "./read-gates.ts";
 import { type PinnedReport, readPinned } from "./read-pinned.ts";
 import { type RunSummary, type RunTotals, readRuns, readTotals } from "./read-runs.ts";
 
@@ -204,7 +204,7 @@ function summaryOf(loom: Observing, record: PlanRecord, known: Known): PlanSumma
   const waiting = waitingFor(loom, record, { ...known, triaging });
   return summarise(record, facts, {
     triaging,
-    ...gateFacts(loom, record),
+    ...phaseAt(loom, record),
     ...(waiting === undefined ? {} : { waiting }),
   });
 }
@@ -246,6 +246,8 @@ export interface PlanDetail {
   readonly activity?: PlanActivity;
   /** What the plan's agents may spend; no limits where it has none. */
   readonly budget: Budget;
+  /** The newest commit of its branch. */
+  readonly head: string | undefined;
   readonly commits: CommitSummary[];
   readonly diff: DiffStat | undefined;
   readonly thread: ThreadEntry[];
@@ -279,6 +281,7 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
     ...(activity === undefined ? {} : { activity }),
+    head,
     commits: range ? await commitsBetween(loom.repo, range.base, range.head) : [],
     diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
     thread: readThread(loom.log, id),

@@ -89,6 +89,7 @@ export function variables(loom: Located & Configured, record: PlanRecord, run: R
     PRLOOM_PLAN_FILE: join(worktree, RUN_COPY.plan),
     PRLOOM_WORKTREE: worktree,
     PRLOOM_RUN_DIR: join(run.runDir, "agent"),
+    ...(run.stage === "worker" ? { PRLOOM_OUTCOME_FILE: join(worktree, RUN_COPY.outcome) } : {}),
     ...(run.todo ? { PRLOOM_TODO: todoTitle(run.todo), PRLOOM_TODO_INDEX: String(run.todo.index) } : {}),
     ...(HEARING.has(run.stage) ? { PRLOOM_EVENTS_FILE: join(run.runDir, "agent", "events.json") } : {}),
     ...(resultFile === undefined ? {} : { PRLOOM_RESULT_FILE: resultFile }),

@@ -15,7 +15,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { copyFiles } from "../enclosure/copy-files.ts";
 import type { Enclosure } from "../enclosure/enclose.ts";
-import { makeRunCopy } from "../enclosure/run-copy.ts";
+import { GIVEN, makeRunCopy } from "../enclosure/run-copy.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { approvalOf, doorAt } from "../gates/plan-gate.ts";
@@ -26,11 +26,12 @@ import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { givenEvents, giveWords, renderWords } from "../perform/answer.ts";
 import { clearUnstarted } from "../perform/begin.ts";
 import { reviewPromptValues } from "../perform/review.ts";
-import { planText, type Records, requireRecord } from "../records.ts";
+import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { leftOut } from "../worktree/set-aside.ts";
 import type { Pooled } from "./agent-pool.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
+import { onFirstChange } from "./first-change.ts";
 import { runLimits } from "./follow.ts";
 import type { AtWork } from "./occupancy.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
@@ -38,9 +39,6 @@ import { StepInterrupted } from "./refuse-start.ts";
 import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
 import { type AgentStart, encloseAgent, prepareStart } from "./start-agent.ts";
 import { addStranded } from "./stranded.ts";
-
-/** The text that the agent was given, beside the run's other files: claims are the difference to it. */
-export const GIVEN = "given.md";
 
 /** One run, before it is started. */
 interface Coming {
@@ -87,7 +85,8 @@ export async function startAgentRun(
       throw new StepInterrupted("the plan is not approved as it is now");
     const launch = await prepareStart(loom, record, start);
     crashPoint("run:prepared");
-    void launch();
+    const ended = launch();
+    if (stage === "designer") tellPlanning(loom, record, { number, given: text.text, ended });
     offerMessages(loom, record.id);
     crashPoint("run:started");
     const how = start.sessionId === undefined ? "" : ", going on with its conversation";
@@ -97,6 +96,35 @@ export async function startAgentRun(
     if (!loom.occupancy.agentIn(record.id)) over();
     throw error;
   }
+}
+
+interface Designing {
+  readonly number: number;
+  readonly given: string;
+  readonly ended: Promise<unknown>;
+}
+
+/** The designer plans from when it first changes its copy of the plan. */
+function tellPlanning(
+  loom: Located & Configured & Records & Waking & Reporting,
+  record: PlanRecord,
+  { number, given, ended }: Designing,
+): void {
+  const note = (): void => {
+    const now = loom.store.byId(record.id);
+    if (now?.side?.run !== number || now.deleted) return;
+    const { side } = now;
+    updateRecord(loom, record.id, () => ({ side: { ...side, planning: true } }));
+    loom.wake(record.id);
+  };
+  const end = onFirstChange(worktreeOf(loom, record).path, given, () => {
+    try {
+      note();
+    } catch (error) {
+      loom.report({ planId: record.id, level: "warn", text: `its phase could not be noted: ${messageOf(error)}` });
+    }
+  });
+  void ended.finally(end);
 }
 
 async function prepareWorktree(

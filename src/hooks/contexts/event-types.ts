@@ -1,5 +1,5 @@
 import type { BusEvent, EventAuthor, Payload, RawUpsertPayload, ReplyAddress } from "../../bus/message-types.ts";
-import type { PlanSource, PlanStatus } from "../../plan/plan-types.ts";
+import type { Phase, PlanSource, PlanStatus } from "../../plan/plan-types.ts";
 
 export type { MergeMethod, Notification, ReviewSubmission } from "../../bus/message-types.ts";
 
@@ -30,16 +30,34 @@ export interface EventContexts {
     digestChanged: boolean;
   };
   plan_status_changed: { planId: string; source?: PlanSource; oldStatus: PlanStatus; newStatus: PlanStatus };
+  /** `oldPhase` is absent for the first. */
+  plan_phase_changed: { planId: string; source?: PlanSource; oldPhase?: Phase; newPhase: Phase };
   plan_deleted: {
     planId: string;
     location: PlanLocation;
     source?: PlanSource;
     reason: "deleted" | "file_removed" | "cleaned";
   };
+  /** A plan was shown to people who may approve it. */
+  gate_opened: GateContext;
+  /** What became of that; also `expired`, and `revised` by prloom for a plan that changed and is shown again. */
+  gate_decided: GateContext;
   /** A person said something to a plan. `todo` is the id of the TODO that it was said to. */
   comment: { author: EventAuthor; todo?: string };
   /** A person sent this to the agent of a plan. */
   agent_message: { author: EventAuthor };
+}
+
+interface GateContext {
+  gateId: string;
+  planId: string;
+  kind: string;
+  /** Of what was shown. */
+  digest: string;
+  state: string;
+  /** Who decided it, and by which way. */
+  by?: string;
+  via?: string;
 }
 
 interface EventBase {

@@ -36,6 +36,18 @@ export function lifecycleProblems(project: Project): string[] {
     ...differs("plans that nothing was told of", untold, []),
     ...differs("told of no plan", foreign, []),
     ...broken,
+    ...records.flatMap((record) => phaseProblems(record, events)),
+  ];
+}
+
+/** Each phase follows on another, and the last is the one that the record has as told. */
+function phaseProblems({ id, uid, toldPhase }: PlanRecord, events: readonly BusEvent[]): string[] {
+  const told = events.filter((event) => event.id.startsWith(`plan_phase_changed-${uid}-`));
+  const phases = told.map(({ context }) => context?.newPhase);
+  const before = told.map(({ context }) => context?.oldPhase);
+  return [
+    ...differs(`${id}: the phase that was told last`, phases.at(-1), toldPhase?.phase),
+    ...differs(`${id}: what its phases follow on`, before, [undefined, ...phases].slice(0, phases.length)),
   ];
 }
 

@@ -36,6 +36,24 @@ export const gated: Scenario = async (project, point) => {
   return { plans };
 };
 
+/** Two changes are shown, approved and ready. Where the decision itself is killed, the answer is given again. */
+export const prGated: Scenario = async (project, point) => {
+  project.config({ gates: { pr: true, advisory: true } });
+  const plans = twoPlans(project);
+  await crash(project, point);
+  for (const id of IDS) {
+    assert.equal(project.record(id).changeRequest?.ready, false);
+    const { code, stderr } = await project.cli(["approve", id]);
+    assert.equal(code, 0, stderr);
+  }
+  await finish(project);
+  for (const id of IDS) {
+    await onceEach(project, id, 0);
+    assert.equal(project.record(id).changeRequest?.ready, true);
+  }
+  return { plans };
+};
+
 async function answerKilled(project: Project, point: CrashPoint): Promise<void> {
   const { signal, stderr } = await project.cli(["approve", "first"], { [point.variable]: point.name });
   assert.equal(signal, "SIGKILL", stderr);
@@ -58,7 +76,7 @@ async function onceEach(project: Project, id: string, reminders: number): Promis
     [["approved", "approved", reminders]],
   );
   const posts = thread.map(({ body }) => body.slice(0, 12)).sort();
-  assert.deepEqual(posts, ["**The plan w", "approved by "]);
+  assert.deepEqual(posts, [gates[0]?.kind === "pr" ? "**The change" : "**The plan w", "approved by "]);
   const actions = readFileSync(join(project.authority, "plans", id, "bus", "settled.jsonl"), "utf8");
   assert.equal(actions.split(`"gate-${gates[0]?.gateId}-notice"`).length - 1 > 0, true);
   const events = readFileSync(join(project.authority, "bus", "events.jsonl"), "utf8");

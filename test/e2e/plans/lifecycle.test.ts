@@ -124,7 +124,12 @@ step("a whole life is a chain of statuses without a gap; activation is a status 
     "triaging → review",
     "review → done",
   ]);
-  const others = life.filter(({ type }) => type !== "plan_status_changed");
+  const phases = life.filter(({ type }) => type === "plan_phase_changed");
+  assert.deepEqual(
+    phases.map(({ context }) => context.newPhase),
+    ["planning_complete", "implementing"],
+  );
+  const others = life.filter(({ type }) => type !== "plan_status_changed" && type !== "plan_phase_changed");
   assert.deepEqual(others.at(-1)?.context.reason, "cleaned");
   assert.deepEqual(
     others.slice(0, -1).map(({ type, context }) => [type, context.location]),
@@ -176,8 +181,10 @@ step("all numbers of a plan are there, in order, and each was heard once by glob
   const events = (await project.log(undefined)).map(({ id }) => String(id));
   const numbers = new Map<string, number[]>();
   for (const id of events) {
-    const [, uid = "", seq] = /^plan_[a-z_]+-(\w+)-(\d+)$/.exec(id) ?? assert.fail(id);
-    numbers.set(uid, [...(numbers.get(uid) ?? []), Number(seq)]);
+    const [, uid = "", seq, phase] = /^plan_[a-z_]+-(\w+)-(\d+)(-\w+)?$/.exec(id) ?? assert.fail(id);
+    // Phases are counted by themselves.
+    const series = phase === undefined ? uid : `${uid} phases`;
+    numbers.set(series, [...(numbers.get(series) ?? []), Number(seq)]);
   }
   assert.ok(numbers.size > 5, `only ${numbers.size} plans were told of`);
   for (const [uid, seqs] of numbers)
