@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { makeWorkshop } from "../../../testing/agents/real-agent-bench.ts";
@@ -82,6 +82,8 @@ describe("OpenCode without its rules", () => {
       assert.equal(project.git("-C", worktree, "status", "--short"), "");
       assert.match(bench.blockedReason("governed"), told);
       assert.match((await project.cli(["status"])).stdout, told);
+      const events = readFileSync(join(project.authority, "bus", "events.jsonl"), "utf8").split("\n");
+      assert.match(events.find((line) => line.includes('"plan_blocked"')) ?? "", told);
       const said = model.asked().at(-1)?.conversation.said ?? [];
       if (told === UNREADABLE) assert.match(said.find(({ role }) => role === "tool")?.text ?? "", /A project/);
     });
