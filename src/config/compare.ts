@@ -40,6 +40,7 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^(copyFiles|trustedFilters)$/, added],
   [/^review$/, wasOn],
   [/^limits\./, more],
+  [/^ports\./, never],
   [/^gates\.(plan|pr)$/, (from) => from === true],
   [/^gates\.advisory$/, turnedOn],
   // How patient it is with people; it permits nothing.

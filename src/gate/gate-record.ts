@@ -8,7 +8,7 @@ export const GATE_KINDS = ["plan", "pr"] as const;
 export type GateKind = (typeof GATE_KINDS)[number];
 
 /** By which way an answer came. */
-export const GATE_WAYS = ["cli", "thread", "prloom"] as const;
+export const GATE_WAYS = ["cli", "thread", "signed", "prloom"] as const;
 
 /** A change of the plan after its approval, by words of people who may approve. */
 const amendmentSchema = z.strictObject({

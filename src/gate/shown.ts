@@ -25,6 +25,17 @@ export interface ShownGate {
   readonly isFirst: boolean;
   /** Nothing keeps its agent from writing. */
   readonly isAdvisory: boolean;
+  /** Signed answers count as well. */
+  readonly isSignable?: boolean | undefined;
+  /** The file that says whose signatures count, if it is to be changed. */
+  readonly signers?: string | undefined;
+}
+
+/** For people who decide about it: who may decide would be another question from then on. */
+export function signersNote({ signers }: Pick<ShownGate, "signers">): string[] {
+  return signers === undefined
+    ? []
+    : [`**It changes \`${signers}\`, the file that says whose signatures count at gates (gates.signers).**`];
 }
 
 export interface Showing extends ShownGate {
@@ -42,6 +53,7 @@ export function gatePost(showing: Showing): string {
   const changed = since && revealed(since.text) !== revealed(text) ? since : undefined;
   return [
     `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). ${isAdvisory ? ADVISORY : "Nothing is implemented before."}`,
+    ...signersNote(showing),
     fenced(revealed(text), "markdown"),
     ...(Object.keys(settings).length === 0
       ? []
@@ -52,9 +64,9 @@ export function gatePost(showing: Showing): string {
 }
 
 /** The words that count at this gate. */
-export function howToAnswer({ planId, gateId, isFirst }: ShownGate): string {
+export function howToAnswer({ planId, gateId, digest, isFirst, isSignable }: ShownGate): string {
   const word = isFirst ? "approved" : `/approve ${gateId}`;
-  return `Answer with a comment whose first line is \`${word}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}`;
+  return `Answer with a comment whose first line is \`${word}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}${isSignable ? `\n\nSigned, from any login:\n\n    prloom approve ${planId} --sign --gate ${gateId} --digest ${digest}` : ""}`;
 }
 
 const CONTEXT_LINES = 3;

@@ -157,6 +157,8 @@ export const planRecordSchema = z.strictObject({
   /** Name of its folder under `.git/worktrees`, which git may choose otherwise than the path. Absent from when it is being removed. */
   worktreeName: z.string().optional(),
   worktreeReady: z.boolean(),
+  /** The first of the ports that its servers may use; while it is open. */
+  firstPort: z.int().optional(),
   /** Files that `initCommands` and `afterActivate` left in the worktree; they count like `copyFiles`. */
   prepared: z.array(z.string()).optional(),
   /** Its files are still in the inbox: true until activation has deleted them, as its last act. */

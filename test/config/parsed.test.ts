@@ -9,6 +9,7 @@ const DEFAULTS = {
   copyFiles: [],
   trustedFilters: [],
   initCommands: [],
+  ports: { from: 41_000 },
   checks: [],
   review: "off",
   limits: {

@@ -2,6 +2,7 @@ import { hasPolicy } from "../../agents/enclosure-level.ts";
 import type { MessageState } from "../../dispatcher/messages/messages.ts";
 import type { PlanDetail } from "../../dispatcher/report/read.ts";
 import { readTasks } from "../../dispatcher/report/read-tasks.ts";
+import { portRange } from "../../dispatcher/worktree/ports.ts";
 import { drawGraph } from "../../governance/graph/draw.ts";
 import { counted } from "../../kernel/words.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
@@ -96,6 +97,7 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
   } else if (waitsFor(summary) !== "") output.line(`waits for: ${visible(waitsFor(summary))}`);
   if (summary.phase) output.line(`phase: ${summary.phase}`);
   agentLine(output, detail);
+  if (record.firstPort !== undefined) output.line(`ports: ${portRange(record.firstPort)}`);
   if (summary.branch) {
     output.line(
       `branch: ${visible(summary.branch)} (from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"})`,

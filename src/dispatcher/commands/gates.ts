@@ -15,7 +15,9 @@ export interface PersonalAnswer {
   /** The gate that the person was shown; without it, the newest is meant. */
   readonly gateId?: string | undefined;
   readonly words: string;
+  /** Under which name the words stand in the thread, and the user of the machine who gave the answer. */
   readonly author: string;
+  readonly by: string;
 }
 
 export interface AnsweredGate {
@@ -32,7 +34,7 @@ export function answerPlan(
   id: string,
   answer: PersonalAnswer,
 ): AnsweredGate {
-  const { decision, words, author } = answer;
+  const { decision, words, author, by } = answer;
   const record = requireRecord(loom, id);
   const named = newestGates(loom, record).find(({ gateId }) => gateId === answer.gateId);
   const gate = named ?? meantGate(loom, record, decision);
@@ -44,7 +46,7 @@ export function answerPlan(
   }
   const isHeard = decision === "revise" && gateId === gate.gateId && stateAfter(gate.state, decision);
   const event = isHeard ? { event: say(loom, id, { gateId, words, author }) } : {};
-  const outcome = answerGate(loom, id, { decision, gateId, words, by: author, via: "cli", ...event });
+  const outcome = answerGate(loom, id, { decision, gateId, words, by, via: "cli", ...event });
   if (outcome.kind === "stale") throw late(id, outcome.why);
   const { kind, digest, state } = outcome.gate;
   return { plan: id, gateId, kind, digest, state };

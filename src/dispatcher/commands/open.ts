@@ -25,6 +25,7 @@ import { encloseAgent } from "../runs/start-agent.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requirePlanConfig } from "../settings/plan-config.ts";
 import { runState } from "../steps/observe.ts";
+import { portVariables } from "../worktree/ports.ts";
 
 export interface OpenRequest {
   /** The process that keeps the plan open as long as it lives; without one nothing is kept, only told. */
@@ -223,7 +224,7 @@ async function describe(
     runDir,
     wrapper,
     level,
-    env: Object.fromEntries(laid),
+    env: { ...portVariables(record), ...Object.fromEntries(laid) },
   };
 }
 

@@ -78,6 +78,7 @@ export const OWNER_COMMANDS = {
       gateId: z.string().optional(),
       words: z.string(),
       author: z.string(),
+      by: z.string(),
     }),
     (loom, { plan: id, ...answer }) => answerPlan(loom, id, answer),
   ),

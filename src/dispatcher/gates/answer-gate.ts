@@ -14,7 +14,7 @@ export interface GateAnswer {
   /** The gate that was seen; another one that is open by now is not meant. */
   readonly gateId: string;
   readonly by: string;
-  readonly via: "cli" | "thread";
+  readonly via: "cli" | "thread" | "signed";
   readonly words: string;
   /** The event that it came in. */
   readonly event?: string;

@@ -6,6 +6,7 @@ import type { Action, BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
 import { gatePost } from "../../gate/shown.ts";
+import { matchesAny } from "../../governance/policy/paths.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
@@ -18,6 +19,7 @@ import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { putNewGate } from "../gates/new-gate.ts";
 import { gateOf, gatesOf, newestGates, putGates, waitingGate, whatPlanSays } from "../gates/plan-gate.ts";
+import type { PlanText } from "../intake/plan-texts.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -45,9 +47,18 @@ export async function openGate(
         ...{ planId: record.id, gateId, digest: says.digest, text: text.text, settings },
         isFirst: gatesOf(loom, record).length === 0,
         isAdvisory: loom.config.gates.advisory,
+        isSignable: loom.config.gates.signers !== undefined,
         since: sinceOf(loom, record, before),
+        signers: namedSigners(loom, text),
       }),
   });
+}
+
+/** The file of signers, if a TODO says that it is to be changed. */
+function namedSigners({ config }: Configured, { doc }: PlanText): string | undefined {
+  const { signers } = config.gates;
+  const paths = doc.todos.flatMap(({ settings }) => settings.paths ?? []);
+  return signers !== undefined && matchesAny(signers, paths, "any-case") ? signers : undefined;
 }
 
 function sinceOf(loom: Located, { id }: PlanRecord, before: GateRecord | undefined) {

@@ -55,15 +55,16 @@ async function openPrGate(
         ...{ planId: record.id, gateId, digest: says.digest, text: text.text, head, ...change, since },
         isFirst: gatesOf(loom, record).length === 0,
         isAdvisory: loom.config.gates.advisory,
+        isSignable: loom.config.gates.signers !== undefined,
       }),
   });
 }
 
 async function changeOf(
-  loom: Located,
+  loom: Located & Configured,
   record: PlanRecord,
   head: string,
-): Promise<Pick<ShowingChange, "commits" | "files" | "diff">> {
+): Promise<Pick<ShowingChange, "commits" | "files" | "diff" | "signers">> {
   const base = await baseOf(loom, record, head);
   const commits = await commitsBetween(loom.repo, base, head);
   const { files } = await diffStat(loom.repo, base, head);
@@ -71,7 +72,19 @@ async function changeOf(
     commits: commits.map(({ sha, subject }) => `${sha.slice(0, 8)} ${subject}`),
     files: files.map(({ path, added, removed }) => `${path} +${added} -${removed}`),
     diff: await diffBetween(loom, record, base, head),
+    ...(await changedSigners(loom, base, head)),
   };
+}
+
+async function changedSigners(
+  { repo, config }: Located & Configured,
+  base: string,
+  head: string,
+): Promise<Pick<ShowingChange, "signers">> {
+  const { signers } = config.gates;
+  if (signers === undefined) return {};
+  const args = ["diff", "--quiet", "--no-ext-diff", "--no-renames", base, head, "--", `:(top,literal)${signers}`];
+  return (await gitAt(repo, args, { allowExit: [1] })).code === 1 ? { signers } : {};
 }
 
 /** Where the branch left its base: what others brought there since is not a part of the change. */
