@@ -20,6 +20,7 @@ import { requireEnforcedGates } from "./gates/enforced.ts";
 import { tellPhase } from "./intake/phases.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
+import { writeBack } from "./intake/write-back.ts";
 import { textPath } from "./paths.ts";
 import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
 import { lookAtTree } from "./settings/pinned.ts";
@@ -166,6 +167,7 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
     onLook(record) {
       hooks.onLook(record);
       if (lifecycle.look(record.id) + tellPhase(loom, record.id) > 0) busLoops.wake();
+      if (writeBack(loom, record.id)) busLoops.wake(record.id);
       busLoops.follow(record);
       return !letUpsertsGoFirst(loom, busLoops, record.id);
     },

@@ -13,6 +13,7 @@ import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { putNewGate } from "../gates/new-gate.ts";
 import { gateOf, gatesOf } from "../gates/plan-gate.ts";
+import { replacedFor } from "../gates/posting.ts";
 import { prDoorAt, whatChangeSays } from "../gates/pr-gate.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -56,6 +57,7 @@ async function openPrGate(
         isFirst: gatesOf(loom, record).length === 0,
         isAdvisory: loom.config.gates.advisory,
         isSignable: loom.config.gates.signers !== undefined,
+        again: replacedFor(before),
       }),
   });
 }
