@@ -54,6 +54,8 @@ export const gateRecordSchema = z.strictObject({
   parts: z.array(z.string()).optional(),
   /** When all of it was there to be seen: from then on it can be answered. */
   postedAt: z.string().optional(),
+  /** A plugin took posts over, so they cannot be read where they were to be. */
+  redirected: z.literal(true).optional(),
   /** Authors who were told the words that count, each with the event that they were told for. */
   hinted: z.record(z.string(), z.string()).optional(),
   decidedBy: z.string().optional(),

@@ -1,4 +1,5 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
+import type { PlanStatus } from "../../plan/plan-types.ts";
 import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";
 import { renderForThread } from "../local/render.ts";
 import type { HeardPost, NewPost, Tracker, TrackerAuthor } from "./port.ts";
@@ -66,13 +67,15 @@ async function hear(
   return { events, state: next };
 }
 
+const OPEN: readonly PlanStatus[] = ["draft", "queued", "active", "triaging", "review"];
+
 async function plansByThread(
   { tracker, target }: TrackerBridgeOptions,
   ctx: Pick<BridgeContext, "listPlans">,
 ): Promise<Map<string, string>> {
   const plans = new Map<string, string>();
-  for (const { source, planId, status } of await ctx.listPlans()) {
-    const address: ReplyAddress | undefined = source && status !== "done" ? tracker.addressOf(source) : undefined;
+  for (const { source, planId } of await ctx.listPlans({ status: OPEN })) {
+    const address: ReplyAddress | undefined = source && tracker.addressOf(source);
     if (address?.target === target && address.token !== undefined) plans.set(address.token, planId);
   }
   return plans;

@@ -7,6 +7,7 @@ import { hookHandler, pluginOf } from "../../hooks/calls/call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../hooks/offer-event.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { checkSignature } from "../gates/check-signature.ts";
 import type { Gated } from "../gates/gate-store.ts";
@@ -59,7 +60,8 @@ export async function handlePlanEvents(loom: Taking & Extended, planId: string):
       if (loom.stopping) return;
       crashPoint("events:offered");
       if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
-      else await take(loom, planId, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
+      else await take(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
+      if (loom.stopping) return;
     }
     // What was ignored is listed there, and is not looked at again.
     loom.store.sync();
@@ -67,14 +69,14 @@ export async function handlePlanEvents(loom: Taking & Extended, planId: string):
   }
 }
 
-/** What it may answer is read again first, and its signature checked; that takes its time, after which the plan may be another. */
-async function take(loom: Taking & Extended, planId: string, offered: OfferedEvent): Promise<void> {
-  const before = loom.store.byId(planId);
-  const isOurs = before && offered.by === undefined;
-  const signature = isOurs ? await checkSignature(loom, before, offered.event) : undefined;
-  const posts = isOurs ? await postsFor(loom, before, { event: offered.event, signature }) : undefined;
-  const record = loom.store.byId(planId);
-  if (record && !loom.stopping) takeEvent(loom, record, { ...offered, signature, posts });
+/** A signature is checked by another program, and what it may answer is read again; the plan may have changed meanwhile. */
+async function take(loom: Taking & Extended, record: PlanRecord, offered: OfferedEvent): Promise<void> {
+  const { event, by } = offered;
+  const signature = await checkSignature(loom, record, event);
+  const posts = by === undefined ? await postsFor(loom, record, { event, signature }) : undefined;
+  const now = loom.store.byId(record.id);
+  // What is not taken comes again with the next start.
+  if (now && !now.deleted && !loom.stopping) takeEvent(loom, now, { ...offered, signature, posts });
 }
 
 /** New events of the repository: triggers and global plugins. What none of them wants has no other consequence. */

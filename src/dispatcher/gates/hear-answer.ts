@@ -28,7 +28,7 @@ export interface HeardComment {
   readonly event: BusEvent;
   /** What became of its signature, if it has one. */
   readonly signature?: SignatureCheck | undefined;
-  /** What `postsFor` found. */
+  /** How the posts look that it may answer, as `postsFor` found them. */
   readonly posts?: Posts | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function postsFor(
 ): Promise<Posts | undefined> {
   const author = event.context?.author;
   const { says } = readAnswer(event.body);
-  const isHeard = author && (signature?.kind === "valid" || mayAnswer(author, loom.config.gates));
+  const isHeard = signature?.kind === "valid" || (author !== undefined && mayAnswer(author, loom.config.gates));
   if (!isHeard || !ANSWERS_OPEN.has(says)) return undefined;
   const gate = openGate(loom, record);
   return gate && readPosts(loom, gate);
@@ -101,9 +101,9 @@ export function hearAnswer(
     const reply = `Nothing was decided: ${posts.what}. It is shown again; answer that.`;
     return unheard({ why: posts.what, reply, isAnswer: true });
   }
-  const by = signer ?? author.login;
-  const via = signer === undefined ? "thread" : "signed";
-  const answer = { decision, gateId, words, by, via, event: event.id } as const;
+  const who =
+    signer === undefined ? { by: author.login, via: "thread" as const } : { by: signer, via: "signed" as const };
+  const answer = { decision, gateId, words, ...who, event: event.id };
   const outcome = answerGate(loom, record.id, answer);
   if (outcome.kind === "stale")
     return unheard({ ...outcome, reply: `Nothing was decided: ${outcome.why}.`, isAnswer: true });

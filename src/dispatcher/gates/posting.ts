@@ -1,5 +1,6 @@
 import { callBridge } from "../../bridges/call-bridge.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
+import { deliveryHandler } from "../../bridges/outbox/deliver.ts";
 import type { Tracker, TrackerPost } from "../../bridges/tracker/port.ts";
 import type { ReplyAddress } from "../../bus/types.ts";
 import { type GateRecord, isShown, postsOf } from "../../gate/gate-record.ts";
@@ -43,6 +44,13 @@ export function postingOf(loom: Buses, gate: GateRecord): Posting | undefined {
   return { kind: "under-way", target: gate.thread?.target ?? LOCAL_TARGET };
 }
 
+/** Whether a plugin sent posts elsewhere, or said them itself. */
+export function isRedirected(loom: Buses & Extended, gate: GateRecord): boolean {
+  const bridge = loom.extensions.registry.byTarget(gate.thread?.target ?? LOCAL_TARGET);
+  const bus = loom.bus(gate.planId);
+  return postsOf(gate).some(({ id }) => !bridge || bus.handlerStatus(id, deliveryHandler(bridge.name)) !== "settled");
+}
+
 /** How the posts of a gate look now, where they were posted. `at`: when the last one was, by the clock of that place. */
 export type Posts =
   | { readonly kind: "intact"; readonly at: number }
@@ -52,10 +60,10 @@ export type Posts =
 
 /** Reads the posts of a gate again; undefined where they cannot be read at all. */
 export async function readPosts(loom: Extended, gate: GateRecord): Promise<Posts | undefined> {
-  const { thread, planId } = gate;
+  const { thread, planId, redirected } = gate;
   const loaded = thread && loom.extensions.registry.byTarget(thread.target);
   const tracker = loaded?.bridge.tracker;
-  if (!loaded || !tracker || thread.token === undefined) return undefined;
+  if (!loaded || !tracker || thread.token === undefined || redirected) return undefined;
   const called = await callBridge(loom.bridgeServices, {
     loaded,
     planId,

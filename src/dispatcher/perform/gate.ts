@@ -21,7 +21,7 @@ import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { putNewGate } from "../gates/new-gate.ts";
 import { gateOf, gatesOf, newestGates, putGates, waitingGate, whatPlanSays } from "../gates/plan-gate.ts";
-import { readPosts, replacedFor, showAgain, threadOf } from "../gates/posting.ts";
+import { isRedirected, readPosts, replacedFor, showAgain, threadOf } from "../gates/posting.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -52,8 +52,8 @@ export async function openGate(
         isAdvisory: loom.config.gates.advisory,
         isSignable: loom.config.gates.signers !== undefined,
         since: sinceOf(loom, record, before),
-        signers: namedSigners(loom, text),
         again: replacedFor(before),
+        signers: namedSigners(loom, text),
       }),
   });
 }
@@ -96,13 +96,17 @@ function placed(loom: Extended, record: PlanRecord, gate: GateRecord): GateRecor
 }
 
 /** All of it is there to be seen: from now on it can be answered. */
-export function gatePosted(loom: Records & Configured & Gated & Reporting, record: PlanRecord): void {
+export function gatePosted(
+  loom: Records & Configured & Gated & Buses & Extended & Reporting,
+  record: PlanRecord,
+): void {
   const gate = waitingGate(loom, record);
   if (!gate || isShown(gate)) return;
   const now = loom.clock.now();
   const { expireAfterMs } = loom.config.gates;
   const expiry = expireAfterMs === undefined ? {} : { expiresAt: isoTime(now + expireAfterMs) };
-  putGates(loom, record.id, [{ ...gate, postedAt: isoTime(now), ...expiry }]);
+  const redirected = isRedirected(loom, gate) ? { redirected: true as const } : {};
+  putGates(loom, record.id, [{ ...gate, postedAt: isoTime(now), ...redirected, ...expiry }]);
   crashPoint("gate:posted");
   tellPeople(loom, record, gate);
 }

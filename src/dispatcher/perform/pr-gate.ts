@@ -56,8 +56,8 @@ async function openPrGate(
         ...{ planId: record.id, gateId, digest: says.digest, text: text.text, head, ...change, since },
         isFirst: gatesOf(loom, record).length === 0,
         isAdvisory: loom.config.gates.advisory,
-        isSignable: loom.config.gates.signers !== undefined,
         again: replacedFor(before),
+        isSignable: loom.config.gates.signers !== undefined,
       }),
   });
 }

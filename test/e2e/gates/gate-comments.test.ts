@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gateStates, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
 import { startDaemon } from "../../testing/daemon.ts";
+import { makeProject } from "../../testing/project.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 describe("a comment at a gate", { concurrency: 2 }, () => {
@@ -41,6 +42,23 @@ describe("a comment at a gate", { concurrency: 2 }, () => {
     );
     assert.equal((await showPlan(project)).thread.length, 2);
     project.git("config", "user.name", "anna");
+    await succeeds(project, "comment", "shop", "approved");
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["approved"]);
+    project.remove();
+  });
+
+  it("approves a plan that a plugin shows in its own way", thorough, async () => {
+    const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
+    mkdirSync(join(project.root, "plugins"));
+    writeFileSync(
+      join(project.root, "plugins", "shows.mjs"),
+      `export default () => ({ beforeRoute: (action, ctx) => { if (/^gate-\\w+-1$/.test(action.id)) ctx.markActionHandled(action.id); } });`,
+    );
+    project.config({ globalPlugins: { shows: { module: "./plugins/shows.mjs" } } });
+    project.plan("shop", ["make one"]);
+    await untilIdle(project);
+    assert.deepEqual((await showPlan(project)).thread, []);
     await succeeds(project, "comment", "shop", "approved");
     await untilIdle(project);
     assert.deepEqual(await gateStates(project), ["approved"]);

@@ -36,10 +36,15 @@ async function atGate(options?: { text?: string; limit?: number }): Promise<Worl
 }
 
 /** Actions of the plan's bus whose ids match, as the journal has them. */
-function actions(project: Project, id: RegExp): string[] {
+function actions(project: Project, id: RegExp): SentAction[] {
   const journal = readFileSync(join(project.authority, "plans", "shop", "bus", "actions.jsonl"), "utf8");
   const lines = journal.split("\n").filter((line) => line !== "");
-  return lines.map((line) => (JSON.parse(line) as { id: string }).id).filter((one) => id.test(one));
+  return lines.map((line) => (JSON.parse(line) as { data: SentAction }).data).filter((one) => id.test(one.id));
+}
+
+interface SentAction {
+  readonly id: string;
+  readonly payload: { readonly priority?: string; readonly message?: string };
 }
 
 const lines = (count: number): string =>
@@ -107,7 +112,13 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
         parts.some((part) => part.includes(line)),
         line,
       );
-    assert.deepEqual(actions(project, /-notice$/).length, 1);
+    assert.deepEqual(
+      actions(project, /-notice$/).map(({ payload }) => [
+        payload.priority,
+        /prloom approve`, `reject` or `revise shop`/.test(payload.message ?? ""),
+      ]),
+      [["action", true]],
+    );
     tracker.write("1", ANNA, "approved");
     await untilIdle(project);
     assert.deepEqual(await gateStates(project), ["approved"]);
