@@ -204,6 +204,8 @@ export const planRecordSchema = z.strictObject({
     .optional(),
   /** The phase that was told last, and how many were told. */
   toldPhase: z.strictObject({ phase: z.enum(PHASES), seq: z.int().min(1) }).optional(),
+  /** Since when it was blocked when that was told last. */
+  toldBlocked: z.string().optional(),
   createdAt: z.string(),
   updatedAt: z.string(),
   finishedAt: z.string().optional(),
