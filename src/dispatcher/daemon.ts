@@ -21,6 +21,7 @@ import { tellBlocked } from "./intake/blocked.ts";
 import { tellPhase } from "./intake/phases.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
+import { writeBack } from "./intake/write-back.ts";
 import { textPath } from "./paths.ts";
 import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
 import { lookAtTree } from "./settings/pinned.ts";
@@ -168,6 +169,7 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
       hooks.onLook(record);
       const told = lifecycle.look(record.id) + tellPhase(loom, record.id) + tellBlocked(loom, record.id);
       if (told > 0) busLoops.wake();
+      if (writeBack(loom, record.id)) busLoops.wake(record.id);
       busLoops.follow(record);
       return !letUpsertsGoFirst(loom, busLoops, record.id);
     },

@@ -10,6 +10,8 @@ export interface PostedGate {
   readonly state: GateState;
   /** When it was posted, in milliseconds: what was written before does not answer it. */
   readonly postedAt?: number | undefined;
+  /** Not all of it is there yet. */
+  readonly isPosting?: boolean | undefined;
 }
 
 export interface AnsweringAuthor extends Omit<EventAuthor, "permission"> {
@@ -47,6 +49,8 @@ export type Judged =
       readonly decides: "none";
       readonly why: string;
       readonly reply?: string;
+      /** It was probably meant as an answer; the reply says how to give one. */
+      readonly isNear?: true;
       /** Its words are an answer all the same, and nothing else. */
       readonly isAnswer?: true;
     };
@@ -64,7 +68,7 @@ export function judgeComment(comment: GateComment, gates: readonly PostedGate[],
   if (signature) return { ...told(`its signature does not count: ${signature.why}`, howTo(gates)), isAnswer: true };
   if (said.says === "none") {
     const isAsked = gates.some(({ state }) => state === "open");
-    return said.isNear && isAsked ? told(said.why, howTo(gates)) : ignored(said.why);
+    return said.isNear && isAsked ? { ...told(said.why, howTo(gates)), isNear: true } : ignored(said.why);
   }
   const judged = judgeAnswer(comment, said, { gates, rules });
   return judged.decides === "none" ? { ...judged, isAnswer: true } : judged;
@@ -135,6 +139,7 @@ function decideFor(comment: GateComment, said: DecidingAnswer, gates: readonly P
   if (!named && isUnclear) return told("the plan was shown more than once here", howTo(gates));
   if (comment.at !== undefined && gate.postedAt !== undefined && comment.at < gate.postedAt)
     return told("it was written before the plan was shown", howTo(gates));
+  if (gate.isPosting) return told("the plan is not shown completely yet", "Answer when it is.");
   return { decides: says, gateId: gate.gateId, words };
 }
 

@@ -1,5 +1,5 @@
 import { counted } from "../kernel/words.ts";
-import { difference, fenced, howToAnswer, revealed, type ShownGate, signersNote } from "./shown.ts";
+import { difference, fenced, howToAnswer, revealed, type ShownGate, shownAgain, signersNote } from "./shown.ts";
 
 /** A diff that was asked for; `text` is absent where it is too long to be posted. */
 export interface ShownDiff {
@@ -27,10 +27,11 @@ const MAX_LISTED = 300;
 
 /** What is posted for the gate of a change: the plan, the commits, the diff, what changed, and how to answer. */
 export function changePost(showing: ShowingChange): string {
-  const { gateId, digest, head, text, isAdvisory, commits, files, diff, since } = showing;
+  const { gateId, digest, head, text, isAdvisory, again, commits, files, diff, since } = showing;
   const closed = "It is neither marked ready nor merged before.";
   return [
     `**The change waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}, commit ${head.slice(0, 12)}). ${isAdvisory ? `${closed} ${ADVISORY}` : closed}`,
+    ...shownAgain(again),
     ...signersNote(showing),
     "The plan:",
     fenced(revealed(text), "markdown"),

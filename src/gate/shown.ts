@@ -25,6 +25,8 @@ export interface ShownGate {
   readonly isFirst: boolean;
   /** Nothing keeps its agent from writing. */
   readonly isAdvisory: boolean;
+  /** Why it is shown again though it has not changed. */
+  readonly again?: string | undefined;
   /** Signed answers count as well. */
   readonly isSignable?: boolean | undefined;
   /** The file that says whose signatures count, if it is to be changed. */
@@ -49,10 +51,11 @@ const ADVISORY = "It is advisory: the agent is asked to wait, and nothing keeps 
 
 /** What is posted for a gate: the whole plan, what changed, and how to answer. */
 export function gatePost(showing: Showing): string {
-  const { gateId, digest, text, isAdvisory, settings = {}, since } = showing;
+  const { gateId, digest, text, isAdvisory, settings = {}, since, again } = showing;
   const changed = since && revealed(since.text) !== revealed(text) ? since : undefined;
   return [
     `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). ${isAdvisory ? ADVISORY : "Nothing is implemented before."}`,
+    ...shownAgain(again),
     ...signersNote(showing),
     fenced(revealed(text), "markdown"),
     ...(Object.keys(settings).length === 0
@@ -61,6 +64,10 @@ export function gatePost(showing: Showing): string {
     ...(changed ? [`What changed since ${changed.what}:`, fenced(difference(changed.text, text), "diff")] : []),
     howToAnswer(showing),
   ].join("\n\n");
+}
+
+export function shownAgain(why: string | undefined): string[] {
+  return why === undefined ? [] : [`It is shown again: ${why}.`];
 }
 
 /** The words that count at this gate. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { STAGES } from "../config/agent-words.ts";
 import type { PlanSource } from "./plan-types.ts";
+import { REACHED } from "./reached.ts";
 
 export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-types.ts";
 
@@ -206,6 +207,13 @@ export const planRecordSchema = z.strictObject({
   toldPhase: z.strictObject({ phase: z.enum(PHASES), seq: z.int().min(1) }).optional(),
   /** Since when it was blocked when that was told last. */
   toldBlocked: z.string().optional(),
+  /** What its source was told, oldest first, and how often it was told something. */
+  writtenBack: z
+    .strictObject({
+      seq: z.int().min(1),
+      reached: z.array(z.strictObject({ what: z.enum(REACHED), at: z.string() })),
+    })
+    .optional(),
   createdAt: z.string(),
   updatedAt: z.string(),
   finishedAt: z.string().optional(),

@@ -44,6 +44,12 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["checks", ["npm test"], ["true"], true, true],
   ["checks", ["one", "two"], ["two", "one"], false, false],
   ["review", "off", "end", false, true],
+  ["authors.bob", "read", "write", true, false],
+  ["authors.bob", ABSENT, "read", false, true],
+  ["authors.anna", ABSENT, "admin", true, false],
+  ...["investigating", "planning", "plan", "implementing", "pr"].map(
+    (phase) => [`writeback.${phase}`, true, false, false, false] as const,
+  ),
   ["review", "todo", "end", true, true],
   ["cleanAfter", "7d", "0s", true, true],
   ["agents.c", ABSENT, { command: "c" }, true, false],

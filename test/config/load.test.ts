@@ -36,6 +36,11 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [{ limits: { attemptsPerTodo: 0 } }, ["limits.attemptsPerTodo: must be a whole number of 1 or more"]],
   [{ limits: { attemptsPerTodo: 1.5 } }, ["limits.attemptsPerTodo: must be a whole number of 1 or more"]],
   [{ bus: { retryMin: "10m", retryMax: "5m" } }, ["bus.retryMin: must not be more than bus.retryMax"]],
+  [
+    { authors: { bob: "owner" } },
+    ['authors.bob: must be "none" or "read" or "triage" or "write" or "maintain" or "admin"'],
+  ],
+  [{ writeback: { plan: "no" } }, ["writeback.plan: must be true or false"]],
   [{ gates: { pr: "yes" } }, ["gates.pr: must be true or false"]],
   ...["../signers", "/etc/signers", "team/*", "./signers", "team//signers"].map(
     (signers): [Record<string, unknown>, string[]] => [

@@ -43,6 +43,8 @@ const DEFAULTS = {
   triggers: [],
   notify: { channels: {}, routes: {}, default: [] },
   gates: { plan: false, pr: false, advisory: false, remindAfterMs: 86_400_000 },
+  authors: {},
+  writeback: { investigating: true, planning: true, plan: true, implementing: true, pr: true },
   governance: {
     roles: {},
     mcp: { reads: [], writes: [] },

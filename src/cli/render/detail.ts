@@ -1,4 +1,5 @@
 import { hasPolicy } from "../../agents/enclosure-level.ts";
+import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import type { MessageState } from "../../dispatcher/messages/messages.ts";
 import type { PlanDetail } from "../../dispatcher/report/read.ts";
 import { readTasks } from "../../dispatcher/report/read-tasks.ts";
@@ -58,12 +59,18 @@ function gates(output: Output, detail: PlanDetail, { now }: DetailOptions): void
   for (const { gateId, kind, state, openedAt, decidedBy, via, decidedAt, comment, amendments } of detail.gates) {
     const by = decidedBy === undefined || via === "prloom" ? "" : ` by ${decidedBy} (${via})`;
     const asked = kind === "pr" ? "change" : "plan";
-    const what = state === "revised" && via === "prloom" ? `replaced, since the ${asked} was changed` : state;
+    const isReplaced = state === "revised" && via === "prloom";
+    const what = isReplaced ? `replaced${comment === undefined ? `, since the ${asked} was changed` : ""}` : state;
     const when = `${ageOf(decidedAt ?? openedAt, now)} ago`;
     const words = comment === undefined || comment === "" ? "" : `: ${firstLine(comment)}`;
     const amended = amendments.length === 0 ? "" : `, ${counted(amendments.length, "amendment")}`;
     output.line(`  ${gateId}  ${asked}  ${what}${visible(by)}, ${when}${amended}${words}`);
   }
+  const newest = detail.gates.at(-1);
+  // What is shown in the local thread stands there.
+  if (newest?.state !== "open" || newest.thread === undefined || newest.thread.target === LOCAL_TARGET) return;
+  section(output, `SHOWN (${visible(newest.thread.target)})`);
+  for (const line of visibleLines(newest.shown)) output.line(`  ${line}`);
 }
 
 /** Comments that had no effect, newest first, and why. */

@@ -1,5 +1,5 @@
 /** What is planned and not in this version. Refused by name: "unknown key" would send people looking for a typo. */
-const KEYS = new Set(["writeback", "webhooks", "server"]);
+const KEYS = new Set(["webhooks", "server"]);
 const PRESET_KEYS = new Set(["models"]);
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   forge: ["github"],

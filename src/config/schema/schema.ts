@@ -7,6 +7,7 @@ import { governanceSchema } from "./governance-schema.ts";
 import { limitsOverlaySchema, limitsSchema } from "./limits-schema.ts";
 import { globalModuleKeys, planModuleKeys, presetModuleKeys } from "./module-schema.ts";
 import { notifySchema } from "./notify-schema.ts";
+import { authorsSchema, writebackSchema } from "./people-schema.ts";
 import { triggerSchema } from "./trigger-schema.ts";
 import { withUnits } from "./units.ts";
 
@@ -85,6 +86,10 @@ const configFileSchema = z.strictObject({
   notify: notifySchema.prefault({ channels: {} }).describe("Where notifications go."),
   governance: governanceSchema.prefault({}).describe("What agents may do: roles, tools of MCP servers, secrets."),
   gates: gatesSchema.prefault({}).describe("When a person is asked before work goes on."),
+  authors: authorsSchema
+    .prefault({})
+    .describe("What people may do who comment at a command line, by name; others may write."),
+  writeback: writebackSchema.prefault({}).describe("What the source of a plan is told, in one comment."),
   presets: z.record(name, presetFileSchema).prefault({}).describe("Named variations that a plan can ask for."),
   cleanAfter: duration("7d", "Worktrees of finished plans are removed after this", { zero: true, long: true }),
 });

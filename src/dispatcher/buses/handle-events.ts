@@ -11,6 +11,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { checkSignature } from "../gates/check-signature.ts";
 import type { Gated } from "../gates/gate-store.ts";
+import { postsFor } from "../gates/hear-answer.ts";
 import type { Located } from "../paths.ts";
 import { type OfferedEvent, takeEvent } from "../perform/take-event.ts";
 import type { Records } from "../records.ts";
@@ -68,12 +69,14 @@ export async function handlePlanEvents(loom: Taking & Extended, planId: string):
   }
 }
 
-/** A signature is checked by another program; the plan may have changed meanwhile. */
-async function take(loom: Taking, record: PlanRecord, offered: OfferedEvent): Promise<void> {
-  const signature = await checkSignature(loom, record, offered.event);
+/** A signature is checked by another program, and what it may answer is read again; the plan may have changed meanwhile. */
+async function take(loom: Taking & Extended, record: PlanRecord, offered: OfferedEvent): Promise<void> {
+  const { event, by } = offered;
+  const signature = await checkSignature(loom, record, event);
+  const posts = by === undefined ? await postsFor(loom, record, { event, signature }) : undefined;
   const now = loom.store.byId(record.id);
   // What is not taken comes again with the next start.
-  if (now && !now.deleted && !loom.stopping) takeEvent(loom, now, { ...offered, signature });
+  if (now && !now.deleted && !loom.stopping) takeEvent(loom, now, { ...offered, signature, posts });
 }
 
 /** New events of the repository: triggers and global plugins. What none of them wants has no other consequence. */

@@ -3,10 +3,12 @@ import type { GateDecision, GateRecord } from "../../gate/gate-record.ts";
 import { stateAfter } from "../../gate/gate-record.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Buses } from "../buses/buses.ts";
-import type { Naming } from "../capabilities.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Naming, Waking } from "../capabilities.ts";
 import { answerGate } from "../gates/answer-gate.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { meantGate, newestGates } from "../gates/plan-gate.ts";
+import { meantGate, newestGates, waitingGate } from "../gates/plan-gate.ts";
+import { readPosts, showAgain } from "../gates/posting.ts";
 import type { Located } from "../paths.ts";
 import { type Records, requireRecord } from "../records.ts";
 
@@ -50,6 +52,24 @@ export function answerPlan(
   if (outcome.kind === "stale") throw late(id, outcome.why);
   const { kind, digest, state } = outcome.gate;
   return { plan: id, gateId, kind, digest, state };
+}
+
+/**
+ * A person may have read the plan where it was posted, and answer here. A tracker that cannot be reached keeps no answer
+ * from here: `prloom show` has the words that were posted. Without a dispatcher no bridge is loaded, and nothing is asked.
+ */
+export async function requirePosts(loom: Records & Gated & Extended & Waking, id: string): Promise<void> {
+  const gate = waitingGate(loom, requireRecord(loom, id));
+  const posts = gate?.postedAt === undefined ? undefined : await readPosts(loom, gate);
+  const now = waitingGate(loom, requireRecord(loom, id));
+  if (posts?.kind !== "changed" || now?.gateId !== gate?.gateId || !now) return;
+  showAgain(loom, now, posts.what);
+  loom.wake(id);
+  throw new PrloomError(
+    "plan-state",
+    `Nothing was decided about ${id}: ${posts.what}.`,
+    `The plan is shown again; \`prloom show ${id}\` has it, then answer that.`,
+  );
 }
 
 function late(id: string, why: string): PrloomError {

@@ -8,7 +8,7 @@ import { inboxOf, isInboxRecord } from "../paths.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan } from "./finish.ts";
-import { answerPlan } from "./gates.ts";
+import { answerPlan, requirePosts } from "./gates.ts";
 import { mergePlan } from "./merge-plan.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
 import { reloadPinned } from "./reload.ts";
@@ -80,7 +80,10 @@ export const OWNER_COMMANDS = {
       author: z.string(),
       by: z.string(),
     }),
-    (loom, { plan: id, ...answer }) => answerPlan(loom, id, answer),
+    async (loom, { plan: id, ...answer }) => {
+      if (answer.decision !== "withdraw") await requirePosts(loom, id);
+      return answerPlan(loom, id, answer);
+    },
   ),
   open: command(
     plan.extend({

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { LOCAL_TARGET, localComment } from "../../bridges/local/thread.ts";
+import { permissionOf } from "../../bridges/local/tracker.ts";
+import { hasWritePermission } from "../../bus/author.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { pluginOf } from "../../hooks/calls/call.ts";
@@ -19,7 +21,7 @@ import type { Configured } from "../settings/pinned.ts";
 
 /** A person's words, to the whole plan or to one TODO (counted from 1, as people do). */
 export function commentOn(
-  loom: Located & Naming & Records & Buses,
+  loom: Located & Naming & Configured & Records & Buses,
   id: string,
   comment: { body: string; author: string; todo?: number },
 ): { eventId: string } {
@@ -36,11 +38,9 @@ export function commentOn(
   const todoId = comment.todo === undefined ? undefined : todoAt(loom, id, comment.todo);
   const eventId = `local-${loom.ids.ulid(loom.clock.now())}`;
   const { body, author } = comment;
-  loom
-    .bus(id)
-    .appendEvents([
-      localComment({ id: eventId, planId: id, author, body, ...(todoId === undefined ? {} : { todo: todoId }) }),
-    ]);
+  const permission = permissionOf(loom.config.authors, author);
+  const todo = todoId === undefined ? {} : { todo: todoId };
+  loom.bus(id).appendEvents([localComment({ id: eventId, planId: id, author, permission, body, ...todo })]);
   return { eventId };
 }
 
@@ -76,7 +76,7 @@ export interface SentMessage {
 
 /** A person's words to the plan's agent. On record before anything else; returns what happened to them as far as it is known. */
 export async function sendTo(
-  loom: Located & Naming & Records & Buses & AtWork & Stopping & Waking,
+  loom: Located & Naming & Configured & Records & Buses & AtWork & Stopping & Waking,
   id: string,
   message: { text: string; author: string },
 ): Promise<SentMessage> {
@@ -86,6 +86,13 @@ export async function sendTo(
     throw new PrloomError("plan-state", `${id} is done; no agent works on it.`, "`prloom new` makes a new plan.");
   if (text.trim() === "")
     throw new PrloomError("usage", "The message is empty.", `Type: prloom send ${id} "what you want to say"`);
+  const permission = permissionOf(loom.config.authors, author);
+  if (!hasWritePermission({ permission }))
+    throw new PrloomError(
+      "usage",
+      `${author} may not write to this repository (${permission}, as \`authors\` in prloom/config.json says), so nothing is sent.`,
+      `\`prloom comment ${id}\` takes words of every author.`,
+    );
   if (text.length > MAX_MESSAGE) {
     const most = `${MAX_MESSAGE / 1024} KB`;
     const hint = "Put it into a file of the repository, or into the plan (`prloom edit`), and say where it is.";

@@ -13,6 +13,7 @@ import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { putNewGate } from "../gates/new-gate.ts";
 import { gateOf, gatesOf } from "../gates/plan-gate.ts";
+import { replacedFor } from "../gates/posting.ts";
 import { prDoorAt, whatChangeSays } from "../gates/pr-gate.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -55,6 +56,7 @@ async function openPrGate(
         ...{ planId: record.id, gateId, digest: says.digest, text: text.text, head, ...change, since },
         isFirst: gatesOf(loom, record).length === 0,
         isAdvisory: loom.config.gates.advisory,
+        again: replacedFor(before),
         isSignable: loom.config.gates.signers !== undefined,
       }),
   });

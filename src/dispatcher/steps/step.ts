@@ -1,6 +1,7 @@
 import type { Door } from "../../gate/gate-record.ts";
 import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Posting } from "../gates/posting.ts";
 import type { WishedConfig } from "../settings/plan-config.ts";
 import type { Place } from "./places.ts";
 
@@ -57,6 +58,8 @@ export interface PlanView {
   readonly withdrawn?: true;
   /** Something became of its gate that the thread was not told. */
   readonly untold?: true;
+  /** Its gate is told, and not there to be seen yet. */
+  readonly posting?: Posting;
   readonly remindAfterMs: number;
   readonly cleanAfterMs: number;
   /** An earlier step of this plan failed: not before this time. */
@@ -74,6 +77,8 @@ export type Step =
   | { readonly kind: "clear-inbox" }
   | { readonly kind: "open-gate" }
   | { readonly kind: "tell-gate" }
+  | { readonly kind: "gate-posted" }
+  | { readonly kind: "give-up-gate"; readonly reason: string }
   | { readonly kind: "remind-of-gate" }
   | { readonly kind: "expire-gate" }
   | { readonly kind: "stop-run" }

@@ -42,6 +42,27 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     "wait",
   ],
   ["without an answer it expires", { door: { ...closed, gate: { ...gate, expiresAt: long } } }, "expire-gate"],
+  [
+    "as long as its posts are under way nothing expires",
+    { door: { ...closed, gate: { ...gate, expiresAt: long } }, posting: { kind: "under-way", target: "issues" } },
+    "wait",
+    /being posted \(issues\)/,
+  ],
+  [
+    "once they are all there, that is noted, also of a plan that is blocked",
+    { door: closed, posting: { kind: "posted" }, record: { blocked: { reason: "", at: "" } } },
+    "gate-posted",
+  ],
+  [
+    "one that cannot be posted ends the gate",
+    { door: closed, posting: { kind: "dead", reason: "410" } },
+    "give-up-gate",
+  ],
+  [
+    "posts of a plan that changed meanwhile do not matter",
+    { door: due, posting: { kind: "dead", reason: "410" } },
+    "open-gate",
+  ],
   ["a plan that is paused is not shown", { door: due, record: { paused: true } }, "wait", /paused/],
   [
     "what became of a gate is told, also of a plan that it blocked",
