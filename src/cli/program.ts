@@ -14,8 +14,8 @@ const GROUPS = [declareSetup, declareReading, declareChanging, declareTalking];
  * than some commands need for their work. What they do is loaded when one is called.
  */
 export function createProgram(name?: string): Command {
-  // Those that only look are called most often.
-  for (const group of name === undefined ? [] : [declareReading, ...GROUPS]) {
+  // Those that only look are called most often. What completes a line must know them all.
+  for (const group of name === undefined || name === "complete" ? [] : [declareReading, ...GROUPS]) {
     const program = withGroups([group]);
     if (program.commands.some((command) => command.name() === name)) return program;
   }

@@ -205,6 +205,8 @@ export const planRecordSchema = z.strictObject({
     .optional(),
   /** The phase that was told last, and how many were told. */
   toldPhase: z.strictObject({ phase: z.enum(PHASES), seq: z.int().min(1) }).optional(),
+  /** Since when it was blocked when that was told last. */
+  toldBlocked: z.string().optional(),
   /** What its source was told, oldest first, and how often it was told something. */
   writtenBack: z
     .strictObject({

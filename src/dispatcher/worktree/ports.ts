@@ -21,11 +21,13 @@ export function portVariables({ firstPort }: Pick<PlanRecord, "firstPort">): Rec
 /** Gives a plan the first range that no other open plan has and in which every port is free. Where there is none, it gets none. */
 export async function givePorts(loom: Records & Configured, record: PlanRecord): Promise<PlanRecord> {
   if (record.firstPort !== undefined) return record;
+  let given = portsGiven(loom);
   for (let first = loom.config.ports.from; first + RANGE - 1 <= MAX_PORT; first += RANGE) {
-    const ports = portsFrom(first);
-    // Another plan may be given some while this one looks.
-    if (isGiven(loom, ports) || !(await Promise.all(ports.map(isFree))).every(Boolean) || isGiven(loom, ports))
-      continue;
+    if (isGiven(given, first)) continue;
+    const free = await Promise.all(portsFrom(first).map(isFree));
+    // Another plan may have been given some while this one looked.
+    given = portsGiven(loom);
+    if (isGiven(given, first) || !free.every(Boolean)) continue;
     return updateRecord(loom, record.id, () => ({ firstPort: first }));
   }
   return record;
@@ -33,10 +35,15 @@ export async function givePorts(loom: Records & Configured, record: PlanRecord):
 
 const portsFrom = (first: number): number[] => Array.from({ length: RANGE }, (_unused, at) => first + at);
 
-function isGiven({ store }: Records, [first = 0]: readonly number[]): boolean {
+/** The first port of each plan that has some. */
+function portsGiven({ store }: Records): number[] {
   const { records } = store.list({ status: ["queued", "active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
-  // Ranges need not begin at the same step: the config may have changed meanwhile.
-  return records.some(({ firstPort = -RANGE, deleted }) => !deleted && Math.abs(firstPort - first) < RANGE);
+  return records.flatMap(({ firstPort, deleted }) => (firstPort === undefined || deleted ? [] : [firstPort]));
+}
+
+/** Ranges need not begin at the same step: the config may have changed meanwhile. */
+function isGiven(given: readonly number[], first: number): boolean {
+  return given.some((other) => Math.abs(other - first) < RANGE);
 }
 
 /** On every address: a server that listens on one of them is in the way of another on all of them. */
