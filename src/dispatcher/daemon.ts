@@ -17,6 +17,7 @@ import { daemonRunning, openAsOwner } from "./commands/open-as-owner.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import type { OwnedLoom } from "./compose.ts";
 import { requireEnforcedGates } from "./gates/enforced.ts";
+import { tellBlocked } from "./intake/blocked.ts";
 import { tellPhase } from "./intake/phases.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
@@ -166,7 +167,8 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
     ...hooks,
     onLook(record) {
       hooks.onLook(record);
-      if (lifecycle.look(record.id) + tellPhase(loom, record.id) > 0) busLoops.wake();
+      const told = lifecycle.look(record.id) + tellPhase(loom, record.id) + tellBlocked(loom, record.id);
+      if (told > 0) busLoops.wake();
       if (writeBack(loom, record.id)) busLoops.wake(record.id);
       busLoops.follow(record);
       return !letUpsertsGoFirst(loom, busLoops, record.id);

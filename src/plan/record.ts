@@ -212,6 +212,8 @@ export const planRecordSchema = z.strictObject({
       reached: z.array(z.strictObject({ what: z.enum(REACHED), at: z.string() })),
     })
     .optional(),
+  /** Since when it was blocked when that was told last. */
+  toldBlocked: z.string().optional(),
   createdAt: z.string(),
   updatedAt: z.string(),
   finishedAt: z.string().optional(),

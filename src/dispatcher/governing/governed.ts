@@ -15,6 +15,7 @@ import { filesSeenFrom } from "../../governance/policy/files-seen.ts";
 import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
 import { type Role, roleNamed } from "../../governance/policy/roles.ts";
+import { AWAITED } from "../../hosts/end-run.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
 import { ProtectedFiles } from "../../hosts/protected-files.ts";
 import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../../hosts/run-governance.ts";
@@ -108,7 +109,9 @@ export async function governRun(
     const { permit, tell } = overseer;
     return { overseer: { permit, tell, server }, settled: () => overseer.settled() };
   }
-  const facts = join(runDir, RUN_FILES.agentDir, FACTS);
+  const agentDir = join(runDir, RUN_FILES.agentDir);
+  const facts = join(agentDir, FACTS);
+  writeRunFile(join(agentDir, RUN_FILES.policyEnd), AWAITED);
   return {
     governed: {
       plugin: join(at.program, PLUGIN),

@@ -3,6 +3,7 @@ import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Posting } from "../gates/posting.ts";
 import type { WishedConfig } from "../settings/plan-config.ts";
+import type { Place } from "./places.ts";
 
 /** The state of the run that the record names. */
 export type RunState =
@@ -67,7 +68,7 @@ export interface PlanView {
 
 /** The smallest thing the dispatcher performs. Each looks before it acts, so doing one twice does it once. */
 export type Step =
-  | { readonly kind: "wait"; readonly why: string; readonly until?: number; readonly slot?: "agent" | "open" }
+  | { readonly kind: "wait"; readonly why: string; readonly until?: number; readonly slot?: Place }
   | { readonly kind: "block"; readonly reason: string; readonly hint: string }
   | { readonly kind: "close-opened" }
   | { readonly kind: "call-plugins" }

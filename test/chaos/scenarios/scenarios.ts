@@ -278,6 +278,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "triage:settled": talk,
   "triage:todos": talk,
   "verify:todo-blocked": agentSaysBlocked,
+  "blocked:told": agentSaysBlocked,
   "watchdog:counted": noted,
   "worktree:forgotten": clean,
   "worktree:kept": clean,
