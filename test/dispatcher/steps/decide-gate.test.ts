@@ -84,6 +84,13 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     { door: due, withdrawn: true, run: "live", record: { current: { ...current, stage: "running" } } },
     "stop-run",
   ],
+  [
+    "a plan that is not what was approved any more ends the run",
+    { door: due, implementing: true, run: "live", record: { current: { ...current, stage: "running" } } },
+    "stop-run",
+  ],
+  ["a plugin's worker ends as well", { door: closed, implementing: true, hookAgent: true }, "stop-run"],
+  ["one of another stage goes on", { door: closed, hookAgent: true }, "wait", /plugin/],
   ...(["running", "ended", "verified"] as const).map((stage): (typeof TABLE)[number] => [
     `a person sends the plan back while a TODO is ${stage}: no worker goes on with it, and nothing of it is committed`,
     { door: due, record: { revising: true, designed: true, current: { ...current, stage } } },
