@@ -17,6 +17,8 @@ export interface PlanTodos {
   readonly before?: readonly PlanBefore[];
   /** What is worked on besides the TODOs, and is none of them. */
   readonly asked?: Pick<TaskNode, "id" | "name">;
+  /** It is not approved: no TODO is worked on. */
+  readonly isHeld?: boolean;
 }
 
 export interface PlanBefore {
@@ -31,10 +33,19 @@ export interface PlanGraph {
 }
 
 /** The graph of a plan's TODOs, with the one that the dispatcher would work on as the one that is started. */
-export function graphOfPlan({ id, title, status, todos, at, before = [], asked }: PlanTodos): PlanGraph {
+export function graphOfPlan({
+  id,
+  title,
+  status,
+  todos,
+  at,
+  before = [],
+  asked,
+  isHeld = false,
+}: PlanTodos): PlanGraph {
   const next = nextTodo({ todos });
   const current = next.kind === "todo" ? next.todo : undefined;
-  const nodes = todos.map((todo) => nodeOf(todo, todos, { plan: id, at, isCurrent: todo === current }));
+  const nodes = todos.map((todo) => nodeOf(todo, todos, { plan: id, at, isCurrent: todo === current && !isHeld }));
   const ahead = current ? current.index + 1 : nodes.length;
   const besides = asked ? [makeNode({ ...asked, workPlanId: id, status: "active" }, at)] : [];
   const lists = { tasks: [...nodes.slice(0, ahead), ...besides], planAhead: nodes.slice(ahead) };
