@@ -25,7 +25,7 @@ export async function answer(
   decision: GateDecision,
   { plan, words, gate }: AnswerFlags & { readonly plan: string; readonly words: string },
 ): Promise<number> {
-  await refuseAgents(call);
+  await refuseAgents(call, { plan, command: `prloom ${decision} ${plan}` });
   const author = await authorName(call.cwd);
   const gateId = gate ?? (await reading(call, (loom) => newest(loom, plan)));
   const args = { plan, decision, words, author, ...(gateId === undefined ? {} : { gateId }) };

@@ -4,6 +4,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf, isInboxRecord } from "../paths.ts";
+import { listTried } from "../perform/ignored.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
@@ -68,6 +69,10 @@ export const OWNER_COMMANDS = {
       author: z.string(),
     }),
     (loom, { plan: id, ...answer }) => answerPlan(loom, id, answer),
+  ),
+  tried: command(
+    plan.extend({ run: z.string().max(200), command: z.string().max(200) }),
+    (loom, { plan: id, ...tried }) => listTried(loom, id, tried),
   ),
   open: command(
     plan.extend({

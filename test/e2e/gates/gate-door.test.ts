@@ -36,6 +36,14 @@ describe("a gate", { concurrency: 2 }, () => {
       assert.match(stderr, /agents cannot change plans/);
     }
     assert.deepEqual(await gateStates(project), ["open"]);
+    const tried = project.record("shop").ignored?.newest.map(({ kind, reason }) => [kind, reason]) ?? [];
+    assert.deepEqual(
+      tried.map(([kind]) => kind),
+      ["agent", "agent"],
+    );
+    assert.match(tried.join("\n"), /tried `prloom comment shop` and was refused[\s\S]*tried `prloom approve shop`/);
+    assert.match(await succeeds(project, "status"), /refused: 2 commands with which agents answer for you\n {2}shop/);
+    assert.match(await succeeds(project, "show", "shop"), /IGNORED \(2\)[\s\S]*tried `prloom approve shop`/);
     project.remove();
   });
 
