@@ -12,6 +12,8 @@ const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) =>
 process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
   // The owner lock uses node:sqlite on purpose; the user can do nothing about this one.
   if (String(warning).includes("SQLite is an experimental feature")) return;
+  // Whether a repository says "type": "module" is its own matter: its plugins work either way.
+  if ((rest[0] as { code?: string } | undefined)?.code === "MODULE_TYPELESS_PACKAGE_JSON") return;
   emitWarning(warning, ...rest);
 };
 

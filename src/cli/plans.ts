@@ -52,7 +52,7 @@ function insideRun(): PrloomError {
 
 /** Opens the repository for reading, hands it on, and closes it whatever happens. A start reads what is checked out. */
 export async function reading<T>(
-  call: Call & Pick<OpenLoomOptions, "repo">,
+  call: Pick<Call, "cwd"> & Pick<OpenLoomOptions, "repo">,
   act: (loom: Loom) => Promise<T> | T,
   settings: "start" | "if-there" = "if-there",
 ): Promise<T> {
@@ -77,28 +77,15 @@ export function planIds(loom: Loom): string[] {
   return [...new Set([...known, ...loom.inbox.scan().entries.keys()])];
 }
 
-const MAX_NAMES = 3;
-
-/** What an unknown name may have been meant for: ids of plans from outside are long and have a hash at the end. */
-export function meantPlans(id: string, ids: readonly string[]): string | undefined {
-  const longer = ids.filter((candidate) => candidate.startsWith(id)).sort();
-  if (longer.length > 1) {
-    const named = longer.slice(0, MAX_NAMES).map((candidate) => `\`${candidate}\``);
-    const more = longer.length > MAX_NAMES ? ` and ${longer.length - MAX_NAMES} more` : "";
-    return `Several plans begin like that: ${named.join(", ")}${more}.`;
-  }
-  const meant = longer[0] ?? nearest(id, ids);
-  return meant === undefined ? undefined : `Did you mean \`${meant}\`?`;
-}
-
 /** Passes on what `act` does; "there is no such plan" gets the names that were probably meant. */
 export async function suggesting<T>(call: Call, id: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof PrloomError) || error.code !== "plan-not-found") throw error;
-    const meant = meantPlans(id, await reading(call, planIds));
-    const hint = meant === undefined ? error.hint : `${meant} \`prloom status --all\` lists all plans.`;
+    const meant = nearest(id, await reading(call, planIds));
+    const hint =
+      meant === undefined ? error.hint : `Did you mean \`${meant}\`? \`prloom status --all\` lists all plans.`;
     throw new PrloomError(error.code, error.message, hint, error);
   }
 }

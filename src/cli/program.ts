@@ -23,6 +23,10 @@ export function createProgram(): Command {
   declareChanging(program);
   declareTalking(program);
   program.addHelpText("after", FIRST_STEPS);
+  program.hook("preAction", async (_program, command) => {
+    if (command.registeredArguments.length > 0)
+      await (await import("./plan-names.ts")).completePlanNames(command, process.cwd());
+  });
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;
 }
@@ -45,11 +49,17 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     return;
   }
   try {
-    await program.parseAsync([...argv], { from: "user" });
+    await program.parseAsync(commandFirst(argv), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw calledWrongly(program, argv, error);
   }
+}
+
+/** Every command takes --json; it may stand before the command, too. */
+function commandFirst(argv: readonly string[]): string[] {
+  const [first, name, ...rest] = argv;
+  return first === "--json" && name !== undefined ? [name, first, ...rest] : [...argv];
 }
 
 /** Commander's complaint as one of ours: what is wrong, what was probably meant, and where to read on. */

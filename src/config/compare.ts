@@ -40,7 +40,8 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^(copyFiles|trustedFilters)$/, added],
   [/^review$/, wasOn],
   [/^limits\./, more],
-  [/^gates\.plan$/, (from) => from === true],
+  [/^ports\./, never],
+  [/^gates\.(plan|pr)$/, (from) => from === true],
   [/^gates\.advisory$/, turnedOn],
   // How patient it is with people; it permits nothing.
   [/^gates\.(remindAfterMs|expireAfterMs)$/, never],

@@ -21,8 +21,9 @@ export interface PlanWishes {
   readonly preset?: string | undefined;
   /** Written as in the config file: `{"runTimeout": "30m"}`. */
   readonly limits?: unknown;
-  /** Switched on; a plan cannot switch it off. */
+  /** Switched on; a plan cannot switch them off. */
   readonly gate?: true | undefined;
+  readonly prGate?: true | undefined;
 }
 
 export type StageAgent = AgentConfig & { readonly name: string };
@@ -35,6 +36,8 @@ export interface PlanConfig {
   readonly review: Review;
   /** A person approves the plan before it is implemented. */
   readonly gated: boolean;
+  /** A person approves the change before it is marked ready and merged. */
+  readonly prGated: boolean;
   readonly checks: readonly string[];
   readonly limits: Limits;
   /** Those that are on for this plan, in order. */
@@ -106,7 +109,8 @@ export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOut
       stages: stages as Record<Stage, StageAgent>,
       agents: all as Record<Stage, StageAgent[]>,
       review: preset?.review ?? config.review,
-      gated: config.gates.plan || preset?.gates !== undefined || wishes.gate === true,
+      gated: config.gates.plan || preset?.gates?.plan === true || wishes.gate === true,
+      prGated: config.gates.pr || preset?.gates?.pr === true || wishes.prGate === true,
       checks,
       limits: limits.limits,
       plugins,

@@ -23,6 +23,8 @@ export interface Paths {
   readonly pinFile: string;
   readonly cacheFile: string;
   readonly inboxCacheFile: string;
+  /** Where plugins threw. */
+  readonly pluginErrors: string;
   readonly stallsFile: string;
   readonly local: string;
   readonly inbox: string;
@@ -51,6 +53,7 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     daemonFile: join(authority, "daemon.json"),
     pinFile: join(authority, "pinned.json"),
     cacheFile: join(authority, "text-cache.json"),
+    pluginErrors: join(authority, "plugin-errors.log"),
     stallsFile: join(authority, "stalls.json"),
     inboxCacheFile: join(authority, "inbox-cache.json"),
     local,
@@ -126,7 +129,12 @@ export function worktreeOf(loom: Pick<Located, "paths"> & { readonly config: Con
 }
 
 /** Below a worktree: the run's copy and what the agent claims. */
-export const RUN_COPY = { dir: join("prloom", ".local"), plan: join("prloom", ".local", "plan.md") } as const;
+export const RUN_COPY = {
+  dir: join("prloom", ".local"),
+  plan: join("prloom", ".local", "plan.md"),
+  /** Where a run may say how it ended, besides ticking its TODO. */
+  outcome: join("prloom", ".local", "outcome.json"),
+} as const;
 export const TRIAGE_RESULT = join("prloom", ".local", "triage-result.json");
 export const REVIEW_RESULT = join("prloom", ".local", "review-result.json");
 export const EVIDENCE = join("prloom", ".local", "evidence");

@@ -3,8 +3,12 @@ import * as z from "zod";
 export const GATE_STATES = ["open", "approved", "rejected", "revised", "withdrawn", "expired"] as const;
 export type GateState = (typeof GATE_STATES)[number];
 
+/** What is asked about: a plan before it is implemented, or its change request before it is ready. */
+export const GATE_KINDS = ["plan", "pr"] as const;
+export type GateKind = (typeof GATE_KINDS)[number];
+
 /** By which way an answer came. */
-export const GATE_WAYS = ["cli", "thread", "prloom"] as const;
+export const GATE_WAYS = ["cli", "thread", "signed", "prloom"] as const;
 
 /** A change of the plan after its approval, by words of people who may approve. */
 const amendmentSchema = z.strictObject({
@@ -23,13 +27,15 @@ export const gateRecordSchema = z.strictObject({
   gateId: z.string(),
   planUid: z.string(),
   planId: z.string(),
-  kind: z.literal("plan"),
-  /** The gate of the same plan that came before it. */
+  kind: z.enum(GATE_KINDS),
+  /** The gate of the same plan and kind that came before it. */
   before: z.string().optional(),
-  /** Of the plan's text as it was, logs of agents included: what an answer is about. */
+  /** Of the plan's text as it was, logs of agents included, and of the commit if there is one: what an answer is about. */
   digest: z.string(),
-  /** The same without the logs, which grow while the work goes on: what the plan must still say. */
+  /** The same without the logs, which grow while the work goes on: what must still be so. */
   scope: z.string(),
+  /** Of a change: the commit that was shown. */
+  head: z.string().optional(),
   text: z.string(),
   /** The very words that were posted. */
   shown: z.string(),
@@ -52,7 +58,7 @@ export const gateRecordSchema = z.strictObject({
 export type GateRecord = z.infer<typeof gateRecordSchema>;
 export type Amendment = z.infer<typeof amendmentSchema>;
 
-/** What stands between a plan and its implementation. */
+/** What stands between a plan and its implementation, or between a change and its merge. */
 export type Door =
   | { readonly kind: "open" }
   /** A gate is to be opened: the first, or one for a plan that is not what was approved. */
@@ -69,7 +75,7 @@ export interface AtDoor {
   readonly digest: string;
 }
 
-/** Open only for the plan that was approved, as it was shown or amended. */
+/** Open only for what was approved, as it was shown or amended. */
 export function doorOf({ isWanted, gate, scope, digest }: AtDoor): Door {
   if (!isWanted) return { kind: "open" };
   if (gate?.state === "approved" && approvedScope(gate) === scope) return { kind: "open" };

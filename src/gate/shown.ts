@@ -9,13 +9,14 @@ export function revealed(text: string): string {
 }
 
 /** As source, and not rendered: comments, addresses of links and the like show as they are. */
-function fenced(text: string, language: string): string {
+export function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text.replace(/\n+$/, "")}\n${fence}`;
 }
 
-export interface Showing {
+/** What every post of a gate is made from. */
+export interface ShownGate {
   readonly planId: string;
   readonly gateId: string;
   readonly digest: string;
@@ -24,6 +25,20 @@ export interface Showing {
   readonly isFirst: boolean;
   /** Nothing keeps its agent from writing. */
   readonly isAdvisory: boolean;
+  /** Signed answers count as well. */
+  readonly isSignable?: boolean | undefined;
+  /** The file that says whose signatures count, if it is to be changed. */
+  readonly signers?: string | undefined;
+}
+
+/** For people who decide about it: who may decide would be another question from then on. */
+export function signersNote({ signers }: Pick<ShownGate, "signers">): string[] {
+  return signers === undefined
+    ? []
+    : [`**It changes \`${signers}\`, the file that says whose signatures count at gates (gates.signers).**`];
+}
+
+export interface Showing extends ShownGate {
   /** What the plan asks for besides its text, as its agent: approved with it. */
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
   /** What it is compared with, and how that is called. */
@@ -34,17 +49,24 @@ const ADVISORY = "It is advisory: the agent is asked to wait, and nothing keeps 
 
 /** What is posted for a gate: the whole plan, what changed, and how to answer. */
 export function gatePost(showing: Showing): string {
-  const { planId, gateId, digest, text, isFirst, isAdvisory, settings = {}, since } = showing;
+  const { gateId, digest, text, isAdvisory, settings = {}, since } = showing;
   const changed = since && revealed(since.text) !== revealed(text) ? since : undefined;
   return [
     `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). ${isAdvisory ? ADVISORY : "Nothing is implemented before."}`,
+    ...signersNote(showing),
     fenced(revealed(text), "markdown"),
     ...(Object.keys(settings).length === 0
       ? []
       : ["Its own settings:", fenced(revealed(JSON.stringify(settings, null, 2)), "json")]),
     ...(changed ? [`What changed since ${changed.what}:`, fenced(difference(changed.text, text), "diff")] : []),
-    `Answer with a comment whose first line is \`${isFirst ? "approved" : `/approve ${gateId}`}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}`,
+    howToAnswer(showing),
   ].join("\n\n");
+}
+
+/** The words that count at this gate. */
+export function howToAnswer({ planId, gateId, digest, isFirst, isSignable }: ShownGate): string {
+  const word = isFirst ? "approved" : `/approve ${gateId}`;
+  return `Answer with a comment whose first line is \`${word}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}${isSignable ? `\n\nSigned, from any login:\n\n    prloom approve ${planId} --sign --gate ${gateId} --digest ${digest}` : ""}`;
 }
 
 const CONTEXT_LINES = 3;

@@ -27,6 +27,8 @@ export interface HookServices {
   listPlans(query: PlanQuery): Awaitable<PlanSummary[]>;
   runAgent(planId: string, prompt: string, options: AgentOptions & { readonly signal: AbortSignal }): Promise<string>;
   report(report: HookReport): void;
+  /** Keeps where something was thrown, for the author of the plugin; the file that it is in. Undefined where nothing is known. */
+  keepStack?(what: string, error: unknown): string | undefined;
   /** Tells the watchdog which call is under way, and when it is over. */
   entering(label: string): unknown;
   left(token: unknown): void;

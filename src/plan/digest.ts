@@ -14,6 +14,11 @@ export function scopeDigest(text: string, own?: unknown): string {
   return digestWithout(["Progress Log", "Decision Log", "Implementation Notes"], text, own);
 }
 
+/** What the approval of a change binds to: its commit, and one of the digests of its plan. Hashes have no line breaks, so no two pairs read the same. */
+export function changeDigest(head: string, plan: string): string {
+  return sha256(`change\n${head}\n${plan}`);
+}
+
 function digestWithout(sections: readonly string[], text: string, own: unknown): string {
   const doc = parsePlan(text);
   const pieces: string[] = [];

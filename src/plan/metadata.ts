@@ -4,6 +4,8 @@ import { planSourceSchema, sourceKey } from "./record.ts";
 
 type Metadata = Readonly<Record<string, unknown>>;
 
+const GATE_KINDS: readonly string[] = ["plan", "pr"];
+
 /**
  * What a plan wishes for itself, out of its metadata; each problem is a sentence that names the key. Limits may only be
  * lowered: `configForPlan` checks that.
@@ -33,9 +35,13 @@ export function wishesOf(metadata: Metadata): { wishes: PlanWishes; problems: st
     problems.push(`The plan's metadata.limits must be an object, but is ${JSON.stringify(limits)}.`);
   }
   const gates = valueAt(metadata, "gates");
-  if (isObject(gates) && gates.plan === true && Object.keys(gates).length === 1) wishes.gate = true;
-  else if (gates !== undefined)
-    problems.push(`The plan's metadata.gates can only be {"plan": true}, but is ${JSON.stringify(gates)}.`);
+  if (isObject(gates) && Object.entries(gates).every(([kind, on]) => GATE_KINDS.includes(kind) && on === true)) {
+    if (gates.plan) wishes.gate = true;
+    if (gates.pr) wishes.prGate = true;
+  } else if (gates !== undefined)
+    problems.push(
+      `The plan's metadata.gates can only be {"plan": true}, {"pr": true} or both, but is ${JSON.stringify(gates)}.`,
+    );
   return { wishes: problems.length === 0 ? wishes : {}, problems };
 }
 

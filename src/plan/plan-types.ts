@@ -29,7 +29,7 @@ export interface ChangeRequest {
   readonly url?: string | undefined;
 }
 
-export type Phase = "investigating" | "planning" | "planning_complete" | "plan_gate" | "implementing";
+export type Phase = "investigating" | "planning" | "planning_complete" | "plan_gate" | "implementing" | "pr_gate";
 
 /** A plan in a list: what the CLI, the dashboard and plugins are shown. */
 export interface PlanSummary {

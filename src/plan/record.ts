@@ -7,7 +7,14 @@ export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-type
 /** The stored statuses; `triaging` is derived from pending events and shown, never stored. */
 export const STORED_STATUSES = ["draft", "queued", "active", "review", "done"] as const;
 export const PLAN_STATUSES = ["draft", "queued", "active", "triaging", "review", "done"] as const;
-export const PHASES = ["investigating", "planning", "planning_complete", "plan_gate", "implementing"] as const;
+export const PHASES = [
+  "investigating",
+  "planning",
+  "planning_complete",
+  "plan_gate",
+  "implementing",
+  "pr_gate",
+] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
 /** The identity of a plan in the outside system that it came from; unique over all plans. */
@@ -151,6 +158,8 @@ export const planRecordSchema = z.strictObject({
   /** Name of its folder under `.git/worktrees`, which git may choose otherwise than the path. Absent from when it is being removed. */
   worktreeName: z.string().optional(),
   worktreeReady: z.boolean(),
+  /** The first of the ports that its servers may use; while it is open. */
+  firstPort: z.int().optional(),
   /** Files that `initCommands` and `afterActivate` left in the worktree; they count like `copyFiles`. */
   prepared: z.array(z.string()).optional(),
   /** Its files are still in the inbox: true until activation has deleted them, as its last act. */
@@ -159,6 +168,8 @@ export const planRecordSchema = z.strictObject({
   designed: z.literal(true).optional(),
   /** The newest gate at which the plan was shown. */
   gate: z.string().optional(),
+  /** The newest gate at which its change request was shown. */
+  prGate: z.string().optional(),
   /** A person asked for another design; true until there is one. */
   revising: z.literal(true).optional(),
   current: currentSchema.optional(),

@@ -80,9 +80,17 @@ describe("commands without a dispatcher", () => {
     assert.equal((await json(["show", "two"])).blocked, undefined);
   });
 
-  it("names the plan that was probably meant, and takes no part of a name for it", async () => {
+  it("takes a part of an id that only one plan begins with", async () => {
+    assert.match((await run(["show", "thr"])).stdout, /^three: draft/m);
+    assert.match((await run(["unblock", "thr", "one"])).stdout, /^three was not blocked\.\none was not blocked\.$/m);
+    const { code, stderr } = await run(["show", "t"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /"t" may be any of \d+ plans: .*three, two\. \[usage\]/);
+  });
+
+  it("names the plan that was probably meant", async () => {
     for (const args of [["show"], ["queue"], ["events"], ["delete"]]) {
-      const { code, stderr } = await run([...args, "thre"]);
+      const { code, stderr } = await run([...args, "threee"]);
       assert.equal(code, 1);
       assert.match(stderr, /\[plan-not-found\]\n {2}hint: Did you mean `three`\?/, args[0]);
     }
@@ -113,7 +121,7 @@ describe("commands without a dispatcher", () => {
 
   it("merges nothing that is not in review, and cleans nothing", async () => {
     assert.match((await run(["merge", "three"])).stderr, /\[plan-state\]/);
-    assert.deepEqual(await json(["clean"]), { removed: [] });
+    assert.deepEqual(await json(["clean"]), { removed: [], branches: { deleted: [], merged: [] } });
   });
 
   it("deletes a draft without a question", async () => {

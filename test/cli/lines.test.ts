@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Output } from "../../src/cli/output.ts";
-import { meantPlans } from "../../src/cli/plans.ts";
+import { chosen } from "../../src/cli/plan-names.ts";
+import { visiblePatch } from "../../src/cli/reading/diff.ts";
 import { busState } from "../../src/cli/render/bus-state.ts";
+import type { Paint } from "../../src/cli/render/colour.ts";
 import { paintFor } from "../../src/cli/render/colour.ts";
 import { timeUntil } from "../../src/cli/render/time.ts";
 import { errorLines } from "../../src/cli/report-error.ts";
@@ -55,16 +57,21 @@ describe("lines for people", () => {
     assert.deepEqual(output.lines, [`${at(0)}  one  not used: it has 2 mistakes`, "    1:2 a", "    3:4 b"]);
   });
 
-  it("a beginning that only one plan has names it, one that several have names up to three", () => {
+  it("a beginning that only one plan has names it, one that several have names them", () => {
     const ids = ["card-1-aaaa", "card-2-bbbb", "card-2-cccc", "card-22-dddd", "card-2-eeee", "login"];
-    assert.equal(meantPlans("card-1", ids), "Did you mean `card-1-aaaa`?");
-    assert.equal(
-      meantPlans("card-2-", ids),
-      "Several plans begin like that: `card-2-bbbb`, `card-2-cccc`, `card-2-eeee`.",
+    assert.equal(chosen("card-1", ids), "card-1-aaaa");
+    assert.throws(
+      () => chosen("card-2-", ids),
+      /"card-2-" may be any of 3 plans: card-2-bbbb, card-2-cccc, card-2-eeee\./,
     );
-    assert.match(meantPlans("card-2", ids) ?? "", /`card-2-eeee` and 1 more\.$/);
-    assert.equal(meantPlans("logon", ids), "Did you mean `login`?");
-    assert.equal(meantPlans("something-else", ids), undefined);
+    assert.equal(chosen("logon", ids), undefined);
+  });
+
+  it("a patch keeps its tabs and cannot steer the terminal", () => {
+    const patch = "@@ -1 +1 @@\n-\told\n+\tnew\u001b[2J\r\n";
+    const marked: Paint = (style, text) => `<${style} ${text}>`;
+    const expected = "<cyan @@ -1 +1 @@>\n<red -\told>\n<green +\tnew\\u{1b}[2J\\r>\n";
+    assert.equal(visiblePatch(patch, marked), expected);
   });
 
   it("tells when a wait is over", () => {

@@ -8,7 +8,7 @@ const repository = testRepository();
 after(() => repository.close());
 
 const COMMANDS =
-  "init new start stop reload status show tasks anchors logs events gates rules explain approve reject revise withdraw mcp queue hide unhide edit block unblock pause resume delete clean comment send open merge poll retry doctor demo".split(
+  "init new start stop reload status show diff tasks anchors logs events gates rules explain approve reject revise withdraw mcp queue hide unhide edit block unblock pause resume delete clean comment send open merge poll retry doctor demo completion complete".split(
     " ",
   );
 
@@ -42,6 +42,12 @@ describe("help", { concurrency: 2 }, () => {
     const { code, stdout } = await repository.run([]);
     assert.equal(code, 0);
     assert.match(stdout, /Usage: prloom/);
+  });
+
+  it("takes --json before a command, and ls for status", async () => {
+    const { code, stdout } = await repository.run(["--json", "ls"]);
+    assert.equal(code, 0);
+    assert.ok(Array.isArray(JSON.parse(stdout).plans));
   });
 
   it("has the version of package.json", async () => {

@@ -36,7 +36,13 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [{ limits: { attemptsPerTodo: 0 } }, ["limits.attemptsPerTodo: must be a whole number of 1 or more"]],
   [{ limits: { attemptsPerTodo: 1.5 } }, ["limits.attemptsPerTodo: must be a whole number of 1 or more"]],
   [{ bus: { retryMin: "10m", retryMax: "5m" } }, ["bus.retryMin: must not be more than bus.retryMax"]],
-  [{ gates: { pr: true } }, ["gates.pr: not available in this version"]],
+  [{ gates: { pr: "yes" } }, ["gates.pr: must be true or false"]],
+  ...["../signers", "/etc/signers", "team/*", "./signers", "team//signers"].map(
+    (signers): [Record<string, unknown>, string[]] => [
+      { gates: { signers } },
+      ["gates.signers: must be the path of a file below the repository, of plain letters"],
+    ],
+  ),
   [{ gates: { plan: "yes" } }, ["gates.plan: must be true or false"]],
   [{ gates: { remindAfter: 24 } }, ['gates.remindAfter: must be a string with a unit, like "24h"']],
   [{ webhooks: {}, server: {} }, ["webhooks: not available in this version", "server: not available in this version"]],
@@ -108,6 +114,28 @@ test("all mistakes come at once, in the order of the file, with line and column"
       return true;
     },
   );
+});
+
+test("maxDeletions may be a number of files", () => {
+  const limitsOf = (maxDeletions: unknown) => {
+    const checked = checkConfig(JSON.stringify({ ...MINIMAL, limits: { maxDeletions } }));
+    return checked.ok ? checked.config.limits.maxDeletions : checked.problems.map(({ message }) => message);
+  };
+  assert.deepEqual(limitsOf(50), { files: 50, percent: 100 });
+  assert.deepEqual(limitsOf({ percent: 5 }), { files: 200, percent: 5 });
+  assert.deepEqual(limitsOf({ file: 5 }), ["unknown key, did you mean files?"]);
+  assert.deepEqual(limitsOf("many"), ['must be a number of files, or an object such as {"files": 200, "percent": 20}']);
+});
+
+test("a comma too many is one mistake", () => {
+  for (const text of ['{"a": {"b": 1},,"c": 2}', '{\n "a": {"b": [1,,2]}\n}', '{"a": {"b": 1,}}']) {
+    const checked = checkConfig(text);
+    assert.ok(!checked.ok);
+    assert.deepEqual(
+      [checked.problems.length, checked.problems[0]?.message.split("; ")[1]],
+      [1, "is there a comma too many?"],
+    );
+  }
 });
 
 const notJson: [text: string, where: string, message: RegExp][] = [

@@ -9,6 +9,7 @@ const DEFAULTS = {
   copyFiles: [],
   trustedFilters: [],
   initCommands: [],
+  ports: { from: 41_000 },
   checks: [],
   review: "off",
   limits: {
@@ -41,7 +42,7 @@ const DEFAULTS = {
   globalBridges: [],
   triggers: [],
   notify: { channels: {}, routes: {}, default: [] },
-  gates: { plan: false, advisory: false, remindAfterMs: 86_400_000 },
+  gates: { plan: false, pr: false, advisory: false, remindAfterMs: 86_400_000 },
   governance: {
     roles: {},
     mcp: { reads: [], writes: [] },

@@ -82,6 +82,10 @@ const refusals: [wishes: PlanWishes, reason: string][] = [
     "limits.maxOutput: 1GB is more than the 16MB that the config allows; a plan may only lower it",
   ],
   [
+    { limits: { maxDeletions: 201 } },
+    "limits.maxDeletions.files: 201 is more than the 200 that the config allows; a plan may only lower it",
+  ],
+  [
     { limits: { maxDeletions: { percent: 100 } } },
     "limits.maxDeletions.percent: 100 is more than the 20 that the config allows; a plan may only lower it",
   ],

@@ -23,6 +23,7 @@ const PHASES: readonly [string, Partial<PlanRecord>, Partial<AtPhase>, Phase | u
   ["complete, and not shown yet", { designed: true }, { door: "due" }, "planning_complete"],
   ["shown", { designed: true }, { door: "closed" }, "plan_gate"],
   ["approved, or never to be", { designed: true }, {}, "implementing"],
+  ["implemented, and the change was shown", { designed: true }, { prDoor: "closed" }, "pr_gate"],
   ["triage runs", { side: { ...side, stage: "triage" } }, {}, "implementing"],
 ];
 
@@ -30,7 +31,7 @@ describe("the phase of a plan", () => {
   for (const [name, change, at, expected] of PHASES)
     it(name, () => {
       const record = planRecord("u", { id: "shop", status: "active", ...change });
-      assert.equal(phaseOf(record, { isDesignDue: false, door: "open", ...at }), expected);
+      assert.equal(phaseOf(record, { isDesignDue: false, door: "open", prDoor: "open", ...at }), expected);
     });
 
   it("is told with those that passed unseen", () => {

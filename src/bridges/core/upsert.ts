@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Payload } from "../../bus/types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { planFromIssue } from "../../plan/checklists/as-plan.ts";
 import { ensureTitle } from "../../plan/edit-plan.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
@@ -98,6 +99,8 @@ export function isBeingWorkedOn({ current, side, blocked, paused, hidden }: Plan
 }
 
 function create(source: PlanSource, payload: RawUpsert): UpsertChange {
+  if (isDoneAlready(payload.planMarkdown ?? ""))
+    return { kind: "refused", reason: "every task in its text is ticked: there is nothing to do" };
   const text = textFor(undefined, payload) ?? "";
   const meta: InboxMeta = {
     status: payload.status ?? "draft",
@@ -106,6 +109,11 @@ function create(source: PlanSource, payload: RawUpsert): UpsertChange {
     ...(payload.metadata === undefined ? {} : { metadata: payload.metadata }),
   };
   return tooLarge(meta, text) ?? { kind: "create", source, meta, ...(isBlank(text) ? {} : { text }) };
+}
+
+/** An issue, not a plan that says itself what its TODOs are. */
+function isDoneAlready(text: string): boolean {
+  return planFromIssue(text) !== text && parsePlan(planFromIssue(text)).todos.every(({ state }) => state === "done");
 }
 
 function change(record: PlanRecord, view: UpsertView, payload: RawUpsert): UpsertChange {
@@ -131,7 +139,7 @@ function changedText(record: PlanRecord, view: UpsertView, payload: RawUpsert): 
   if (current === undefined || wanted === undefined) return wanted;
   // A title alone is put into the text that is there: nothing is absent from it.
   const given = payload.base === undefined ? upserted : visibleText(payload.base);
-  const base = payload.planMarkdown === undefined ? undefined : given;
+  const base = payload.planMarkdown === undefined || given === undefined ? undefined : planFromIssue(given);
   if (isInInbox(record) && (base === undefined || base === current)) return wanted;
   return mergeUpsert(current, wanted, base);
 }
@@ -156,7 +164,7 @@ export function saidBy(view: Omit<UpsertView, "running">, payload: RawUpsert): s
 function textFor(current: string | undefined, payload: RawUpsert): string | undefined {
   const { planMarkdown, title } = payload;
   const known = current === undefined ? undefined : parsePlan(current).title;
-  if (planMarkdown !== undefined) return withTitle(visibleText(planMarkdown), title ?? known);
+  if (planMarkdown !== undefined) return withTitle(planFromIssue(visibleText(planMarkdown)), title ?? known);
   if (title === undefined) return undefined;
   return known === undefined ? withTitle(current ?? "", title) : retitled(current ?? "", title);
 }

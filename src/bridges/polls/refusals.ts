@@ -12,8 +12,8 @@ import { judgePoll, type PollToJudge, type RefusedItem } from "./judge-poll.ts";
 
 /** A bridge that is all wrong must not fill the list of dead letters: this many are kept of each, the rest is counted. */
 const MAX_LETTERS = 100;
-/** All of them are in memory and in the snapshot of the bus. */
-const MAX_ITEM_CHARACTERS = 16_000;
+/** All of them are in memory and in the snapshot of the bus: beyond this, what they hold is not kept. */
+const MAX_KEPT_CHARACTERS = 2_000_000;
 
 const keptSchema = z.object({
   of: z.enum(["events", "actions", "more"]),
@@ -35,30 +35,45 @@ export function newLetters(
 ): Refusal[] {
   if (refused.length === 0) return [];
   const { name, handler } = loaded;
-  const fresh = new Map<string, Refusal>();
+  const fresh = new Map<string, RefusedItem>();
   for (const one of refused) {
-    const letter = letterOf(name, one);
-    if (bus.handlerStatus(letter.id, handler) === "ready") fresh.set(letter.id, letter);
+    const id = letterId(name, one);
+    if (bus.handlerStatus(id, handler) === "ready") fresh.set(id, one);
   }
-  const room = Math.max(0, MAX_LETTERS - bus.deadLetters().filter((letter) => letter.handler === handler).length);
-  const kept = [...fresh.values()].slice(0, room);
+  const before = bus.deadLetters().filter((letter) => letter.handler === handler);
+  const chosen = [...fresh].slice(0, Math.max(0, MAX_LETTERS - before.length));
+  const kept = letters(chosen, () => MAX_KEPT_CHARACTERS - charactersOf(bus, before));
   const count = fresh.size - kept.length;
   const id = `refused-${name}-more`;
-  const before = keptSchema.safeParse(bus.results(id).get(handler)).data?.count ?? 0;
-  if (count <= before) return kept;
+  const counted = keptSchema.safeParse(bus.results(id).get(handler)).data?.count ?? 0;
+  if (count <= counted) return kept;
   const reason = `at least ${count} more items were not taken; of one bridge ${MAX_LETTERS} are kept`;
   return [...kept, { id, reason, item: { of: "more", count } }];
 }
 
 /** The same item again is the same letter. */
-function letterOf(name: string, { of, reason, item }: RefusedItem): Refusal {
-  const text = item === undefined ? undefined : JSON.stringify(item);
-  const id = `refused-${name}-${shortHash(JSON.stringify([of, text ?? reason]), 16)}`;
-  if (text === undefined) return { id, reason: `${of}: ${reason} (not kept: it is not JSON)`, item: { of } };
-  if (text.length > MAX_ITEM_CHARACTERS) {
-    return { id, reason: `${of}: ${reason} (not kept: it has ${text.length} characters)`, item: { of } };
-  }
-  return { id, reason: `${of}: ${reason}`, item: { of, item: item as JsonValue } };
+function letterId(name: string, { of, reason, item }: RefusedItem): string {
+  const text = item === undefined ? reason : JSON.stringify(item);
+  return `refused-${name}-${shortHash(JSON.stringify([of, text]), 16)}`;
+}
+
+/** With what they hold, as long as there is room for it. */
+function letters(refused: readonly [id: string, RefusedItem][], roomFor: () => number): Refusal[] {
+  let room = refused.length === 0 ? 0 : roomFor();
+  return refused.map(([id, { of, reason, item }]) => {
+    if (item === undefined) return { id, reason: `${of}: ${reason} (not kept: it is not JSON)`, item: { of } };
+    const { length } = JSON.stringify(item);
+    if (length > room) return { id, reason: `${of}: ${reason} (not kept: it has ${length} characters)`, item: { of } };
+    room -= length;
+    return { id, reason: `${of}: ${reason}`, item: { of, item: item as JsonValue } };
+  });
+}
+
+function charactersOf(bus: Bus, dead: readonly { record: string; handler: string }[]): number {
+  return dead.reduce((sum, { record, handler }) => {
+    const kept = bus.results(record).get(handler);
+    return sum + (kept === undefined ? 0 : JSON.stringify(kept).length);
+  }, 0);
 }
 
 /** The outcome of items that a person wants tried again. */

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { callOwner } from "../../dispatcher/commands/owner.ts";
+import { MERGE_METHODS, type MergeMethod } from "../../git/merge-method.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun, suggesting } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
@@ -7,29 +9,60 @@ import { visible } from "../render/safe-text.ts";
 const resultSchema = z.object({
   sha: z.string().optional(),
   base: z.string(),
+  method: z.enum(MERGE_METHODS),
+  left: z.array(z.string()).default([]),
   undelivered: z.array(z.object({ author: z.string(), text: z.string() })).default([]),
 });
 
+export interface MergeFlags {
+  readonly force?: boolean;
+  readonly squash?: boolean;
+  readonly merge?: boolean;
+  readonly rebase?: boolean;
+  readonly deleteBranch?: boolean;
+}
+
+/** What base gets, by method. */
+const BECAME: Readonly<Record<MergeMethod, string>> = {
+  squash: "as one commit (`--merge` and `--rebase` keep the commit of each TODO)",
+  merge: "with a merge commit",
+  rebase: "commit by commit",
+};
+
 /** Merges a reviewed plan and says where its commits are now. */
-export async function merge(call: Call, plan: string, options: { readonly force?: boolean }): Promise<number> {
+export async function merge(call: Call, plan: string, options: MergeFlags): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
-  const args = { plan, force: options.force === true };
-  const { sha, base, undelivered } = resultSchema.parse(
+  const args = {
+    plan,
+    force: options.force === true,
+    deleteBranch: options.deleteBranch === true,
+    ...methodOf(options),
+  };
+  const { sha, base, method, undelivered, left } = resultSchema.parse(
     await suggesting(call, plan, () => callOwner(call.cwd, "merge", args)),
   );
   output.line(
     sha === undefined
       ? `${plan} was in ${base} already; it is done now.`
-      : `${output.paint("green", "merged")} ${plan} into ${base}: ${sha.slice(0, 12)}`,
+      : `${output.paint("green", "merged")} ${plan} into ${base}: ${sha.slice(0, 12)}, ${BECAME[method]}`,
   );
   for (const { author, text } of undelivered)
     output.line(
       `${output.paint("yellow", "never delivered")}: ${visible(author)} sent its agent: ${visible(text.split("\n", 1)[0] ?? "")}`,
     );
-  output.line(
-    `next: \`git log ${sha?.slice(0, 12) ?? base}\` shows it, \`prloom clean ${plan}\` removes its worktree.`,
-  );
-  output.data({ plan, base, ...(sha === undefined ? {} : { sha }), undelivered });
-  return 0;
+  for (const problem of left) output.line(`${output.paint("yellow", "not removed")}: ${visible(problem)}`);
+  const clean = options.deleteBranch ? "" : `, \`prloom clean ${plan} --branches\` removes its worktree and branch`;
+  output.line(`next: \`git log ${sha?.slice(0, 12) ?? base}\` shows it${clean}.`);
+  output.data({ plan, base, ...(sha === undefined ? {} : { sha }), method, undelivered, left });
+  return left.length === 0 ? 0 : 1;
+}
+
+function methodOf({ squash, merge: isMerge, rebase }: MergeFlags): { method?: MergeMethod } {
+  const chosen = MERGE_METHODS.filter((method) => ({ squash, merge: isMerge, rebase })[method]);
+  if (chosen.length > 1) {
+    const names = chosen.map((method) => `--${method}`).join(" and ");
+    throw new PrloomError("usage", `${names} exclude each other.`, "Give one of them, or none for --squash.");
+  }
+  return chosen[0] === undefined ? {} : { method: chosen[0] };
 }

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, extname, join, relative } from "node:path";
 import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
 import { readPin } from "../../config/pin.ts";
 import { configForPlan } from "../../config/presets.ts";
@@ -16,11 +16,13 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow, listDir } from "../../kernel/files.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
 import { freeId, isValidPlanId, planIdFor } from "../../plan/identity.ts";
+import { parsePlan } from "../../plan/markdown/markdown.ts";
 import { type InboxMeta, parseSourceKey } from "../../plan/record.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
 import { readInput } from "../read-input.ts";
 import { visible } from "../render/safe-text.ts";
+import { below, chooseTodos, leftOutLines } from "./choose-todos.ts";
 import { createFile } from "./create-file.ts";
 import { planTextFor } from "./plan-text.ts";
 
@@ -29,6 +31,7 @@ export interface NewOptions {
   readonly stdin?: boolean;
   readonly id?: string;
   readonly todo?: readonly string[];
+  readonly todosFrom?: string;
   readonly queue?: boolean;
   readonly preset?: string;
   readonly agent?: string;
@@ -42,7 +45,14 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   refuseInsideRun(call);
   const repo = await openRepository(call.cwd);
   const given = await readInput(options);
-  const text = planTextFor({ title, todos: options.todo ?? [], ...(given === undefined ? {} : { given }) });
+  if (given === undefined && options.todosFrom !== undefined)
+    throw new PrloomError("usage", "--todos-from names a heading of a given text.", "Give one with --file or --stdin.");
+  const name = title === "" ? titleFrom(options.file, given) : title;
+  const written = planTextFor({ title: name, todos: options.todo ?? [], ...(given === undefined ? {} : { given }) });
+  const { text, from, leftOut } =
+    given === undefined
+      ? { text: written, from: [], leftOut: [] }
+      : await chooseTodos(call, written, options.todosFrom);
   await checkWishes(repo, options);
   const paths = pathsOf(repo);
   await refuseBrought(repo, inboxOf(paths, "any").text);
@@ -52,7 +62,7 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   const { config } = settingsInForce(paths.pinFile, repo.root);
   const problems = planProblems(doc, config.governance.roles);
   const warnings = unknownDependencies(paths, [...(options.dependsOn ?? []), ...doc.dependsOn]);
-  const id = place(paths, { wanted: options.id, title: doc.title ?? title, text, meta: metaOf(options) });
+  const id = place(paths, { wanted: options.id, title: doc.title ?? name, text, meta: metaOf(options) });
   const file = inboxOf(paths, id).text;
   const { output } = call;
   output.data({
@@ -61,17 +71,31 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
     status: options.queue ? "queued" : "draft",
     file,
     todos: doc.todos.length,
+    todosFrom: from,
+    leftOut,
     problems,
     warnings,
   });
   output.line(`${output.paint("bold", id)}  ${visible(doc.title ?? id)}  (${options.queue ? "queued" : "draft"})`);
   output.line(`  ${relative(call.cwd, file) || file}`);
   if (doc.todos.length === 0) output.line("  It has no TODOs yet: the designer agent makes them when work starts.");
+  else
+    output.line(
+      `  ${doc.todos.length} ${doc.todos.length === 1 ? "TODO" : "TODOs"}${from.length > 0 ? ` from what stands ${below(from)}` : ""}`,
+    );
+  for (const line of leftOutLines(leftOut)) output.line(`  left out: ${line}`);
   for (const problem of problems) output.line(`  ${output.paint("yellow", "note:")} ${visible(problem)}`);
   for (const warning of warnings) output.line(`  ${output.paint("yellow", "warning:")} ${visible(warning)}`);
   output.line();
   output.line(`next: ${(await nextSteps(repo, id, options.queue === true)).join("; ")}`);
   return 0;
+}
+
+/** The name of the file, for a text that has no title of its own. */
+function titleFrom(file: string | undefined, given: string | undefined): string {
+  if (file === undefined || file === "-" || given === undefined || parsePlan(given).title !== undefined) return "";
+  const name = basename(file, extname(file));
+  return /\s/.test(name) ? name : name.replace(/[-_]+/g, " ");
 }
 
 async function nextSteps(repo: Repository, id: string, queued: boolean): Promise<string[]> {

@@ -56,10 +56,13 @@ export function declareChanging(program: Command): void {
     );
   declare(program, "clean", {
     about: "remove the worktrees of plans that are done",
-    examples: ["clean", "clean add-a-login-page"],
+    examples: ["clean", "clean add-a-login-page", "clean --branches"],
   })
     .argument("[plan]", "only this one")
-    .action((plan: string | undefined, options: JsonOption) =>
-      performCommand(options, async (call) => (await import("../changing/clean.ts")).clean(call, plan)),
+    .option("--branches", "also delete the branches of plans that prloom merged")
+    .action((plan: string | undefined, options: { branches?: boolean } & JsonOption) =>
+      performCommand(options, async (call) =>
+        (await import("../changing/clean.ts")).clean(call, plan, options.branches === true),
+      ),
     );
 }

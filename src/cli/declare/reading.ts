@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { LOG_NAMES } from "../../bus/ports.ts";
 import type { PlanStatus } from "../../plan/record.ts";
 import type { SceneOptions } from "../policy/scene.ts";
+import type { DiffOptions } from "../reading/diff.ts";
 import type { EventsOptions } from "../reading/events.ts";
 import type { LogsOptions } from "../reading/logs.ts";
 import type { StatusOptions } from "../reading/status.ts";
@@ -17,12 +18,13 @@ const STATUSES: Readonly<Record<PlanStatus, true>> = {
   done: true,
 };
 
-/** Commands that only look: status, show, tasks, anchors, logs, events, rules, explain. */
+/** Commands that only look: status, show, diff, tasks, anchors, logs, events, rules, explain. */
 export function declareReading(program: Command): void {
   declare(program, "status", {
     about: "all plans, how far they are, what they wait for, and how the agents are doing",
     examples: ["status", "status --all", "status --status review", "status --stale 2h", "status --json"],
   })
+    .alias("ls")
     .option("-a, --all", "include plans that are done")
     .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
     .option("--stale <durationArgument>", "only plans in which nothing has happened for this long", durationArgument)
@@ -36,6 +38,17 @@ export function declareReading(program: Command): void {
     .argument("<plan>", "its id")
     .action((plan: string, options: JsonOption) =>
       performCommand(options, async (call) => (await import("../reading/show.ts")).show(call, plan)),
+    );
+  declare(program, "diff", {
+    about:
+      "what a plan has changed, or one TODO of it, in your pager; as a patch where it is not printed to a terminal",
+    examples: ["diff add-a-login-page", "diff add-a-login-page --todo 2", "diff add-a-login-page --stat"],
+  })
+    .argument("<plan>", "its id")
+    .option("--todo <number>", "only what was committed for this TODO", wholeNumber(1))
+    .option("--stat", "only the files, and how many lines")
+    .action((plan: string, options: DiffOptions & JsonOption) =>
+      performCommand(options, async (call) => (await import("../reading/diff.ts")).diff(call, plan, options)),
     );
   declare(program, "tasks", {
     about: "a plan's TODOs as tasks: what each waits for, what agents did for it, and what they handed to others",

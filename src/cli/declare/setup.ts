@@ -1,10 +1,11 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import type { NewOptions } from "../changing/new.ts";
+import type { Shell } from "../completion/scripts.ts";
 import type { StartOptions } from "../running/start.ts";
 import type { InitOptions } from "../setup/init.ts";
 import { collect, declare, type JsonOption, performCommand } from "./declare.ts";
 
-/** Commands that set something up: init, new, start, stop, reload, doctor, demo. */
+/** Commands that set something up: init, new, start, stop, reload, doctor, demo, completion. */
 export function declareSetup(program: Command): void {
   declareInit(program);
   declareNew(program);
@@ -30,6 +31,34 @@ export function declareSetup(program: Command): void {
     performCommand(options, async (call) => (await import("../doctor/doctor.ts")).doctor(call)),
   );
   declareDemo(program);
+  declareCompletion(program);
+}
+
+function declareCompletion(program: Command): void {
+  declare(program, "completion", {
+    about: "print what a shell needs to complete commands, options and plans",
+    examples: [
+      "completion bash",
+      "prloom completion bash >> ~/.bashrc",
+      "prloom completion zsh > ~/.zfunc/_prloom",
+      "prloom completion fish > ~/.config/fish/completions/prloom.fish",
+    ],
+  })
+    .addArgument(new Argument("<shell>", "of which shell").choices(["bash", "zsh", "fish"]))
+    .action((shell: Shell, options: JsonOption) =>
+      performCommand(options, async (call) => (await import("../completion/completion.ts")).completion(call, shell)),
+    );
+  declare(program, "complete", {
+    about: "print what may be typed next; shells call it",
+    examples: ["complete -- show add"],
+    hidden: true,
+  })
+    .argument("[words...]", "what is typed so far, without prloom")
+    .action((words: string[], options: JsonOption) =>
+      performCommand(options, async (call) =>
+        (await import("../completion/completion.ts")).complete(call, program, words),
+      ),
+    );
 }
 
 function declareInit(program: Command): void {
@@ -41,6 +70,8 @@ function declareInit(program: Command): void {
     .option("--agent <name>", "opencode, claude, codex or gemini; with --command: what to call that program")
     .option("--command <program>", "any other program to run as agent; it gets the prompt on stdin")
     .option("--arg <argument>", "an argument for that program; repeat it for more", collect)
+    .option("--gates", "let each plan wait for your approval before it is implemented")
+    .option("--no-gates", "do not, and do not ask")
     .action((options: InitOptions & JsonOption) =>
       performCommand(options, async (call) => (await import("../setup/init.ts")).init(call, options)),
     );
@@ -52,6 +83,7 @@ function declareNew(program: Command): void {
     examples: [
       'new "Add a login page" --todo "Write the form" --todo "Check the password" --queue',
       "new --file plan.md --queue",
+      'new --file issue.md --todos-from "Proposed changes"',
       "cat plan.md | prloom new --stdin --id login --depends-on database",
     ],
   })
@@ -60,6 +92,7 @@ function declareNew(program: Command): void {
     .option("--stdin", "take the plan's text from standard input")
     .option("--id <id>", "its name; by default it is made from the title")
     .option("--todo <text>", "a TODO; repeat it for more", collect)
+    .option("--todos-from <heading>", 'the heading whose checkboxes are the TODOs; "none": the designer makes them')
     .option("--queue", "let work start at once")
     .option("--preset <name>", "a preset of prloom/config.json")
     .option("--agent <name>", "the agent that works on it")
@@ -76,9 +109,10 @@ function declareNew(program: Command): void {
 function declareStart(program: Command): void {
   declare(program, "start", {
     about: "work on queued plans until told to stop (Ctrl-C, `prloom stop`)",
-    examples: ["start", "start --until-idle", "start --detach"],
+    examples: ["start", "start --until-idle", "start --until-idle --fail-if-blocked", "start --detach"],
   })
     .option("--until-idle", "end when there is nothing left to do")
+    .option("--fail-if-blocked", "end with 1 if a plan is blocked then; for scripts")
     .option("--detach", "go on in the background, with output to a file")
     .action((options: StartOptions & JsonOption) =>
       performCommand(options, async (call) => (await import("../running/start.ts")).start(call, options)),

@@ -7,10 +7,13 @@ import { ageOf } from "../render/time.ts";
 const COLUMNS = [
   { header: "PLAN", whole: true },
   { header: "GATE", whole: true },
+  { header: "ASKS" },
   { header: "WAITS" },
   { header: "FOR", flexible: true },
   { header: "TITLE", flexible: true },
 ];
+
+const ASKS = { plan: "plan", pr: "change" } as const;
 
 /** Plans that wait for an answer, for whom and for how long. */
 export async function gates(call: Call): Promise<number> {
@@ -27,7 +30,9 @@ export async function gates(call: Call): Promise<number> {
   const who = approvers ? approvers.join(", ") : "anyone with write permission";
   output.table(
     COLUMNS,
-    open.map(({ plan, gateId, openedAt, title }) => [plan, gateId, ageOf(openedAt, now), who, title].map(visible)),
+    open.map(({ plan, gateId, kind, openedAt, title }) =>
+      [plan, gateId, ASKS[kind], ageOf(openedAt, now), who, title].map(visible),
+    ),
   );
   output.line();
   output.line("next: prloom show <plan>, then prloom approve|reject|revise <plan>");

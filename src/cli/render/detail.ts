@@ -2,6 +2,7 @@ import { hasPolicy } from "../../agents/enclosure-level.ts";
 import type { MessageState } from "../../dispatcher/messages/messages.ts";
 import type { PlanDetail } from "../../dispatcher/report/read.ts";
 import { readTasks } from "../../dispatcher/report/read-tasks.ts";
+import { portRange } from "../../dispatcher/worktree/ports.ts";
 import { drawGraph } from "../../governance/graph/draw.ts";
 import { counted } from "../../kernel/words.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
@@ -54,13 +55,14 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
 function gates(output: Output, detail: PlanDetail, { now }: DetailOptions): void {
   if (detail.gates.length === 0) return;
   section(output, "GATES");
-  for (const { gateId, state, openedAt, decidedBy, via, decidedAt, comment, amendments } of detail.gates) {
+  for (const { gateId, kind, state, openedAt, decidedBy, via, decidedAt, comment, amendments } of detail.gates) {
     const by = decidedBy === undefined || via === "prloom" ? "" : ` by ${decidedBy} (${via})`;
-    const what = state === "revised" && via === "prloom" ? "replaced, since the plan was changed" : state;
+    const asked = kind === "pr" ? "change" : "plan";
+    const what = state === "revised" && via === "prloom" ? `replaced, since the ${asked} was changed` : state;
     const when = `${ageOf(decidedAt ?? openedAt, now)} ago`;
     const words = comment === undefined || comment === "" ? "" : `: ${firstLine(comment)}`;
     const amended = amendments.length === 0 ? "" : `, ${counted(amendments.length, "amendment")}`;
-    output.line(`  ${gateId}  ${what}${visible(by)}, ${when}${amended}${words}`);
+    output.line(`  ${gateId}  ${asked}  ${what}${visible(by)}, ${when}${amended}${words}`);
   }
 }
 
@@ -95,6 +97,7 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
   } else if (waitsFor(summary) !== "") output.line(`waits for: ${visible(waitsFor(summary))}`);
   if (summary.phase) output.line(`phase: ${summary.phase}`);
   agentLine(output, detail);
+  if (record.firstPort !== undefined) output.line(`ports: ${portRange(record.firstPort)}`);
   if (summary.branch) {
     output.line(
       `branch: ${visible(summary.branch)} (from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"})`,

@@ -2,6 +2,7 @@ import { runDispatcher } from "../../dispatcher/daemon.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { readStatus, type StatusReport } from "../../dispatcher/report/read.ts";
 import type { Repository } from "../../git/repository.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanSummary } from "../../plan/summary.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun } from "../plans.ts";
@@ -19,12 +20,17 @@ import { warnBeforeStart } from "./warn-before-start.ts";
 export interface StartOptions {
   readonly untilIdle?: boolean;
   readonly detach?: boolean;
+  readonly failIfBlocked?: boolean;
 }
 
 /** Works on plans until told to stop, or until nothing is left to do. */
 export async function start(call: Call, options: StartOptions): Promise<number> {
   refuseInsideRun(call);
   const untilIdle = options.untilIdle === true;
+  if (options.failIfBlocked && (!untilIdle || options.detach)) {
+    const hint = "Type: prloom start --until-idle --fail-if-blocked";
+    throw new PrloomError("usage", "--fail-if-blocked says how `start --until-idle` ends.", hint);
+  }
   if (options.detach) return startDetached(call, { untilIdle });
   return reading(
     call,
@@ -38,7 +44,7 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
       // What the dispatcher last thought is out of date when it did not end by itself: its agents have been ended since.
       const plans = stopped ? report.plans : withReasons(report.plans, reasons);
       summary(call, { ...report, plans }, { stopped, interrupted, now: loom.clock.now() });
-      return 0;
+      return options.failIfBlocked && plans.some(({ blocked }) => blocked) ? 1 : 0;
     },
     "start",
   );

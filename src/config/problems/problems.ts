@@ -37,10 +37,15 @@ const SYNTAX: Readonly<Record<string, string>> = {
   EndOfFileExpected: "nothing may follow the closing }",
 };
 
-function syntaxProblems(errors: readonly ParseError[]): Found[] {
-  return errors.map(({ error, offset }) => {
+/** The first of each line: what a parser meets behind a mistake is mostly made by it. */
+function syntaxProblems(text: string, errors: readonly ParseError[]): Found[] {
+  const lines = new Set<number>();
+  return errors.flatMap(({ error, offset }) => {
+    const line = text.lastIndexOf("\n", offset - 1);
+    if (lines.has(line)) return [];
+    lines.add(line);
     const code = printParseErrorCode(error);
-    return { offset, path: [], message: SYNTAX[code] ?? code.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase() };
+    return [{ offset, path: [], message: SYNTAX[code] ?? code.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase() }];
   });
 }
 
@@ -130,7 +135,7 @@ function check(source: string): CheckedConfig {
   const text = source.replace(/^\ufeff/, "");
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
-  const syntax = syntaxProblems(errors);
+  const syntax = syntaxProblems(text, errors);
   const onlyComments = errors.every(({ error }) => printParseErrorCode(error) === "InvalidCommentToken");
   if (!root || !onlyComments) return { ok: false, problems: located(text, syntax) };
   const value = valueIn(root);

@@ -11,6 +11,7 @@ type SchemaNode = {
   readonly additionalProperties?: SchemaNode | boolean;
   readonly items?: SchemaNode;
   readonly oneOf?: readonly SchemaNode[];
+  readonly anyOf?: readonly SchemaNode[];
 };
 
 function below(node: SchemaNode | undefined, step: PropertyKey): SchemaNode | undefined {
@@ -22,6 +23,6 @@ function below(node: SchemaNode | undefined, step: PropertyKey): SchemaNode | un
 /** The keys that an object at a path of the config may have; none where anything may be. */
 export function knownKeys(path: readonly PropertyKey[]): string[] {
   const node = path.reduce<SchemaNode | undefined>(below, configJsonSchema() as SchemaNode);
-  const kinds = node?.oneOf ?? (node === undefined ? [] : [node]);
+  const kinds = node?.oneOf ?? node?.anyOf ?? (node === undefined ? [] : [node]);
   return [...new Set(kinds.flatMap(({ properties = {} }) => Object.keys(properties)))];
 }

@@ -17,7 +17,14 @@ const deletionKeys = {
   files: z.int({ error: "must be a whole number" }).min(0).prefault(200),
   percent: z.number({ error: "must be a number" }).min(0).max(100).prefault(20),
 };
-const DELETIONS = "A TODO that deletes more files than this blocks its plan. 200 files, 20 percent";
+const DELETIONS =
+  "A TODO that deletes more files than this blocks its plan. 200 files, 20 percent; a number: so many files";
+
+/** A number of files, or files and percent. */
+function deletions<Shape extends z.ZodType>(shape: Shape) {
+  const error = 'must be a number of files, or an object such as {"files": 200, "percent": 20}';
+  return z.union([z.int().min(0), shape], { error });
+}
 
 const limitKeys = {
   maxRunningAgents: usually(count("Agents that run at the same time"), 3),
@@ -29,7 +36,10 @@ const limitKeys = {
   stopGrace: duration("5s", "Between asking a program to end and killing it", { zero: true }),
   maxOutput: size("16MB", "Output of a run that is kept"),
   maxProcesses: usually(count("Processes and threads that a run may have at the same time"), 2048),
-  maxDeletions: z.strictObject(deletionKeys).prefault({}).describe(DELETIONS),
+  maxDeletions: deletions(z.strictObject(deletionKeys))
+    .transform((given) => (typeof given === "number" ? { files: given, percent: 100 } : given))
+    .prefault({})
+    .describe(DELETIONS),
   budget: budget.describe("What the agents of one plan may spend; then it is blocked. No limit").prefault({}),
   dailyBudget: budget.describe("What all agents may spend in one day; then none is started. No limit").prefault({}),
   reviewRounds: usually(count("How often the reviewer may send one TODO back"), 2),
@@ -42,6 +52,9 @@ export const limitsSchema = z.strictObject(limitKeys).transform(withUnits);
 export const limitsOverlaySchema = z
   .strictObject({
     ...overlayOf(limitKeys),
-    maxDeletions: z.strictObject(overlayOf(deletionKeys)).exactOptional().describe(DELETIONS),
+    maxDeletions: deletions(z.strictObject(overlayOf(deletionKeys)))
+      .transform((given) => (typeof given === "number" ? { files: given } : given))
+      .exactOptional()
+      .describe(DELETIONS),
   })
   .transform(withUnits);

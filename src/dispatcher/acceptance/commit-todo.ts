@@ -8,16 +8,18 @@ import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown/m
 import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
 import { applyClaims } from "../../plan/todos/claims.ts";
 import type { Extended } from "../buses/extensions.ts";
-import type { Publishing, Reporting } from "../capabilities.ts";
+import type { Naming, Publishing, Reporting } from "../capabilities.ts";
+import { claimsOf } from "../enclosure/run-copy.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import { settleMessages } from "../messages/messages.ts";
 import { homeOf, type Located, textPath, worktreeOf } from "../paths.ts";
 import { hookDue } from "../perform/hook-due.ts";
+import { passesPrGate } from "../perform/pr-gate.ts";
 import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
 import { sessionsAfterTodo } from "../runs/count-run.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { hookedMessage, stepMessage } from "./commit-hooks.ts";
-import { claimsOf } from "./verify.ts";
 
 /** One commit per TODO. The trailer answers "is it committed?", so a kill after the commit makes no second one. */
 export async function commitTodo(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {
@@ -90,21 +92,22 @@ export async function publishTodo(
   updateRecord(loom, record.id, (now) => ({ ...sessionsAfterTodo(loom, now), current: undefined, changeRequest }));
 }
 
+export type Finishing = Located & Naming & Configured & Records & Gated & Extended & Publishing & Reporting;
+
 /** Everything is ticked: plugins may look first, then the change request is ready for a person. */
-export async function beginFinish(
-  loom: Located & Records & Extended & Publishing & Reporting,
-  record: PlanRecord,
-): Promise<void> {
+export async function beginFinish(loom: Finishing, record: PlanRecord): Promise<void> {
   const due = hookDue(loom, record, "beforeFinish");
   if (!due.hook) return finishPlan(loom, record);
   updateRecord(loom, record.id, (now) => hookDue(loom, now, "beforeFinish"));
 }
 
-/** The change request is ready for a person. */
-export async function finishPlan(
-  loom: Located & Records & Extended & Publishing & Reporting,
-  record: PlanRecord,
-): Promise<void> {
+/** The change request is ready for a person, once one has approved it where that is asked for. */
+export async function finishPlan(loom: Finishing, record: PlanRecord): Promise<void> {
+  if (!(await passesPrGate(loom, record))) {
+    // Plugins have looked; what they looked at is what is shown.
+    if (record.hook) updateRecord(loom, record.id, () => ({ hook: undefined }));
+    return;
+  }
   const state = await loom.forge.markReady(record.id, draftOf(loom, record));
   crashPoint("finish:ready");
   const changeRequest = { forge: loom.forge.name, ...state };

@@ -90,9 +90,12 @@ function madeRepositories(refused: readonly RepositoryShape[]): string {
 function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "staged" }>): string | undefined {
   const expects = run.expects ?? "";
   if (expects === "none") return undefined;
+  if (run.claims.nothingToChange !== undefined && changes.files.length > 0)
+    return `The outcome is "nothing-to-change", but ${named(changes.files)} changed. Say "done", or put that back as it was.`;
   const glob = /^files\s+(\S.*)$/.exec(expects)?.[1];
   // Evidence stands for a change that nothing more is said about.
-  const isEnough = run.evidence && glob === undefined && expects !== "tests";
+  const isExplained = run.evidence || run.claims.nothingToChange !== undefined;
+  const isEnough = isExplained && glob === undefined && expects !== "tests";
   if (changes.files.length === 0) return isEnough ? undefined : nothingChanged(changes.onlyProtected);
   if (glob !== undefined && !changes.files.some(fitting([glob]))) {
     return `The TODO is ticked, but no changed file matches \`${glob}\`, which its context expects.`;

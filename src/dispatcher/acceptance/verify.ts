@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { lastWords } from "../../agents/run-log/run-log.ts";
 import type { RunLogSummary } from "../../agents/run-log/run-summary.ts";
@@ -9,17 +9,16 @@ import { stagedTree } from "../../git/commits/commit.ts";
 import { dissolveRepositories } from "../../git/staging/stage.ts";
 import { roleNamed } from "../../governance/policy/roles.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { applyClaims, type Claims, readClaims } from "../../plan/todos/claims.ts";
+import { applyClaims, type Claims } from "../../plan/todos/claims.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Reporting } from "../capabilities.ts";
 import { type CommandRunning, runCommand } from "../enclosure/command-run.ts";
-import { LEFT } from "../enclosure/run-copy.ts";
-import { homeOf, type Located, RUN_COPY, textPath, worktreeOf } from "../paths.ts";
+import { claimsOf } from "../enclosure/run-copy.ts";
+import { homeOf, type Located, textPath, worktreeOf } from "../paths.ts";
 import { discardWork, nextRun } from "../perform/begin.ts";
 import { hookDue } from "../perform/hook-due.ts";
 import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
@@ -27,7 +26,6 @@ import type { Pooled } from "../runs/agent-pool.ts";
 import { overBudget } from "../runs/availability.ts";
 import { countRun } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
-import { GIVEN } from "../runs/start-run.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { changesOf } from "./changes.ts";
 import { tryCommit } from "./commit-hooks.ts";
@@ -107,13 +105,6 @@ async function isNobodysAttempt(
   // The next look finds the budget spent, and says so.
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
   return true;
-}
-
-/** The difference between the copy as given and as left. */
-export function claimsOf(loom: Located & Configured, record: PlanRecord, runDir: string): Claims {
-  const given = readFileSync(join(runDir, GIVEN), "utf8");
-  const left = readTextIfExists(join(runDir, LEFT)) ?? readTextNoFollow(worktreeOf(loom, record).path, RUN_COPY.plan);
-  return readClaims({ given, left, todoId: record.current?.todoId ?? "" });
 }
 
 /** What an agent changed beyond its claims is kept for people, and never applied. */

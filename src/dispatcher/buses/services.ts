@@ -14,6 +14,7 @@ import type { Watched } from "../watchdog/stalls.ts";
 import type { WorkEntry } from "../watchdog/watched-work.ts";
 import type { Buses } from "./buses.ts";
 import type { Extended } from "./extensions.ts";
+import { keepStack } from "./plugin-errors.ts";
 
 /** The memory of plugins and bridges, a file for each. */
 export function storesOf(paths: Paths, onProblem: (text: string) => void): StateStores {
@@ -51,6 +52,7 @@ function surroundings(loom: Surrounding) {
     readPlan: async (planId: string) => readPlan(loom, planId),
     listPlans: async (query?: Parameters<typeof listPlans>[1]) => listPlans(loom, query),
     report: (line: Parameters<Reporting["report"]>[0]) => loom.report(line),
+    keepStack: (what: string, error: unknown) => keepStack(loom, what, error),
     entering: (label: string) => loom.watch.entering(label),
     left: (token: unknown) => loom.watch.left(token as WorkEntry),
   };

@@ -1,178 +1,21 @@
 import { rmSync } from "node:fs";
-import { type MergeOutcome, mergeIntoBase } from "../../git/commits/merge.ts";
-import { gitAt } from "../../git/repository.ts";
-import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
+import { branchTip, gitAt } from "../../git/repository.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
-import { counted } from "../../kernel/words.ts";
-import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Buses } from "../buses/buses.ts";
-import type { Publishing, Reporting, Waking } from "../capabilities.ts";
+import type { Reporting, Waking } from "../capabilities.ts";
 import { removePrivateHomes } from "../enclosure/private-homes.ts";
-import type { Gated } from "../gates/gate-store.ts";
-import { gateOf } from "../gates/plan-gate.ts";
-import type { Undelivered } from "../messages/messages.ts";
 import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
-import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
-import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
+import { cleanWorktree } from "../perform/end-plan.ts";
+import { type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { endPlanSurvivors, forgetWorktree, leftWorktree } from "../runs/survivors.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { removeOwnWorktree } from "../worktree/remove-own.ts";
 import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 import { allowed } from "./state.ts";
-
-export interface MergeResult {
-  readonly sha?: string;
-  readonly base: string;
-  /** Messages to its agent that it never got. */
-  readonly undelivered: readonly Undelivered[];
-}
-
-type Merging = Located & Configured & Records & Gated & Buses & Publishing & AtWork & Reporting & Waking;
-
-interface MergeOptions {
-  readonly force: boolean;
-  readonly method?: MergeMethod;
-}
-
-/** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
-export async function mergePlan(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
-  // What speaks against it is told at once, and asked again when the step that is under way has ended.
-  refuseMerge(loom, requireRecord(loom, id), options);
-  const leave = await loom.occupancy.enterBetweenSteps(id, "merge");
-  try {
-    return await mergeNow(loom, id, options);
-  } finally {
-    leave();
-    loom.wake(id);
-  }
-}
-
-function refuseMerge(loom: Merging, record: PlanRecord, { force }: MergeOptions): void {
-  refuseUnlessReviewed(loom, record);
-  refuseOpened(loom, record);
-  if (!force) refuseUnsettled(loom, record);
-}
-
-async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
-  const { force, method = "merge" } = options;
-  const record = requireRecord(loom, id);
-  const { branch = "", baseBranch = "" } = record;
-  refuseMerge(loom, record, options);
-  const message = `Merge ${titleOf(planText(loom, record)?.text ?? "", id)}\n\nPlan: ${id}`;
-  const outcome = await mergeIntoBase(loom.repo, {
-    branch,
-    base: baseBranch,
-    message,
-    method,
-    identity: loom.identity,
-    made: record.merge,
-    keep: (merge) => {
-      // Asked once more in the last moment: what was said meanwhile would not be looked at afterwards.
-      if (!force) refuseUnsettled(loom, requireRecord(loom, id));
-      updateRecord(loom, id, () => ({ merge }));
-      loom.store.sync();
-    },
-    allowRepositories: force,
-  });
-  if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
-  crashPoint("merge:merged");
-  await loom.forge.close(id, "merged");
-  updateRecord(loom, id, (now) =>
-    now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
-  );
-  const undelivered = endPlan(loom, requireRecord(loom, id), "merged");
-  return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch, undelivered };
-}
-
-type RefusedMerge = Exclude<MergeOutcome, { kind: "merged" | "already" }>;
-
-function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome: RefusedMerge): PrloomError {
-  switch (outcome.kind) {
-    case "conflict":
-      return new PrloomError(
-        "merge-conflict",
-        `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
-        `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`), resolve the conflicts, then run \`prloom merge ${id}\` again.`,
-      );
-    case "checkout-in-the-way":
-      return new PrloomError(
-        "checkout-in-the-way",
-        `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
-        `Commit or stash there (\`git -C ${outcome.path} stash -u\`), or move away what git ignores, then run \`prloom merge ${id}\` again.`,
-      );
-    case "repository":
-      return new PrloomError(
-        "nested-repository",
-        `With ${branch}, git would take a folder of ${baseBranch} for a repository and run what its settings say: ${outcome.files.join(", ")}`,
-        `Rename them on the branch; if they are meant (data of a test), run \`prloom merge ${id} --force\`.`,
-      );
-  }
-}
-
-function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
-  const { id, status } = record;
-  if (status === "done")
-    throw new PrloomError(
-      "plan-state",
-      `${id} is done already (${record.outcome}).`,
-      "There is nothing to merge; `prloom clean` removes its worktree.",
-    );
-  if (status !== "review" || loom.occupancy.agentIn(id) || record.current || record.side) {
-    const hint = record.blocked
-      ? `\`prloom show ${id}\` tells what blocks it; what is committed so far is on branch ${record.branch}, for \`git merge\`.`
-      : `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
-    const at = record.current || record.side ? "being worked on" : status;
-    throw new PrloomError("plan-state", `${id} is ${record.blocked ? "blocked" : at}, not in review.`, hint);
-  }
-}
-
-/** A person who merges should know that something is still open; it would not be looked at afterwards. */
-function refuseUnsettled(loom: Located & Records & Gated & Buses, record: PlanRecord): void {
-  const { id, blocked } = record;
-  const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;
-  if (gateOf(loom, record)?.state === "withdrawn") {
-    const hint = `\`prloom start\` shows the plan again. Approve it, ${anyway}`;
-    throw new PrloomError("plan-state", `The approval of ${id} was withdrawn.`, hint);
-  }
-  if (blocked) {
-    throw new PrloomError(
-      "plan-state",
-      `${id} is blocked: ${blocked.reason}`,
-      `Run \`prloom unblock ${id}\` first, ${anyway}`,
-    );
-  }
-  const [unread, putOff] = [unansweredComments(loom, id), deferredComments(loom, id)];
-  if (unread + putOff > 0) {
-    const wait =
-      unread > 0
-        ? "Let `prloom start --until-idle` answer,"
-        : "A plugin put it off: `prloom status` says which one, why and until when. Wait for it,";
-    const what = counted(unread + putOff, "unanswered comment");
-    throw new PrloomError("plan-state", `${id} has ${what}.`, `${wait} ${anyway}`);
-  }
-  const open = planText(loom, record)?.doc.todos.filter((todo) => todo.state !== "done").length ?? 0;
-  if (open > 0) {
-    throw new PrloomError(
-      "plan-state",
-      `${id} has ${counted(open, "open TODO")}.`,
-      `Let \`prloom start --until-idle\` do them, ${anyway}`,
-    );
-  }
-}
-
-/** What a person is about to change must not be merged meanwhile. */
-function refuseOpened({ occupancy }: AtWork, { id }: PlanRecord): void {
-  const opened = occupancy.personIn(id);
-  if (!opened) return;
-  const hint = `Leave it there (process ${opened.pid}), then run \`prloom merge ${id}\` again.`;
-  throw new PrloomError("plan-state", `${id} is open in another terminal (\`prloom open\`).`, hint);
-}
 
 /**
  * Takes a plan away: its run is ended, its worktree removed. The branch stays unless asked for, the home always does. Tells what
@@ -236,11 +79,20 @@ async function removeRest(loom: Located & Configured & Records & Reporting, reco
   return foreign === undefined ? left : [...left, foreign];
 }
 
-/** Removes the worktrees of plans that are done, or of one plan that is. */
+export interface Cleaned {
+  readonly removed: string[];
+  /** What could not be removed, and why, by plan. */
+  readonly left: Record<string, string[]>;
+  /** Plans that were merged and whose branches are gone now, and those whose branches could go. */
+  readonly branches: { readonly deleted: string[]; readonly merged: string[] };
+}
+
+/** Removes the worktrees of plans that are done, or of one plan that is; if asked, the branches of merged ones too. */
 export async function cleanPlans(
   loom: Located & Configured & Records & Reporting & Waking,
   id: string | undefined,
-): Promise<{ removed: string[]; left: Record<string, string[]> }> {
+  withBranches: boolean,
+): Promise<Cleaned> {
   if (id !== undefined) {
     const record = requireRecord(loom, id);
     if (record.status !== "done")
@@ -252,17 +104,29 @@ export async function cleanPlans(
   }
   const removed: string[] = [];
   const left: Record<string, string[]> = {};
+  const branches: Cleaned["branches"] = { deleted: [], merged: [] };
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     if (id !== undefined && record.id !== id) continue;
     const isDone = !record.deleted && record.status === "done" && record.worktreeReady;
-    if (!isDone && !(record.deleted && record.worktree && existsNoFollow(record.worktree))) continue;
-    const failed = isDone ? await cleanDone(loom, record) : await removeRest(loom, record);
+    if (isDone || (record.deleted && record.worktree && existsNoFollow(record.worktree))) {
+      const failed = isDone ? await cleanDone(loom, record) : await removeRest(loom, record);
+      if (failed.length > 0) left[record.id] = failed;
+      else removed.push(record.id);
+    }
+    if (left[record.id] || !(await hasMergedBranch(loom, record))) continue;
+    const failed = withBranches ? await removeMerged(loom, requireDeleted(loom, record)) : [];
     if (failed.length > 0) left[record.id] = failed;
-    else removed.push(record.id);
+    else (withBranches ? branches.deleted : branches.merged).push(record.id);
   }
   // Each is told of at once, named or not.
   for (const planId of removed) loom.wake(planId);
-  return { removed, left };
+  return { removed, left, branches };
+}
+
+/** Whether everything on the branch of a plan is in its base by a merge of ours, so that nothing is lost with it. */
+async function hasMergedBranch({ repo }: Located, { outcome, branch, merge }: PlanRecord): Promise<boolean> {
+  if (outcome !== "merged" || branch === undefined || !merge) return false;
+  return (await branchTip(repo, branch)) === merge.tip;
 }
 
 /** One that cannot be cleaned keeps no other from it. */
@@ -273,4 +137,19 @@ async function cleanDone(loom: Located & Configured & Records & Reporting, recor
   } catch (error) {
     return [messageOf(error)];
   }
+}
+
+/** The worktree and the branch of a plan that was merged; what is not committed there is kept as a patch. Returns what stays, and why. */
+export async function removeMerged(
+  loom: Located & Configured & Records & Reporting,
+  record: PlanRecord,
+): Promise<string[]> {
+  const left = record.worktreeReady ? await cleanDone(loom, record) : [];
+  if (left.length > 0) return left;
+  const { branch, merge } = record;
+  const tip = branch === undefined ? undefined : await branchTip(loom.repo, branch);
+  if (branch === undefined || tip === undefined) return [];
+  if (tip !== merge?.tip) return [`the branch ${branch} has commits that were not merged`];
+  const deleted = await gitAt(loom.repo, ["branch", "-D", "--", branch], { allowExit: [1] });
+  return deleted.code === 0 ? [] : [`the branch ${branch}: ${deleted.stderr.trim()}`];
 }

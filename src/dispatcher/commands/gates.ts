@@ -6,7 +6,8 @@ import type { Buses } from "../buses/buses.ts";
 import type { Naming } from "../capabilities.ts";
 import { answerGate } from "../gates/answer-gate.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { gateOf } from "../gates/plan-gate.ts";
+import { meantGate, newestGates } from "../gates/plan-gate.ts";
+import type { Located } from "../paths.ts";
 import { type Records, requireRecord } from "../records.ts";
 
 export interface PersonalAnswer {
@@ -14,20 +15,29 @@ export interface PersonalAnswer {
   /** The gate that the person was shown; without it, the newest is meant. */
   readonly gateId?: string | undefined;
   readonly words: string;
+  /** Under which name the words stand in the thread, and the user of the machine who gave the answer. */
   readonly author: string;
+  readonly by: string;
 }
 
 export interface AnsweredGate {
   readonly plan: string;
   readonly gateId: string;
+  readonly kind: GateRecord["kind"];
   readonly digest: string;
   readonly state: GateRecord["state"];
 }
 
 /** A person answers at a command line. */
-export function answerPlan(loom: Naming & Records & Gated & Buses, id: string, answer: PersonalAnswer): AnsweredGate {
-  const { decision, words, author } = answer;
-  const gate = gateOf(loom, requireRecord(loom, id));
+export function answerPlan(
+  loom: Located & Naming & Records & Gated & Buses,
+  id: string,
+  answer: PersonalAnswer,
+): AnsweredGate {
+  const { decision, words, author, by } = answer;
+  const record = requireRecord(loom, id);
+  const named = newestGates(loom, record).find(({ gateId }) => gateId === answer.gateId);
+  const gate = named ?? meantGate(loom, record, decision);
   if (!gate) throw late(id, "it was not shown to anyone yet");
   const { gateId = gate.gateId } = answer;
   if (decision === "revise") {
@@ -36,10 +46,10 @@ export function answerPlan(loom: Naming & Records & Gated & Buses, id: string, a
   }
   const isHeard = decision === "revise" && gateId === gate.gateId && stateAfter(gate.state, decision);
   const event = isHeard ? { event: say(loom, id, { gateId, words, author }) } : {};
-  const outcome = answerGate(loom, id, { decision, gateId, words, by: author, via: "cli", ...event });
+  const outcome = answerGate(loom, id, { decision, gateId, words, by, via: "cli", ...event });
   if (outcome.kind === "stale") throw late(id, outcome.why);
-  const { digest, state } = outcome.gate;
-  return { plan: id, gateId, digest, state };
+  const { kind, digest, state } = outcome.gate;
+  return { plan: id, gateId, kind, digest, state };
 }
 
 function late(id: string, why: string): PrloomError {

@@ -29,6 +29,7 @@ import { encloseAgent } from "../runs/start-agent.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requirePlanConfig } from "../settings/plan-config.ts";
 import { runState } from "../steps/observe.ts";
+import { portVariables } from "../worktree/ports.ts";
 
 export interface OpenRequest {
   /** The process that keeps the plan open as long as it lives; without one nothing is kept, only told. */
@@ -234,7 +235,7 @@ async function describe(
     runDir,
     wrapper: enclosure.wrapper,
     level: closed?.level ?? enclosure.level,
-    env: Object.fromEntries(laid),
+    env: { ...portVariables(record), ...Object.fromEntries(laid) },
     ...(door === "open" ? {} : { door: closed?.isHeld === false ? "advisory" : "closed" }),
   };
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { MERGE_METHODS } from "../../git/merge-method.ts";
 import { refuseBrought } from "../../git/tracked.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake/intake.ts";
@@ -7,8 +8,9 @@ import { inboxOf, isInboxRecord } from "../paths.ts";
 import { listTried } from "../perform/ignored.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
-import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
+import { cleanPlans, deletePlan } from "./finish.ts";
 import { answerPlan } from "./gates.ts";
+import { mergePlan } from "./merge-plan.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
 import { reloadPinned } from "./reload.ts";
 import { blockByPerson, pausePlan, queuePlan, resumePlan, setHidden, unblockPlan } from "./state.ts";
@@ -47,8 +49,18 @@ export const OWNER_COMMANDS = {
     refuseWhileOpen(loom, args.plan);
     return deletePlan(loom, args.plan, args);
   }),
-  clean: command(z.object({ plan: z.string().optional() }), (loom, args) => cleanPlans(loom, args.plan)),
-  merge: command(plan.extend({ force: z.boolean().default(false) }), (loom, args) => mergePlan(loom, args.plan, args)),
+  clean: command(
+    z.object({ plan: z.string().optional(), branches: z.boolean().default(false) }),
+    (loom, { plan: id, branches }) => cleanPlans(loom, id, branches),
+  ),
+  merge: command(
+    plan.extend({
+      force: z.boolean().default(false),
+      method: z.enum(MERGE_METHODS).optional(),
+      deleteBranch: z.boolean().default(false),
+    }),
+    (loom, args) => mergePlan(loom, args.plan, args),
+  ),
   reload: command(z.object({ digest: z.string().optional() }), (loom, args) => reloadPinned(loom, args.digest)),
   poll: command(z.object({ bridge: z.string().optional() }), (loom, args) => pollNow(loom, args.bridge)),
   retry: command(letters, (loom, args) => retryDead(loom, args)),
@@ -67,6 +79,7 @@ export const OWNER_COMMANDS = {
       gateId: z.string().optional(),
       words: z.string(),
       author: z.string(),
+      by: z.string(),
     }),
     (loom, { plan: id, ...answer }) => answerPlan(loom, id, answer),
   ),

@@ -2,17 +2,19 @@ import { type GateDecision, type GateRecord, stateAfter } from "../../gate/gate-
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { type Records, requireRecord, updateRecord } from "../records.ts";
+import type { Located } from "../paths.ts";
+import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import { withoutSessions } from "../runs/count-run.ts";
 import type { Gated } from "./gate-store.ts";
-import { gateOf } from "./plan-gate.ts";
+import { newestGates, waitingGate, whatPlanSays } from "./plan-gate.ts";
+import { headSeen, whatChangeSays } from "./pr-gate.ts";
 
 export interface GateAnswer {
   readonly decision: GateDecision;
   /** The gate that was seen; another one that is open by now is not meant. */
   readonly gateId: string;
   readonly by: string;
-  readonly via: "cli" | "thread";
+  readonly via: "cli" | "thread" | "signed";
   readonly words: string;
   /** The event that it came in. */
   readonly event?: string;
@@ -24,25 +26,37 @@ export type AnswerOutcome =
   | { readonly kind: "stale"; readonly why: string };
 
 /** Decides about a gate: once, for whichever answer comes first. */
-export function answerGate(loom: Records & Gated, id: string, answer: GateAnswer): AnswerOutcome {
+export function answerGate(loom: Located & Records & Gated, id: string, answer: GateAnswer): AnswerOutcome {
   const record = requireRecord(loom, id);
-  const gate = gateOf(loom, record);
-  if (gate?.gateId !== answer.gateId)
-    return {
-      kind: "stale",
-      why: gate ? `gate ${answer.gateId} is not the newest of this plan, which is ${gate.gateId}` : "no gate is open",
-    };
+  const newest = newestGates(loom, record);
+  const gate = newest.find(({ gateId }) => gateId === answer.gateId);
+  if (!gate) {
+    const id = newest.at(-1)?.gateId;
+    const why = id ? `gate ${answer.gateId} is not the newest of this plan, which is ${id}` : "no gate is open";
+    return { kind: "stale", why };
+  }
   // Heard before, right before a kill.
   if (answer.event !== undefined && gate.event === answer.event) return { kind: "decided", gate };
   const late = whyLate(record, gate, loom.clock.now());
   const state = stateAfter(gate.state, answer.decision);
   if (late !== undefined || state === undefined) return { kind: "stale", why: late ?? lateFor(gate) };
+  if (state === "approved" && !isAsShown(loom, record, gate))
+    return { kind: "stale", why: `it changed after gate ${gate.gateId}, and is about to be shown again` };
   const { by: decidedBy, via, words, event } = answer;
   const decidedAt = isoTime(loom.clock.now());
   const decided: GateRecord = { ...gate, state, decidedBy, via, decidedAt, comment: words, event };
   putDecision(loom, id, decided);
   crashPoint("gate:decided");
   return { kind: "decided", gate: decided };
+}
+
+/** An approval of what is no longer there would be one of what its author has not seen. */
+function isAsShown(loom: Located & Records & Gated, record: PlanRecord, { kind, digest }: GateRecord): boolean {
+  const text = planText(loom, record);
+  if (!text) return false;
+  if (kind === "plan") return whatPlanSays(record, text).digest === digest;
+  const head = headSeen(loom, record);
+  return head !== undefined && whatChangeSays(record, text, head).digest === digest;
 }
 
 /** What no state of the gate says; undefined if nothing. */
@@ -73,8 +87,10 @@ function putDecision(loom: Records & Gated, id: string, decided: GateRecord): vo
 /** What the record of the plan says in the same write. */
 function consequence(
   record: PlanRecord,
-  { state, decidedBy, decidedAt = "", comment }: GateRecord,
+  { kind, state, decidedBy, decidedAt = "", comment }: GateRecord,
 ): Partial<PlanRecord> {
+  // Of a change, what is to be different goes to triage, as every comment on it does.
+  if (kind === "pr" && state !== "rejected" && state !== "expired") return {};
   switch (state) {
     case "approved":
       // Its conversation was kept for a revision.
@@ -106,8 +122,8 @@ function consequence(
 
 /** No answer came in time: the plan stands still, and says why. */
 export function expireGate(loom: Records & Gated, record: PlanRecord): void {
-  const gate = gateOf(loom, record);
-  if (gate?.state !== "open") return;
+  const gate = waitingGate(loom, record);
+  if (!gate) return;
   const expired: GateRecord = { ...gate, state: "expired", via: "prloom", decidedAt: isoTime(loom.clock.now()) };
   putDecision(loom, record.id, expired);
 }

@@ -13,14 +13,15 @@ export async function requireEnforced(config: Config, agents: Readonly<Record<st
   if (!found) return;
   throw new PrloomError(
     "config-invalid",
-    `Plans are to be approved (gates.plan), and nothing keeps the agent ${found[0]} from writing before that.`,
+    `A person is to be asked (gates), and nothing keeps the agent ${found[0]} from writing before that.`,
     'Let it run in the sandbox (`prloom doctor` tells what that needs), or set "gates": {"advisory": true}: then the gate only asks.',
   );
 }
 
 /** The agents of plans that the config sends through a gate. */
 export async function requireEnforcedGates(config: Config): Promise<void> {
-  if (config.gates.plan) await requireEnforced(config, config.agents);
-  for (const { agents, gates } of Object.values(config.presets))
-    if (gates || config.gates.plan) await requireEnforced(config, { ...config.agents, ...agents });
+  const isGated = config.gates.plan || config.gates.pr;
+  if (isGated) await requireEnforced(config, config.agents);
+  for (const { agents, gates = {} } of Object.values(config.presets))
+    if (isGated || gates.plan || gates.pr) await requireEnforced(config, { ...config.agents, ...agents });
 }

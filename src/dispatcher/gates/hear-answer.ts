@@ -1,9 +1,11 @@
 import type { BusEvent } from "../../bus/types.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
 import { type Judged, judgeComment, type PostedGate } from "../../gate/judge-comment.ts";
+import type { SignatureCheck } from "../../gate/signed-answer.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import { AGENT_MESSAGE } from "../messages/messages.ts";
+import type { Located } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
@@ -16,11 +18,17 @@ export type HeardAnswer = { kind: "answered"; reason: string; reply?: string } |
 
 type NotDecided = Extract<Judged, { decides: "none" }>;
 
+export interface HeardComment {
+  readonly event: BusEvent;
+  /** What became of its signature, if it has one. */
+  readonly signature?: SignatureCheck | undefined;
+}
+
 /** Takes a comment as an answer to the plan's gate; undefined for one that is none. */
 export function hearAnswer(
-  loom: Configured & Records & Gated & Buses,
+  loom: Located & Configured & Records & Gated & Buses,
   record: PlanRecord,
-  event: BusEvent,
+  { event, signature }: HeardComment,
 ): HeardAnswer | undefined {
   const author = event.context?.author;
   if (!author || event.type === AGENT_MESSAGE) return undefined;
@@ -31,7 +39,7 @@ export function hearAnswer(
   const edited = event.context?.edited === true;
   // A comment that a plugin put off may be older than the gate.
   const at = gates.length === 0 ? undefined : (loom.bus(record.id).cameInAt(event.id) ?? 0);
-  const comment = { body: event.body, author, edited, at };
+  const comment = { body: event.body, author, edited, at, signature };
   const judged = judgeComment(comment, gates.map(posted), { approvers: loom.config.gates.approvers });
   // Where nothing is to be approved, praise is feedback like any other.
   if (judged.decides === "none") return gates.length > 0 || isGated(loom, record) ? unheard(judged) : undefined;
@@ -40,8 +48,10 @@ export function hearAnswer(
     updateRecord(loom, record.id, () => ({ paused, halted: undefined }));
     return { kind: "answered", reason: paused ? "paused" : "goes on" };
   }
-  const { decides: decision, gateId = "", words } = judged;
-  const answer = { decision, gateId, words, by: author.login, via: "thread", event: event.id } as const;
+  const { decides: decision, gateId = "", words, signer } = judged;
+  const who =
+    signer === undefined ? { by: author.login, via: "thread" as const } : { by: signer, via: "signed" as const };
+  const answer = { decision, gateId, words, ...who, event: event.id };
   const outcome = answerGate(loom, record.id, answer);
   if (outcome.kind === "stale")
     return unheard({ ...outcome, reply: `Nothing was decided: ${outcome.why}.`, isAnswer: true });
@@ -61,7 +71,7 @@ function consequence({ state, gateId }: GateRecord): HeardAnswer {
 
 function isGated(loom: Configured, record: PlanRecord): boolean {
   const config = planConfig(loom, record);
-  return config.ok && config.config.gated;
+  return config.ok && (config.config.gated || config.config.prGated);
 }
 
 const posted = ({ gateId, state, openedAt }: GateRecord): PostedGate => ({

@@ -1,8 +1,17 @@
 import type { PlanConfig } from "../../config/presets.ts";
-import { approvedScope, type Door, doorOf, type GateRecord } from "../../gate/gate-record.ts";
+import {
+  approvedScope,
+  type Door,
+  doorOf,
+  GATE_KINDS,
+  type GateDecision,
+  type GateKind,
+  type GateRecord,
+  stateAfter,
+} from "../../gate/gate-record.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { planDigest, scopeDigest } from "../../plan/digest.ts";
+import { changeDigest, planDigest, scopeDigest } from "../../plan/digest.ts";
 import { wishesOf } from "../../plan/metadata.ts";
 import { quoteAdded } from "../../plan/quote-logs.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -11,20 +20,43 @@ import { type Located, textPath } from "../paths.ts";
 import { planText, type Records, updateRecord } from "../records.ts";
 import type { Gated } from "./gate-store.ts";
 
-/** The newest gate of a plan. */
-export function gateOf(loom: Gated, { id, uid, gate }: PlanRecord): GateRecord | undefined {
+/** The newest gate of a plan, or of its change request. */
+export function gateOf(loom: Gated, record: PlanRecord, kind: GateKind = "plan"): GateRecord | undefined {
+  const { id, uid } = record;
+  const gate = kind === "plan" ? record.gate : record.prGate;
   // One that was moved away says nothing, so the plan is shown again.
   const found = gate === undefined ? undefined : loom.gates.get(gate);
-  if (!found || (found.planUid === uid && found.gateId === gate)) return found;
+  if (!found || (found.planUid === uid && found.gateId === gate && found.kind === kind)) return found;
   const hint = `Move .git/prloom/gates/${gate}.json away; the plan is then shown again.`;
   throw new PrloomError("state-unreadable", `The gate ${gate} is not one of ${id}.`, hint);
 }
 
-/** All gates of a plan, oldest first. */
+/** All gates of a plan, oldest first: those of the plan, then those of its change request. */
 export function gatesOf(loom: Gated, record: PlanRecord): GateRecord[] {
+  return GATE_KINDS.flatMap((kind) => gatesOfKind(loom, record, kind));
+}
+
+/** The newest gate of each kind. */
+export function newestGates(loom: Gated, record: PlanRecord): GateRecord[] {
+  return GATE_KINDS.flatMap((kind) => gateOf(loom, record, kind) ?? []);
+}
+
+/** The gate that the plan waits at: its own before that of its change request, which it gets to only behind the other. */
+export function waitingGate(loom: Gated, record: PlanRecord): GateRecord | undefined {
+  return newestGates(loom, record).find(({ state }) => state === "open");
+}
+
+/** The gate that an answer without a name is for: the one that the plan waits at, or the approval that was given last. */
+export function meantGate(loom: Gated, record: PlanRecord, decision: GateDecision): GateRecord | undefined {
+  const gates = newestGates(loom, record);
+  const waits = ({ state }: GateRecord): boolean => stateAfter(state, decision) !== undefined;
+  return (decision === "withdraw" ? gates.findLast(waits) : gates.find(waits)) ?? gates.at(-1);
+}
+
+function gatesOfKind(loom: Gated, record: PlanRecord, kind: GateKind): GateRecord[] {
   const found: GateRecord[] = [];
   for (
-    let gate = gateOf(loom, record);
+    let gate = gateOf(loom, record, kind);
     gate;
     gate = gate.before === undefined ? undefined : loom.gates.get(gate.before)
   )
@@ -35,7 +67,7 @@ export function gatesOf(loom: Gated, record: PlanRecord): GateRecord[] {
 /** Texts are parsed again only when they change, so this is computed once for each. */
 const said = new WeakMap<PlanText, { readonly own: string; readonly says: PlanSays }>();
 
-interface PlanSays {
+export interface PlanSays {
   readonly scope: string;
   readonly digest: string;
 }
@@ -52,7 +84,12 @@ export function whatPlanSays({ metadata }: Pick<PlanRecord, "metadata">, text: P
 }
 
 /** Whether the plan may be implemented as it is now. */
-export function doorAt(loom: Gated, record: PlanRecord, text: PlanText | undefined, config: PlanConfig): Door {
+export function doorAt(
+  loom: Gated,
+  record: PlanRecord,
+  text: PlanText | undefined,
+  config: Pick<PlanConfig, "gated">,
+): Door {
   if (!config.gated) return { kind: "open" };
   if (!text) return { kind: "due" };
   return doorOf({ isWanted: true, gate: gateOf(loom, record), ...whatPlanSays(record, text) });
@@ -88,27 +125,45 @@ export function putGates(
   loom.store.sync();
 }
 
+interface Amending {
+  readonly text: string;
+  readonly by: readonly string[];
+  /** A plugin of the config did it: also a change that was approved stays so. Words of people are shown with what comes of them. */
+  readonly isPlugin?: boolean;
+}
+
 /**
  * Writes another text of a plan that comes from words of people who may approve it, or from a plugin of the config. If the plan was
  * approved as it was, it stays so: the change is recorded with its authors.
  */
-export function writeAmended(
-  loom: Located & Records & Gated,
-  record: PlanRecord,
-  { text, by }: { text: string; by: readonly string[] },
-): void {
+export function writeAmended(loom: Located & Records & Gated, record: PlanRecord, amending: Amending): void {
   const path = textPath(loom, record);
-  const before = planText(loom, record);
-  const gate = record.gate === undefined ? undefined : gateOf(loom, record);
-  const scope = scopeDigest(text, wishesOf(record.metadata).wishes);
-  const approved = gate?.state === "approved" ? approvedScope(gate) : undefined;
-  // Equal to the new text: the same amendment, and a kill came before its text.
-  if (!before || !gate || approved === scope || approved !== whatPlanSays(record, before).scope) {
+  const { text } = amending;
+  const amended = amendedGates(loom, record, amending);
+  if (amended.length === 0) {
     loom.texts.write(path, text);
     return;
   }
-  const amendment = { at: isoTime(loom.clock.now()), by: [...by], scope };
-  const amended = { ...gate, amendments: [...gate.amendments, amendment] };
-  loom.store.together((files) => files.push(loom.gates.file(amended), { path, data: text }));
+  loom.store.together((files) => files.push(...amended.map((gate) => loom.gates.file(gate)), { path, data: text }));
   loom.store.sync();
+}
+
+function amendedGates(
+  loom: Located & Records & Gated,
+  record: PlanRecord,
+  { text, by, isPlugin = false }: Amending,
+): GateRecord[] {
+  const gates = newestGates(loom, record).filter(({ kind }) => kind === "plan" || isPlugin);
+  const before = gates.length > 0 ? planText(loom, record) : undefined;
+  if (!before) return [];
+  const next = scopeDigest(text, wishesOf(record.metadata).wishes);
+  return gates.flatMap((gate) => {
+    const scopeFor = (plan: string): string => (gate.kind === "plan" ? plan : changeDigest(gate.head ?? "", plan));
+    const approved = gate.state === "approved" ? approvedScope(gate) : undefined;
+    const scope = scopeFor(next);
+    // Equal to the new text: the same amendment, and a kill came before its text.
+    if (approved === scope || approved !== scopeFor(whatPlanSays(record, before).scope)) return [];
+    const amendment = { at: isoTime(loom.clock.now()), by: [...by], scope };
+    return [{ ...gate, amendments: [...gate.amendments, amendment] }];
+  });
 }

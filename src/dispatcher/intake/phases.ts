@@ -8,6 +8,7 @@ import type { SummaryExtras } from "../../plan/summary.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { doorAt } from "../gates/plan-gate.ts";
+import { headSeen, prDoorAt } from "../gates/pr-gate.ts";
 import { type Located, textPath } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -21,16 +22,22 @@ export function phaseAt(
 ): Pick<SummaryExtras, "phase" | "gate"> {
   const due = record.status === "active" ? designDue(loom, record) : undefined;
   if (due === undefined) return {};
-  const config = planConfig(loom, record);
+  const wished = planConfig(loom, record);
+  const config = wished.ok && !due && (wished.config.gated || wished.config.prGated) ? wished.config : UNGATED;
   // The text is opened only where there may be a gate: lists are long.
-  const isGated = config.ok && config.config.gated && !due;
-  const door = isGated
-    ? doorAt(loom, record, loom.texts.read(textPath(loom, record)), config.config)
-    : ({ kind: "open" } as const);
-  const phase = phaseOf(record, { isDesignDue: due, door: door.kind });
-  if (phase !== "plan_gate" || door.kind !== "closed") return phase === undefined ? {} : { phase };
-  return { phase, gate: { gateId: door.gate.gateId, openedAt: door.gate.openedAt } };
+  const text = config === UNGATED ? undefined : loom.texts.read(textPath(loom, record));
+  const door = doorAt(loom, record, text, config);
+  const head = config.prGated ? headSeen(loom, record) : undefined;
+  const prDoor = prDoorAt(loom, record, { text, config, head });
+  const phase = phaseOf(record, { isDesignDue: due, door: door.kind, prDoor: prDoor.kind });
+  const at = phase === "plan_gate" ? door : phase === "pr_gate" ? prDoor : undefined;
+  return {
+    ...(phase === undefined ? {} : { phase }),
+    ...(at?.kind === "closed" ? { gate: { gateId: at.gate.gateId, openedAt: at.gate.openedAt } } : {}),
+  };
 }
+
+const UNGATED = { gated: false, prGated: false };
 
 /** Undefined for a plan without a text. */
 function designDue(loom: Located & Records, record: PlanRecord): boolean | undefined {
@@ -86,4 +93,5 @@ const PHASE_WORDS: Readonly<Record<Phase, string>> = {
   planning_complete: "The plan is complete.",
   plan_gate: "The plan waits for a person's answer.",
   implementing: "The plan is being implemented.",
+  pr_gate: "The change waits for a person's answer.",
 };

@@ -5,7 +5,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { gateOf } from "../gates/plan-gate.ts";
+import { waitingGate } from "../gates/plan-gate.ts";
 import { hasBus, homeOf, type Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -121,7 +121,7 @@ export function viewOf(loom: Located & Gated & AtWork & Waking, record: PlanReco
     paused: record.paused,
     hidden: record.hidden,
     opened: record.opened !== undefined,
-    gated: gateOf(loom, record)?.state === "open",
+    gated: waitingGate(loom, record) !== undefined,
     live: isLive
       ? { agent: agentOf(loom, record.id, run), stage: stageOf(record), listens: listens(record) }
       : undefined,

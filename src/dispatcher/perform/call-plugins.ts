@@ -6,11 +6,11 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { nextTodo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { restage } from "../acceptance/changes.ts";
-import { finishPlan } from "../acceptance/commit-todo.ts";
+import { type Finishing, finishPlan } from "../acceptance/commit-todo.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { hookScope } from "../buses/hook-scope.ts";
-import type { Publishing, Reporting, Stopping } from "../capabilities.ts";
+import type { Reporting, Stopping } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { writeAmended } from "../gates/plan-gate.ts";
 import { summaryFor } from "../intake/plan-reading.ts";
@@ -23,10 +23,7 @@ import { takePrepared } from "../worktree/prepared.ts";
 import { pluginsFor } from "./hook-due.ts";
 
 /** Calls the plugins that the record waits for, then does what comes after this hook. */
-export async function callPlugins(
-  loom: Located & Configured & Records & Gated & Buses & Extended & Publishing & AtWork & Reporting & Stopping,
-  record: PlanRecord,
-): Promise<void> {
+export async function callPlugins(loom: Finishing & Buses & AtWork & Stopping, record: PlanRecord): Promise<void> {
   const { hook } = record;
   if (!hook) return;
   const plugins = pluginsFor(loom, record, hook.point as HookPoint).filter(({ name }) => !hook.done?.includes(name));
@@ -71,7 +68,7 @@ async function callAll(
       ...(hook.todo === undefined ? {} : { todo: hook.todo }),
       readText: () => planText(loom, record)?.text ?? "",
       // What the config brings in need not be approved again.
-      writeText: (text, plugin) => writeAmended(loom, record, { text, by: [plugin] }),
+      writeText: (text, plugin) => writeAmended(loom, record, { text, by: [plugin], isPlugin: true }),
     });
   } finally {
     leave();
@@ -86,7 +83,11 @@ interface Failure {
 }
 
 /** Those before the one that failed are through: another round does not call them again. */
-function block(loom: Records & Reporting, { id, hook }: PlanRecord, { plugin, reason, names }: Failure): void {
+function block(
+  loom: Located & Records & Reporting,
+  { id, hook }: PlanRecord,
+  { plugin, reason, names }: Failure,
+): void {
   if (!hook) return;
   const done = [...(hook.done ?? []), ...names.slice(0, names.indexOf(plugin))];
   blockPlan(
@@ -94,18 +95,14 @@ function block(loom: Records & Reporting, { id, hook }: PlanRecord, { plugin, re
     id,
     {
       reason: `The plugin ${plugin} failed in ${hook.point}: ${reason}`,
-      hint: `Fix what it complains about, or the plugin, then run \`prloom unblock ${id}\`.`,
+      hint: `Fix what it complains about, or the plugin (${loom.paths.pluginErrors} has where it threw), then run \`prloom unblock ${id}\`.`,
       cause: "step",
     },
     (now) => (now.hook ? { hook: { ...now.hook, done } } : {}),
   );
 }
 
-async function goOn(
-  loom: Located & Configured & Records & Extended & Publishing & Reporting,
-  record: PlanRecord,
-  hook: Hook,
-): Promise<void> {
+async function goOn(loom: Finishing, record: PlanRecord, hook: Hook): Promise<void> {
   switch (hook.point) {
     case "beforeTodo":
       return followTodo(loom, record, hook);

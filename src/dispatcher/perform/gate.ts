@@ -4,8 +4,9 @@ import { HUMAN_TARGET } from "../../bridges/notify/bridge.ts";
 import { GATE } from "../../bus/names.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
-import { GATE_SCHEMA_VERSION, type GateRecord } from "../../gate/gate-record.ts";
+import type { GateRecord } from "../../gate/gate-record.ts";
 import { gatePost } from "../../gate/shown.ts";
+import { matchesAny } from "../../governance/policy/paths.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -17,7 +18,9 @@ import type { Buses } from "../buses/buses.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { doorAt, gateOf, putGates, whatPlanSays } from "../gates/plan-gate.ts";
+import { putNewGate } from "../gates/new-gate.ts";
+import { doorAt, gateOf, gatesOf, newestGates, putGates, waitingGate, whatPlanSays } from "../gates/plan-gate.ts";
+import type { PlanText } from "../intake/plan-texts.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -36,45 +39,28 @@ export async function openGate(
   await requireEnforced(loom.config, Object.fromEntries(config.agents.worker.map((agent) => [agent.name, agent])));
   const text = planText(loom, record);
   if (!text) return;
-  const now = loom.clock.now();
-  const gateId = loom.ids.ulid(now);
   const before = gateOf(loom, record);
-  const { scope, digest } = whatPlanSays(record, text);
-  const { gate: _, ...settings } = wishesOf(record.metadata).wishes;
-  const { expireAfterMs } = loom.config.gates;
-  const gate: GateRecord = {
-    schemaVersion: GATE_SCHEMA_VERSION,
-    ...{ gateId, planUid: record.uid, planId: record.id, kind: "plan", digest },
-    before: before?.gateId,
-    scope,
-    text: text.text,
-    shown: gatePost({
-      ...{
-        planId: record.id,
-        gateId,
-        digest,
-        text: text.text,
-        isFirst: before === undefined,
+  const { gate: _, prGate: __, ...settings } = wishesOf(record.metadata).wishes;
+  const says = whatPlanSays(record, text);
+  putNewGate(loom, record, {
+    ...{ kind: "plan", before, ...says, text: text.text },
+    shown: (gateId) =>
+      gatePost({
+        ...{ planId: record.id, gateId, digest: says.digest, text: text.text, settings },
+        isFirst: gatesOf(loom, record).length === 0,
         isAdvisory: loom.config.gates.advisory,
-        settings,
-      },
-      since: sinceOf(loom, record, before),
-    }),
-    openedAt: isoTime(now),
-    ...(expireAfterMs === undefined ? {} : { expiresAt: isoTime(now + expireAfterMs) }),
-    reminders: 0,
-    state: "open",
-    amendments: [],
-  };
-  putGates(loom, record.id, [...(before?.state === "open" ? [supersededBy(gate, before)] : []), gate], () => ({
-    gate: gateId,
-  }));
-  crashPoint("gate:opened");
+        isSignable: loom.config.gates.signers !== undefined,
+        since: sinceOf(loom, record, before),
+        signers: namedSigners(loom, text),
+      }),
+  });
 }
 
-/** The plan changed while it waited: what was shown is not to be answered any more. */
-function supersededBy({ openedAt }: GateRecord, before: GateRecord): GateRecord {
-  return { ...before, state: "revised", told: "revised", decidedBy: "prloom", via: "prloom", decidedAt: openedAt };
+/** The file of signers, if a TODO says that it is to be changed. */
+function namedSigners({ config }: Configured, { doc }: PlanText): string | undefined {
+  const { signers } = config.gates;
+  const paths = doc.todos.flatMap(({ settings }) => settings.paths ?? []);
+  return signers !== undefined && matchesAny(signers, paths, "any-case") ? signers : undefined;
 }
 
 function sinceOf(loom: Located, { id }: PlanRecord, before: GateRecord | undefined) {
@@ -85,8 +71,8 @@ function sinceOf(loom: Located, { id }: PlanRecord, before: GateRecord | undefin
 
 /** Shows a gate, or says what became of it: in the thread, on the global bus, and to people. A repetition after a kill adds nothing. */
 export function tellGate(loom: Located & Records & Buses & Gated & Reporting, record: PlanRecord): void {
-  const gate = gateOf(loom, record);
-  if (!gate || gate.told === gate.state) return;
+  const gate = newestGates(loom, record).find(({ told, state }) => told !== state);
+  if (!gate) return;
   // What was shown before has no other time at which it is told.
   const before = gate.before === undefined ? undefined : loom.gates.get(gate.before);
   const superseded = before?.state === "revised" && before.via === "prloom" ? [gateEvent(before)] : [];
@@ -126,8 +112,8 @@ export function endUnapproved(loom: Located & Configured & Records & Gated & AtW
 
 /** People are told once more; the plan itself is in the thread already. */
 export function remindOfGate(loom: Located & Records & Buses & Gated, record: PlanRecord): void {
-  const gate = gateOf(loom, record);
-  if (gate?.state !== "open") return;
+  const gate = waitingGate(loom, record);
+  if (!gate) return;
   const reminders = gate.reminders + 1;
   const id = `gate-${gate.gateId}-reminder-${reminders}`;
   settleGate(loom, record, id, [notice(loom, record, { gate, id, title: "still waits for your answer" })]);
@@ -157,7 +143,7 @@ function gateEvent(gate: GateRecord): BusEvent {
 function openedActions(loom: Located & Records, record: PlanRecord, gate: GateRecord): Action[] {
   const id = `gate-${gate.gateId}-notice`;
   return [
-    comment(record, `gate-${gate.gateId}-plan`, gate.shown),
+    comment(record, `gate-${gate.gateId}-${gate.kind}`, gate.shown),
     notice(loom, record, { gate, id, title: "waits for your answer" }),
   ];
 }
@@ -186,25 +172,46 @@ function notice(loom: Located & Records, record: PlanRecord, { gate, id, title }
     id,
     type: "respond",
     target: { target: HUMAN_TARGET },
-    payload: { type: "notification", priority: "action", title: `${name} ${title}`, message },
+    payload: {
+      type: "notification",
+      priority: "action",
+      title: `${name}${gate.kind === "pr" ? ": the change" : ""} ${title}`,
+      message,
+    },
   };
 }
 
+/** What follows from an answer, by what was asked about. */
+const NEXT = {
+  plan: {
+    approved: "it is implemented now",
+    revised: "The designer goes on with it.",
+    withdrawn: "What was done so far stays; the plan is shown again.",
+  },
+  pr: {
+    approved: "the change is marked ready now; merging it is another step",
+    revised: "Triage goes on with it.",
+    withdrawn: "It is not merged; the change is shown again.",
+  },
+} as const;
+
 /** Who did what, and what happens next. */
-function inShort({ id }: PlanRecord, { state, decidedBy = "prloom", via, comment: said }: GateRecord): string {
+function inShort({ id }: PlanRecord, gate: GateRecord): string {
+  const { kind, state, decidedBy = "prloom", via, comment: said } = gate;
+  const next = NEXT[kind];
   const who = via === undefined || via === "prloom" ? decidedBy : `${decidedBy} (${via})`;
   const words = said === undefined || said === "" ? "." : `: ${said.replace(/\.?$/, ".")}`;
   switch (state) {
     case "open":
       return `waits for your answer: prloom approve ${id}`;
     case "approved":
-      return `approved by ${who}: it is implemented now`;
+      return `approved by ${who}: ${next.approved}`;
     case "rejected":
       return `rejected by ${who}${words} \`prloom unblock ${id}\` shows it again.`;
     case "revised":
-      return `sent back by ${who}${words} The designer goes on with it.`;
+      return `sent back by ${who}${words} ${next.revised}`;
     case "withdrawn":
-      return `approval withdrawn by ${who}${words} What was done so far stays; the plan is shown again.`;
+      return `approval withdrawn by ${who}${words} ${next.withdrawn}`;
     case "expired":
       return `not answered in time. \`prloom unblock ${id}\` shows it again.`;
   }

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
   headline,
@@ -14,15 +13,15 @@ import { actionId, REVIEW as REVIEW_HANDLER } from "../../bus/names.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { readBeginning, writeDiff } from "../../git/commits/write-diff.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { readTextNoFollow, writeRunFile } from "../../kernel/files.ts";
+import { writeRunFile } from "../../kernel/files.ts";
 import { placeMoved } from "../../kernel/held/files.ts";
 import { appendTracedTodos } from "../../plan/edit-plan.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting } from "../capabilities.ts";
-import { LEFT } from "../enclosure/run-copy.ts";
-import { homeOf, type Located, REVIEW_RESULT, RUN_COPY, textPath, worktreeOf } from "../paths.ts";
+import { claimsOf, keepLeft } from "../enclosure/run-copy.ts";
+import { homeOf, type Located, REVIEW_RESULT, textPath, worktreeOf } from "../paths.ts";
 import { planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { keepNow } from "../worktree/set-aside.ts";
@@ -39,20 +38,13 @@ export async function beginReview(loom: Located & Configured & Records, record: 
   const { current } = record;
   const baseSha = current?.baseSha ?? (await firstBase(loom, record));
   const tree = current ? (current.tree ?? (await keepNow(loom, record, baseSha)).tree) : undefined;
-  keepWorkersCopy(loom, record);
+  // The reviewer gets a plan copy of its own in the same place: what the worker claimed in its copy is still to be read.
+  if (current) keepLeft(loom, record, homeOf(loom.paths, record.id).run(current.run));
   updateRecord(loom, record.id, (now) => ({
     side: { stage: "reviewer", run: now.runs + 1, attempt: 1, baseSha },
     runs: now.runs + 1,
     ...(now.current && tree !== undefined ? { current: { ...now.current, tree } } : {}),
   }));
-}
-
-/** The reviewer gets a plan copy of its own in the same place: what the worker claimed in its copy is still to be read. */
-function keepWorkersCopy(loom: Located & Configured, record: PlanRecord): void {
-  if (!record.current) return;
-  const file = join(homeOf(loom.paths, record.id).run(record.current.run), LEFT);
-  const left = readTextNoFollow(worktreeOf(loom, record).path, RUN_COPY.plan);
-  if (left !== undefined && !existsSync(file)) writeRunFile(file, left);
 }
 
 /** What the prompt of a reviewer says beyond the others'. To be called when the run's folder is there. */
@@ -69,11 +61,17 @@ export async function reviewPromptValues(
   };
 }
 
-function subjectOf(loom: Located & Records, record: PlanRecord): string {
+function subjectOf(loom: Located & Configured & Records, record: PlanRecord): string {
   const todo = currentTodo(loom, record);
   if (!todo) return "All of the plan below: every TODO of it was done, and this is the whole branch.";
   const context = todo.context === "" ? "" : `\n\n${todo.context}`;
-  return `TODO number ${todo.index + 1} of the plan below, and only this one: ${todoTitle(todo)}${context}`;
+  const { nothingToChange: nothing } = claimsOf(
+    loom,
+    record,
+    homeOf(loom.paths, record.id).run(record.current?.run ?? 0),
+  );
+  const claim = nothing === undefined ? "" : `\n\nThe worker says that nothing has to change: ${nothing}`;
+  return `TODO number ${todo.index + 1} of the plan below, and only this one: ${todoTitle(todo)}${context}${claim}`;
 }
 
 /** Empty unless it is the reviewer's own findings that the worker was given last. */

@@ -9,7 +9,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { hearAnswer } from "../gates/hear-answer.ts";
+import { type HeardComment, hearAnswer } from "../gates/hear-answer.ts";
 import { writeAmended } from "../gates/plan-gate.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
@@ -19,8 +19,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { authorOf, isByApprover } from "./answer.ts";
 import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored.ts";
 
-export interface OfferedEvent {
-  readonly event: BusEvent;
+export interface OfferedEvent extends HeardComment {
   /** The plugin that handled it. */
   readonly by?: string;
 }
@@ -29,11 +28,11 @@ export interface OfferedEvent {
 export function takeEvent(
   loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting & Waking,
   record: PlanRecord,
-  { event, by }: OfferedEvent,
+  { event, by, signature }: OfferedEvent,
 ): void {
   const bus = loom.bus(record.id);
   if (!bus.attempt(event.id, "dispatcher").allowed) return;
-  const settled = by === undefined ? takeOrTriage(loom, record, event) : { kind: "plugin" as const };
+  const settled = by === undefined ? takeOrTriage(loom, record, { event, signature }) : { kind: "plugin" as const };
   if (settled.kind === "later") {
     putOff(loom, record, event, settled.error);
     return;
@@ -61,12 +60,12 @@ export function takeEvent(
 function takeOrTriage(
   loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
   record: PlanRecord,
-  event: BusEvent,
+  comment: HeardComment,
 ): Taken {
   try {
-    return judgeEvent(loom, record, event);
+    return judgeEvent(loom, record, comment);
   } catch (error) {
-    if (event.type === AGENT_MESSAGE) return { kind: "later", error };
+    if (comment.event.type === AGENT_MESSAGE) return { kind: "later", error };
     loom.report({ planId: record.id, level: "warn", text: `the comment goes to triage: ${messageOf(error)}` });
     return { kind: "pending" };
   }
@@ -95,10 +94,11 @@ type Taken =
 function judgeEvent(
   loom: Located & Configured & Records & Gated & Buses & AtWork,
   record: PlanRecord,
-  event: BusEvent,
+  comment: HeardComment,
 ): Taken {
+  const { event } = comment;
   const author = event.context?.author;
-  const heard = hearAnswer(loom, record, event);
+  const heard = hearAnswer(loom, record, comment);
   if (heard) return heard;
   const refusal = whyIgnored(event);
   if (refusal) return { kind: "ignored", refusal };

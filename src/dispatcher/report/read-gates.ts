@@ -1,8 +1,11 @@
+import type { PlanConfig } from "../../config/presets.ts";
+import type { GateKind, GateRecord } from "../../gate/gate-record.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { doorAt } from "../gates/plan-gate.ts";
+import { headSeen, prDoorAt } from "../gates/pr-gate.ts";
 import type { Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -12,6 +15,7 @@ export interface OpenGate {
   readonly plan: string;
   readonly title: string;
   readonly gateId: string;
+  readonly kind: GateKind;
   readonly digest: string;
   readonly openedAt: string;
   readonly expiresAt?: string | undefined;
@@ -45,8 +49,21 @@ export function readGates(loom: Located & Configured & Records & Gated): GatesRe
 /** None where gates were switched off since, or where the plan is about to be shown again. */
 function openGateOf(loom: Located & Configured & Records & Gated, record: PlanRecord): OpenGate[] {
   const config = planConfig(loom, record);
-  const door = config.ok ? doorAt(loom, record, planText(loom, record), config.config) : undefined;
-  if (door?.kind !== "closed") return [];
-  const { gateId, digest, openedAt, expiresAt, shown, text } = door.gate;
-  return [{ plan: record.id, title: titleOf(text, record.id), gateId, digest, openedAt, expiresAt, shown }];
+  const gate = config.ok ? closedGate(loom, record, config.config) : undefined;
+  if (!gate) return [];
+  const { gateId, kind, digest, openedAt, expiresAt, shown, text } = gate;
+  return [{ plan: record.id, title: titleOf(text, record.id), gateId, kind, digest, openedAt, expiresAt, shown }];
+}
+
+/** The gate that the plan waits at, as it is now. */
+function closedGate(
+  loom: Located & Records & Gated,
+  record: PlanRecord,
+  config: Pick<PlanConfig, "gated" | "prGated">,
+): GateRecord | undefined {
+  const text = planText(loom, record);
+  const door = doorAt(loom, record, text, config);
+  if (door.kind === "closed" || !config.prGated) return door.kind === "closed" ? door.gate : undefined;
+  const prDoor = prDoorAt(loom, record, { text, config, head: headSeen(loom, record) });
+  return prDoor.kind === "closed" ? prDoor.gate : undefined;
 }

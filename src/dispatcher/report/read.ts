@@ -246,6 +246,8 @@ export interface PlanDetail {
   readonly activity?: PlanActivity;
   /** What the plan's agents may spend; no limits where it has none. */
   readonly budget: Budget;
+  /** The newest commit of its branch. */
+  readonly head: string | undefined;
   readonly commits: CommitSummary[];
   readonly diff: DiffStat | undefined;
   readonly thread: ThreadEntry[];
@@ -279,6 +281,7 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
     ...(activity === undefined ? {} : { activity }),
+    head,
     commits: range ? await commitsBetween(loom.repo, range.base, range.head) : [],
     diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
     thread: readThread(loom.log, id),

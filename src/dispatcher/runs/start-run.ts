@@ -15,7 +15,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { copyFiles } from "../enclosure/copy-files.ts";
 import type { Enclosure } from "../enclosure/enclose.ts";
-import { makeRunCopy } from "../enclosure/run-copy.ts";
+import { GIVEN, makeRunCopy } from "../enclosure/run-copy.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { approvalOf, doorAt, toldPlan } from "../gates/plan-gate.ts";
@@ -39,9 +39,6 @@ import { StepInterrupted } from "./refuse-start.ts";
 import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
 import { type AgentStart, encloseAgent, prepareStart } from "./start-agent.ts";
 import { addStranded } from "./stranded.ts";
-
-/** The text that the agent was given, beside the run's other files: claims are the difference to it. */
-export const GIVEN = "given.md";
 
 /** One run, before it is started. */
 interface Coming {

@@ -1,3 +1,4 @@
+import type { GateRecord } from "../../gate/gate-record.ts";
 import { nextTodo, type PlanDoc, type Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { hasProvenance } from "../../plan/todos/provenance.ts";
@@ -121,7 +122,7 @@ function decideOpen(view: PlanView, now: number): Step {
   // Words that came before the design reach the designer; TODOs of theirs alone would pass for the whole plan.
   if (isDesignDue(record, view.doc)) return { kind: "begin-side", stage: "designer" };
   if (view.bus.pending.length > 0) return { kind: "begin-side", stage: "triage" };
-  return decideNext(view);
+  return decideNext(view, now);
 }
 
 /** What a plan does in place of being implemented. The designer, and what ended before the door was closed, are not held. */
@@ -137,10 +138,14 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
   if (door.kind === "due") return { kind: record.status === "review" ? "reopen" : "open-gate" };
-  const { openedAt, remindedAt = openedAt, expiresAt } = door.gate;
+  return waitAtGate(view, door.gate, now);
+}
+
+function waitAtGate({ record, remindAfterMs }: PlanView, gate: GateRecord, now: number): Step {
+  const { openedAt, remindedAt = openedAt, expiresAt } = gate;
   const expiry = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
   if (now >= expiry) return { kind: "expire-gate" };
-  const reminder = Date.parse(remindedAt) + view.remindAfterMs;
+  const reminder = Date.parse(remindedAt) + remindAfterMs;
   if (now >= reminder) return { kind: "remind-of-gate" };
   return {
     kind: "wait",
@@ -251,7 +256,7 @@ function decideAgent({ agent, record }: PlanView): Step {
   }
 }
 
-function decideNext(view: PlanView): Step {
+function decideNext(view: PlanView, now: number): Step {
   const { record, doc } = view;
   const next = doc ? nextTodo(doc) : { kind: "none" as const };
   switch (next.kind) {
@@ -264,11 +269,20 @@ function decideNext(view: PlanView): Step {
         hint: `${howToUnblock(record.id, next.todo)}, then run \`prloom unblock ${record.id}\`.`,
       };
     case "all-done":
-      if (record.status === "review") return waits("in review");
-      return isEndReviewDue(view) ? { kind: "begin-side", stage: "reviewer" } : { kind: "finish" };
+      return decideDoneTodos(view, now);
     case "todo":
       return record.status === "review" ? { kind: "reopen" } : { kind: "begin-todo", todo: next.todo };
   }
+}
+
+/** Reviewed, looked at by plugins, approved, ready. What changes afterwards goes the same way again. */
+function decideDoneTodos(view: PlanView, now: number): Step {
+  const { record, config, prDoor } = view;
+  if (record.status === "review") return prDoor.kind === "due" ? { kind: "reopen" } : waits("in review");
+  if (isEndReviewDue(view)) return { kind: "begin-side", stage: "reviewer" };
+  if (prDoor.kind === "closed") return waitAtGate(view, prDoor.gate, now);
+  const isApproved = config.ok && config.config.prGated && prDoor.kind === "open";
+  return { kind: isApproved ? "mark-ready" : "finish" };
 }
 
 function howToUnblock(id: string, { state }: Todo): string {

@@ -7,7 +7,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { doorAt, gateOf } from "../gates/plan-gate.ts";
+import { doorAt, gateOf, newestGates } from "../gates/plan-gate.ts";
+import { headSeen, prDoorAt } from "../gates/pr-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { hasBus, homeOf, type Located, worktreeOf } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -62,16 +63,19 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
 }
 
 function gateView(
-  loom: Gated & Configured,
+  loom: Located & Gated & Configured,
   record: PlanRecord,
   text: PlanText | undefined,
-  config: PlanView["config"],
+  wished: PlanView["config"],
 ) {
-  const gate = gateOf(loom, record);
+  const config = wished.ok ? wished.config : { gated: false, prGated: false };
+  const isWithdrawn = gateOf(loom, record)?.state === "withdrawn";
+  const isUntold = newestGates(loom, record).some(({ told, state }) => told !== state);
   return {
-    door: config.ok ? doorAt(loom, record, text, config.config) : ({ kind: "open" } as const),
-    ...(gate?.state === "withdrawn" ? { withdrawn: true as const } : {}),
-    ...(gate && gate.told !== gate.state ? { untold: true as const } : {}),
+    door: doorAt(loom, record, text, config),
+    prDoor: prDoorAt(loom, record, { text, config, head: config.prGated ? headSeen(loom, record) : undefined }),
+    ...(isWithdrawn ? { withdrawn: true as const } : {}),
+    ...(isUntold ? { untold: true as const } : {}),
     remindAfterMs: loom.config.gates.remindAfterMs,
   };
 }

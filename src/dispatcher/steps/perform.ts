@@ -1,6 +1,6 @@
 import type { PlanConfig } from "../../config/presets.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { beginFinish, commitTodo, publishTodo, tickTodo } from "../acceptance/commit-todo.ts";
+import { beginFinish, commitTodo, finishPlan, publishTodo, tickTodo } from "../acceptance/commit-todo.ts";
 import { verify } from "../acceptance/verify.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
@@ -75,6 +75,7 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   publish: (loom, { record }) => publishTodo(loom, record),
   "settle-side": configured(settleSide),
   finish: (loom, { record }) => beginFinish(loom, record),
+  "mark-ready": (loom, { record }) => finishPlan(loom, record),
   reopen: (loom, { record }) => changeStatus(loom, record.id, "todos-added"),
   "end-plan": (loom, { record }, { outcome }) => endPlan(loom, record, outcome),
   "clean-worktree": (loom, { record }) => cleanWorktree(loom, record),

@@ -52,6 +52,8 @@ export interface PlanView {
   readonly agent: AgentView;
   /** Whether it may be implemented. */
   readonly door: Door;
+  /** Whether its change request may be marked ready, and merged. */
+  readonly prDoor: Door;
   /** Its approval was taken back. */
   readonly withdrawn?: true;
   /** Something became of its gate that the thread was not told. */
@@ -87,6 +89,7 @@ export type Step =
   | { readonly kind: "publish" }
   | { readonly kind: "settle-side" }
   | { readonly kind: "finish" }
+  | { readonly kind: "mark-ready" }
   | { readonly kind: "reopen" }
   | { readonly kind: "end-plan"; readonly outcome: "merged" | "closed" }
   | { readonly kind: "clean-worktree" };

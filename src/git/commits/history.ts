@@ -16,20 +16,26 @@ export interface DiffStat {
   readonly removed: number;
 }
 
-/** What `head` changed since it left `base`. */
+export interface Range {
+  readonly base: string;
+  readonly head: string;
+}
+
+/** Without programs that the config of an agent might name. */
+function diffArguments(options: readonly string[], { base, head }: Range): string[] {
+  const safe = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
+  return ["diff", "-M", ...safe, ...options, `${base}...${head}`, "--"];
+}
+
+/** What `head` changed since it left `base`, as a patch that can be applied: byte for byte. */
+export async function readDiff(repo: Repository, range: Range, options: readonly string[]): Promise<Buffer> {
+  const args = diffArguments(["--no-color", ...options], range);
+  return Buffer.from((await gitAt(repo, args, { encoding: "latin1" })).stdout, "latin1");
+}
+
+/** The same as numbers. */
 export async function diffStat(repo: Repository, base: string, head: string): Promise<DiffStat> {
-  const args = [
-    "diff",
-    "--numstat",
-    "-M",
-    "-z",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--ignore-submodules=none",
-    `${base}...${head}`,
-    "--",
-  ];
-  const fields = await (await gitAt(repo, args)).entries();
+  const fields = await (await gitAt(repo, diffArguments(["--numstat", "-z"], { base, head }))).entries();
   const files: FileStat[] = [];
   for (let index = 0; index < fields.length; index += 1) {
     const [added = "", removed = "", name = ""] = (fields[index] ?? "").split("\t");

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { gitAt, type Repository } from "../repository.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
 
 export interface DiffOrder {
@@ -8,21 +9,19 @@ export interface DiffOrder {
   readonly file: string;
 }
 
+const DIFF = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none", "-M"];
+
 /** Writes how two commits or trees differ into a file: a change may be larger than memory. */
 export async function writeDiff(worktree: Worktree, { from, to, file }: DiffOrder): Promise<void> {
-  const args = [
-    "diff",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-    "--ignore-submodules=none",
-    "-M",
-    `--output=${file}`,
-    from,
-    to,
-    "--",
-  ];
-  await gitIn(worktree, args);
+  await gitIn(worktree, [...DIFF, `--output=${file}`, from, to, "--"]);
+}
+
+/**
+ * The same for people who decide about it: attributes of the branch could say that a file is not to be shown, and none are
+ * found where there is no working tree.
+ */
+export async function writeWholeDiff(repo: Repository, { from, to, file }: DiffOrder): Promise<void> {
+  await gitAt(repo, [...DIFF, `--output=${file}`, from, to, "--"], { cwd: repo.commonDir });
 }
 
 export interface Beginning {

@@ -234,15 +234,20 @@ function threw(services: HookServices, scope: HookScope, thrown: Calling & { err
   if (services.stopSignal.aborted) return brokenOff(scope, thrown);
   if (passesByItself(error) && isRetried(call)) return putOff(services, scope, thrown);
   const marks = call.marks?.("threw") ?? {};
+  const file = error instanceof WrongReturn ? undefined : services.keepStack?.(handler, error);
+  const stack = file === undefined ? "" : ` (stack: ${file})`;
   if (!isRetried(call)) {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });
-    tell(services, scope, { level: "warn", text: `${handler} ${what}: ${reason}` });
+    tell(services, scope, { level: "warn", text: `${handler} ${what}: ${reason}${stack}` });
     return { kind: "failed", reason };
   }
   const settled = scope.bus.settle({ record, handler, outcome: "threw", reason, marks }, { sync });
   const when = settled === "dead" ? "" : nextCall(services, scope, { record, handler });
   const count = `attempt ${attempts} of ${scope.bus.limits().maxAttempts}`;
-  tell(services, scope, { level: "warn", text: `${handler} ${what} on ${record} (${count}${when}): ${reason}` });
+  tell(services, scope, {
+    level: "warn",
+    text: `${handler} ${what} on ${record} (${count}${when}): ${reason}${stack}`,
+  });
   if (settled === "dead") return dead(services, scope, { call, handler, reason });
   return { kind: "waiting", until: waitUntil(services, scope, { record, handler }) };
 }

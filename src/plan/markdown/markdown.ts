@@ -1,3 +1,5 @@
+import { groupsOf } from "../checklists/groups.ts";
+import { isToDo } from "../checklists/heading-words.ts";
 import { orderProblems } from "../todos/next-todo.ts";
 import { type TaskItem, type Todo, taskItemOf, todoHash } from "../todos/todo.ts";
 import { type Block, beforeIndent, blocksOf, lineEnd, nextLine } from "./blocks.ts";
@@ -91,6 +93,11 @@ export function headingKey(heading: string): string {
 export function isTodoHeading(heading: string): boolean {
   const key = headingKey(heading);
   return key === "todo" || key === "todos";
+}
+
+/** Whether the text says itself which its TODOs are. */
+export function hasTodoSection({ sections }: Pick<PlanDoc, "sections">): boolean {
+  return sections.some(({ heading }) => isTodoHeading(heading));
 }
 
 /** The first section with that heading. */
@@ -200,12 +207,14 @@ function dependsOnIn(text: string, sections: readonly SectionNodes[]): string[] 
 
 /** Checkboxes in a plan that has no TODO section: a likely mistake, so it is told. */
 function homelessTasks(text: string, blocks: readonly Block[], sections: readonly SectionNodes[]): string[] {
-  if (sections.some((section) => isTodoHeading(section.heading))) return [];
-  const items = blocks.filter(isList).flatMap((list) => list.children);
-  const count = items.filter((item) => taskItemOf(item, text) !== undefined).length;
+  if (hasTodoSection({ sections })) return [];
+  const groups = groupsOf(text, blocks).filter(({ kind, boxes }) => isToDo(kind) && boxes.length > 0);
+  const count = groups.reduce((sum, { boxes }) => sum + boxes.length, 0);
   if (count === 0) return [];
+  const headings = groups.map(({ heading }) => heading).filter((heading) => heading !== "");
+  const where = headings.length === 0 ? "" : ` below ${shortLine(headings.map((one) => `"${one}"`).join(", "))}`;
   return [
-    `There is no "## TODO" section, so ${count} checkbox ${count === 1 ? "item is" : "items are"} not read as TODOs.`,
+    `There is no "## TODO" section, so ${count} checkbox ${count === 1 ? "item" : "items"}${where} ${count === 1 ? "is" : "are"} not read as TODOs. Put ${count === 1 ? "it" : "them"} below "## TODO", or make the plan with \`prloom new --file\`.`,
   ];
 }
 

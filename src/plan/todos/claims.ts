@@ -19,6 +19,8 @@ export interface Claims {
   /** Why it is blocked, if the run said so. */
   readonly reason?: string;
   readonly appended: readonly AppendedLines[];
+  /** Why the TODO is done though nothing changed. */
+  readonly nothingToChange?: string;
   /** Why nothing that the run wrote into its copy counts. */
   readonly unread?: string;
   /** Everything else that changed, told and shown; it is recorded, not applied. */

@@ -1,4 +1,4 @@
-import { reasonInLines, reasonInText, type Todo } from "./todo.ts";
+import { reasonInLines, reasonInText, type Todo, todoTitle } from "./todo.ts";
 
 export type NextTodo =
   | { readonly kind: "todo"; readonly todo: Todo }
@@ -17,6 +17,8 @@ export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {
   for (const todo of todos) {
     if (todo.state === "done") continue;
     if (todo.state === "blocked") return { kind: "blocked", todo, reason: blockedReason(todo) };
+    if (isEmpty(todo))
+      return { kind: "blocked", todo, reason: `TODO ${todo.index + 1} is empty: nothing says what to do.` };
     const after = todo.settings.after ?? [];
     if (after.length > 0) {
       const reason = orderProblem(todo, { after, todos, known });
@@ -25,6 +27,10 @@ export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {
     if (after.every((number) => todos[number - 1]?.state === "done")) return { kind: "todo", todo };
   }
   return { kind: "all-done" };
+}
+
+function isEmpty(todo: Todo): boolean {
+  return todoTitle(todo) === "" && todo.context === "";
 }
 
 /** What of `after:` will block the plan sooner or later: told when the plan is written, and not only when it stands still. */

@@ -1,7 +1,7 @@
 import { PrloomError } from "../../kernel/errors.ts";
 import { LOG_HEADINGS, requireReadable } from "../edit-plan.ts";
 import { linesOf } from "../markdown/blocks.ts";
-import { headingKey, isTodoHeading, type ParsedPlan, type Section } from "../markdown/markdown.ts";
+import { hasTodoSection, headingKey, isTodoHeading, type ParsedPlan, type Section } from "../markdown/markdown.ts";
 import { applyEdits, type Edit } from "../markdown/text-edits.ts";
 import { carryOver } from "./merge-todos.ts";
 
@@ -49,10 +49,6 @@ export function sectionText(plan: ParsedPlan, section: Pick<Section, "start" | "
 
 export function isTodo(section: Section): boolean {
   return isTodoHeading(section.heading);
-}
-
-export function hasTodoSection(plan: ParsedPlan): boolean {
-  return plan.doc.sections.some(isTodo);
 }
 
 const LOG_KEYS: ReadonlySet<string> = new Set(LOG_HEADINGS.map(headingKey));
@@ -104,7 +100,7 @@ function todoHeading(
   incoming: ParsedPlan,
   base: ParsedPlan,
 ): { start: number; end: number } | undefined {
-  if (hasTodoSection(incoming) || !hasTodoSection(base)) return undefined;
+  if (hasTodoSection(incoming.doc) || !hasTodoSection(base.doc)) return undefined;
   const section = current.doc.sections.findLast(isTodo);
   if (!section || carryOver(current, incoming, base).kept.length === 0) return undefined;
   return { start: section.start, end: section.bodyStart };

@@ -1,18 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { blocksOf, linesOf, newlineOf, nextLine } from "../markdown/blocks.ts";
 import { contentEnd, insertLines } from "../markdown/encoding.ts";
-import { headingKey, type ParsedPlan, type PlanDoc, parsePlan, type Section } from "../markdown/markdown.ts";
-import { applyEdits, type Edit } from "../markdown/text-edits.ts";
-import { visibleText } from "../markdown/visible.ts";
 import {
   hasTodoSection,
-  isLog,
-  isTodo,
-  readForMerge,
-  sectionText,
-  unmergeable,
-  withOurSections,
-} from "./merge-sections.ts";
+  headingKey,
+  type ParsedPlan,
+  type PlanDoc,
+  parsePlan,
+  type Section,
+} from "../markdown/markdown.ts";
+import { applyEdits, type Edit } from "../markdown/text-edits.ts";
+import { visibleText } from "../markdown/visible.ts";
+import { isLog, isTodo, readForMerge, sectionText, unmergeable, withOurSections } from "./merge-sections.ts";
 import { carryOver, type ExpectedTodo, todoSource } from "./merge-todos.ts";
 
 /** Ways to write the same result; the first one that reads back as it was meant is taken. */
@@ -147,7 +146,7 @@ function stayingSections(merge: Merge, doc: PlanDoc): Staying[] {
 
 /** Whether the TODOs stay as they are here, to the letter. */
 function todosStay({ current, incoming, base }: Merge): boolean {
-  if (!hasTodoSection(incoming)) return base === undefined || !hasTodoSection(base);
+  if (!hasTodoSection(incoming.doc)) return base === undefined || !hasTodoSection(base.doc);
   const sources = (plan: ParsedPlan) => plan.doc.sections.filter(isTodo).map((section) => sectionText(plan, section));
   const headings = (plan: ParsedPlan) => plan.doc.sections.filter(isTodo).map(({ heading }) => headingKey(heading));
   return (

@@ -41,6 +41,8 @@ const created = (meta: object, text?: string) => ({
   ...(text === undefined ? {} : { text }),
 });
 const text = upsert({ planMarkdown: NEW });
+const ISSUE = "Words.\n\n### Tasks\n- [ ] a\n- [ ] c\n";
+const FROM_ISSUE = "Words.\n\n## TODO\n\n- [ ] a\n- [ ] c\n";
 
 const table: [name: string, view: UpsertView, payload: RawUpsert, expected: object][] = [
   ["no plan", { running: false }, upsert({ planMarkdown: "x\n", title: "T" }), created({}, "## Title\n\nT\n\nx\n")],
@@ -129,6 +131,31 @@ const table: [name: string, view: UpsertView, payload: RawUpsert, expected: obje
   ["active, blocked", view({ status: "active", current, blocked }), text, changed("home", MERGED)],
   ["review", view({ status: "review" }), text, changed("home", MERGED)],
   ["done", view({ status: "done" }), text, created({}, NEW)],
+  ["no plan, an issue", { running: false }, upsert({ planMarkdown: ISSUE }), created({}, FROM_ISSUE)],
+  [
+    "no plan, an issue that is not clear",
+    { running: false },
+    upsert({ planMarkdown: "## A\n- [ ] a\n\n## B\n- [ ] b\n" }),
+    created({}, "## A\n- [ ] a\n\n## B\n- [ ] b\n"),
+  ],
+  [
+    "no plan, an issue whose tasks are done",
+    { running: false },
+    upsert({ planMarkdown: "## Tasks\n- [x] a\n" }),
+    { kind: "refused", reason: "every task in its text is ticked: there is nothing to do" },
+  ],
+  [
+    "active, an issue in which a task was added",
+    view({ status: "active" }, { text: FROM_ISSUE.replace("[ ] a", "[x] a"), upserted: FROM_ISSUE }),
+    upsert({ planMarkdown: `${ISSUE}- [ ] d\n` }),
+    changed("home", `${FROM_ISSUE.replace("[ ] a", "[x] a")}- [ ] d\n`),
+  ],
+  [
+    "active, designed before the tasks of issues were understood",
+    view({ status: "active" }, { text: `${ISSUE}\n## TODO\n\n- [ ] designed\n`, upserted: ISSUE }),
+    upsert({ planMarkdown: ISSUE }),
+    unchanged,
+  ],
   ["deleted", view({ deleted: { at, reason: "deleted" } }), text, created({}, NEW)],
 ];
 for (const [name, given, payload, expected] of table) {

@@ -112,20 +112,30 @@ describe("what a poll brings and prloom cannot take", () => {
 
   it("is counted when it is a flood, and noted when it cannot be kept", () =>
     onBench(async (bench) => {
-      const huge = event("huge", { body: "x".repeat(20_000), severity: "loud" });
+      // As long as a comment can be: several have room.
+      const long = [1, 2, 3].map((n) => event(`long-${n}`, { body: "x".repeat(65_536), severity: "loud" }));
+      await poll(bench, { events: long, state: 1 });
+      reviveAll(bench);
+      const repair: Bridge["repair"] = (_ctx, item) => ({ ...(item as object), severity: "error" });
+      assert.equal((await poll(bench, { events: [], state: 1 }, { repair })).events, 3);
+      const huge = event("huge", { body: "x".repeat(1_200_000), severity: "loud" });
+      const more = event("more", { body: "x".repeat(1_200_000), severity: "loud" });
       const date = event("date", { context: { at: new Date(0) } });
-      await poll(bench, { events: [huge, date], state: 1 });
-      assert.match(reasons(bench).join("\n"), /"huge": severity .* \(not kept: it has \d+ characters\)/);
+      await poll(bench, { events: [huge], state: 1 });
+      bench.reopen();
+      await poll(bench, { events: [more, date], state: 1 });
+      assert.doesNotMatch(reasons(bench).join("\n"), /"huge".*not kept/);
+      assert.match(reasons(bench).join("\n"), /"more": severity .* \(not kept: it has \d+ characters\)/);
       assert.match(reasons(bench).join("\n"), /"date": .*Date.* \(not kept: it is not JSON\)/);
       reviveAll(bench);
       await poll(bench, { events: [], state: 1 });
-      assert.equal(bench.bus.deadLetters().length, 2);
+      assert.equal(bench.bus.deadLetters().length, 3);
       const flood = Array.from({ length: 250 }, (_, n) => event(`bad-${n}`, { severity: "loud" }));
       for (let time = 1; time <= 3; time += 1) {
         await poll(bench, { events: flood, state: 2 });
         bench.reopen();
         assert.equal(bench.bus.deadLetters().length, 101);
-        assert.equal(reasons(bench).filter((reason) => /^at least 152 more items/.test(reason)).length, 1);
+        assert.equal(reasons(bench).filter((reason) => /^at least 153 more items/.test(reason)).length, 1);
       }
       const size = bench.lines("settled").length;
       await poll(bench, { events: flood, state: 2 });

@@ -67,6 +67,24 @@ export const takenBack: Scenario = async (project, point) => {
   return { plans: [first], neverBegun: ["second"] };
 };
 
+/** Two changes are shown, approved and ready. Where the decision itself is killed, the answer is given again. */
+export const prGated: Scenario = async (project, point) => {
+  project.config({ gates: { pr: true, advisory: true } });
+  const plans = twoPlans(project);
+  await crash(project, point);
+  for (const id of IDS) {
+    assert.equal(project.record(id).changeRequest?.ready, false);
+    const { code, stderr } = await project.cli(["approve", id]);
+    assert.equal(code, 0, stderr);
+  }
+  await finish(project);
+  for (const id of IDS) {
+    await onceEach(project, id, [["approved", 0]]);
+    assert.equal(project.record(id).changeRequest?.ready, true);
+  }
+  return { plans };
+};
+
 function ageGates(project: Project): void {
   const folder = join(project.authority, "gates");
   for (const name of readdirSync(folder)) {
@@ -87,7 +105,7 @@ async function onceEach(project: Project, id: string, expected: readonly Ended[]
   );
   const count = (part: string): number => thread.filter(({ body }) => body.includes(part)).length;
   for (const [at, { gateId }] of gates.entries()) {
-    assert.equal(count(`**The plan waits for your answer** (gate ${gateId}`), 1, "posts");
+    assert.equal(count(`waits for your answer** (gate ${gateId}`), 1, "posts");
     assert.equal(count(`(gate ${gateId})`), expected[at]?.[2] ?? 1, "what became of it");
   }
   const bus = join(project.authority, "plans", id, "bus");

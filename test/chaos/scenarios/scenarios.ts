@@ -9,7 +9,7 @@ import type { ExpectedPlan } from "../invariants/invariants.ts";
 import { outsideProblems } from "../invariants/outside-invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
-import { gated } from "./gate-scenario.ts";
+import { gated, prGated } from "./gate-scenario.ts";
 import { edited, paused, putBack, reloaded } from "./person-scenarios.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
 import { crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
@@ -152,8 +152,8 @@ const merge: Scenario = async (project, point) => {
     assert.equal(project.record(id).outcome, "merged");
     assert.equal(project.git("show", `main:work-${id}.txt`), "begin make one\nmiddle make one\nend make one\n");
   }
-  const merges = project.git("log", "--merges", "--format=%s", "main").trim().split("\n");
-  assert.deepEqual(merges, ["Merge Plan second", "Merge Plan first"]);
+  const subjects = project.git("log", "--format=%s", "main").trim().split("\n");
+  assert.deepEqual(subjects.slice(0, -1), ["Plan second", "Plan first"]);
   return { plans: [], ended: ["first", "second"], endedWithWorktree: ["first", "second"] };
 };
 
@@ -267,6 +267,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "merge:merged": merge,
   "merge:written": mergeByComment,
   "pause:noted": paused,
+  "pr-gate:opened": prGated,
   "put-back:removed": putBack,
   "rebase:rebased": rebased,
   "recover:ended": recovery,

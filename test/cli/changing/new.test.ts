@@ -122,6 +122,47 @@ describe("new", { concurrency: 2 }, () => {
     assert.equal(code, 1);
   });
 
+  it("finds the TODOs of an issue, and tells where and what it left out", async () => {
+    const file = join(repository.root, "My Feature Request.md");
+    const body =
+      "It is slow.\n\n### Tasks\n- [ ] Cache it\n- [x] Measure it\n\n### Acceptance criteria\n- [ ] Under 100 ms\n";
+    writeFileSync(file, body);
+    const { stdout } = await repository.run(["new", "--file", file]);
+    assert.match(stdout, /^my-feature-request {2}My Feature Request/);
+    assert.match(
+      stdout,
+      /^ {2}2 TODOs from what stands below "Tasks"\n {2}left out: 1 below "Acceptance criteria": conditions$/m,
+    );
+    assert.deepEqual(
+      parsePlan(textOf("my-feature-request")).todos.map(({ text, state }) => [text, state]),
+      [
+        ["Cache it", "open"],
+        ["Measure it", "done"],
+      ],
+    );
+    const criteria = ["--stdin", "--id", "criteria", "--todos-from", "acceptance criteria"];
+    assert.equal((await made(criteria, body)).todos, 1);
+    assert.equal((await made(["--stdin", "--id", "designed", "--todos-from", "none"], body)).todos, 0);
+    assert.equal(parsePlan(textOf("designed")).problems.length, 1);
+  });
+
+  it("asks where the TODOs of an issue are when it is not clear, and starts nothing that is done", async () => {
+    const unclear = await repository.run(["new", "--stdin"], { input: "## Goals\n- [ ] a\n\n## Tasks\n- [ ] b\n" });
+    assert.equal(unclear.code, 2);
+    assert.match(
+      unclear.stderr,
+      /below "Goals", "Tasks"\. \[usage\]\n {2}hint: Type one of: --todos-from "Goals", --todos-from "Tasks"/,
+    );
+    const wrong = await repository.run(["new", "--stdin", "--todos-from", "Chores"], { input: "## Goals\n- [ ] a\n" });
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /below a heading "Chores"\. \[usage\]\n {2}hint: Type one of: --todos-from "Goals"/);
+    const ticked = await repository.run(["new", "--stdin"], { input: "## Tasks\n- [x] b\n" });
+    assert.equal(ticked.code, 1);
+    assert.match(ticked.stderr, /Every task below "Tasks" is ticked/);
+    const titled = await repository.run(["new", "x", "--todos-from", "Tasks"]);
+    assert.equal(titled.code, 2);
+  });
+
   it("reads back what was given, or refuses it", thorough, () => {
     const words = fc.oneof(
       fc.string({ unit: "binary" }),

@@ -40,8 +40,9 @@ describe("start", { concurrency: 2 }, () => {
     assert.match((await run(["logs", "first", "--run", "9"])).stderr, /\[run-not-found\]/);
     const merged = await run(["merge", "first"]);
     assert.match(merged.stdout, /git log [0-9a-f]{12}/);
-    assert.match(git(root, "log", "--format=%s", "main"), /^Merge First$/m);
-    assert.deepEqual(JSON.parse((await run(["clean", "--json"])).stdout), { removed: ["first"] });
+    assert.match(git(root, "log", "--format=%s", "main"), /^First$/m);
+    const cleaned = JSON.parse((await run(["clean", "--json"])).stdout);
+    assert.deepEqual(cleaned, { removed: ["first"], branches: { deleted: [], merged: ["first"] } });
   });
 
   it("lists at its end what stands still and why, in plain lines", thorough, async (t) => {

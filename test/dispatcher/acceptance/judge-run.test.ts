@@ -31,6 +31,7 @@ const good: RunEvidence = {
   scope: [],
   maxDeletions: { files: 200, percent: 20 },
 };
+const nothing = { tick: "done" as const, nothingToChange: "it is there", appended: [] };
 const none = { tick: "none" as const, appended: [] };
 
 const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["kind"], detail?: RegExp][] = [
@@ -48,6 +49,14 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["
   ["files make a repository, not ticked", { changes: { ...changes, refused }, claims: none }, "again", /not ticked/],
   ["only prloom/ changed", { changes: { ...changes, files: [], onlyProtected: true } }, "again", /under prloom/],
   ["nothing expected", { changes: { ...changes, files: [] }, expects: "none" }, "accept"],
+  ["nothing to change, and nothing changed", { claims: nothing, changes: { ...changes, files: [] } }, "accept"],
+  ["nothing to change, and something changed", { claims: nothing }, "again", /nothing-to-change.*but `a` changed/],
+  [
+    "nothing to change, where files are expected",
+    { claims: nothing, changes: { ...changes, files: [] }, expects: "files src/*.ts" },
+    "again",
+    /no file changed/,
+  ],
   ["the expected file", { expects: "files src/*.ts", changes: { ...changes, files: ["src/a.ts"] } }, "accept"],
   ["not the expected file", { expects: "files src/*.ts" }, "again", /src\/\*\.ts/],
   ["one of several", { expects: "files src/{a,b}.[tj]s", changes: { ...changes, files: ["src/b.js"] } }, "accept"],

@@ -102,7 +102,11 @@ test("a plan whose worktree `clean` removed is looked at, and told of, at once, 
       const wake = (id?: string): void => void woken.push(id);
       const unheard = { wakeBus: () => undefined, runEnded: () => undefined, settled: async () => undefined };
       loom.listen({ ...unheard, wake, poll: async () => [] });
-      assert.deepEqual(await cleanPlans(loom, undefined), { removed: ["a"], left: {} });
+      assert.deepEqual(await cleanPlans(loom, undefined, false), {
+        removed: ["a"],
+        left: {},
+        branches: { deleted: [], merged: [] },
+      });
       assert.deepEqual(woken, ["a"]);
     });
   }));

@@ -112,6 +112,42 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     { door: closed, record: { hook: { point: "beforeTodo", id: "x" } } },
     "wait",
   ],
+  ["what is done is shown after plugins have looked", { prDoor: due, text: DONE }, "finish"],
+  ["at the gate of its change it waits", { prDoor: closed, text: DONE }, "wait", /prloom approve p/],
+  [
+    "at the gate of its change comments are triaged",
+    { prDoor: closed, text: DONE, bus: { pending: ["e"] } },
+    "begin-side",
+  ],
+  ["at the gate of its change a new TODO is done first", { prDoor: closed }, "begin-todo"],
+  [
+    "at the gate of its change people are reminded",
+    { prDoor: { ...closed, gate: { ...gate, openedAt: long } }, text: DONE },
+    "remind-of-gate",
+  ],
+  [
+    "at the gate of its change it expires",
+    { prDoor: { ...closed, gate: { ...gate, expiresAt: long } }, text: DONE },
+    "expire-gate",
+  ],
+  [
+    "an approved change is ready without another look of plugins",
+    { text: DONE, config: { ok: true, config: { prGated: true } as never } },
+    "mark-ready",
+  ],
+  ["without gates it is finished", { text: DONE }, "finish"],
+  [
+    "a change in review that is not the approved one",
+    { prDoor: due, text: DONE, record: { status: "review" } },
+    "reopen",
+  ],
+  ["a change is not shown before its plan is approved", { prDoor: due, door: due }, "open-gate"],
+  [
+    "while the plan is paused nothing is shown",
+    { prDoor: due, text: DONE, record: { paused: true } },
+    "wait",
+    /paused/,
+  ],
 ];
 
 for (const [name, change, expected, detail] of TABLE) {

@@ -42,6 +42,7 @@ export function planView({ record, text, bus, ...rest }: ViewChange): PlanView {
     change: "none",
     slots: { agent: true, open: true },
     agent: { kind: "free" },
+    prDoor: { kind: "open" },
     door: { kind: "open" },
     remindAfterMs: 1000,
     cleanAfterMs: 1000,

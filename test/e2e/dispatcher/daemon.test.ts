@@ -138,7 +138,7 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     project.plan("one", ["one"]);
     const daemon = await startDaemon(project, { PATH: `${bin}:${process.env.PATH}` });
     await daemon.said("one", /in review/);
-    const merging = project.cli(["merge", "one"]);
+    const merging = project.cli(["merge", "one", "--merge"]);
     await appears(at);
     await project.cli(["comment", "one", "Please do more."]);
     project.plan("other", ["two"]);

@@ -184,14 +184,83 @@ describe("commands", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "main:work.txt"), "both\n");
   });
 
+  test("diff shows what a plan and each TODO changed, as a patch that can be applied", async () => {
+    const project = fresh();
+    project.plan("two", ["one", "two \x1b[2Jwipe"]);
+    assert.match((await project.cli(["diff", "two"])).stdout, /^two has changed nothing so far\.$/m);
+    await project.work();
+    const whole = await project.cli(["diff", "two"]);
+    assert.equal(whole.stdout, project.git("diff", "--binary", `main...${project.record("two").branch}`));
+    const first = await project.cli(["diff", "two", "--todo", "1"]);
+    assert.match(first.stdout, /^\+one$/m);
+    assert.doesNotMatch(first.stdout, /wipe/);
+    const stat = JSON.parse((await project.cli(["diff", "two", "--stat", "--json"])).stdout);
+    assert.deepEqual(stat.files, [{ path: "work.txt", added: 2, removed: 0 }]);
+    const none = await project.cli(["diff", "two", "--todo", "3"]);
+    assert.deepEqual([none.code, /has no TODO 3; it has 2/.test(none.stderr)], [2, true]);
+  });
+
+  test("merge makes one commit unless told otherwise, and removes what is asked for", async () => {
+    const project = fresh();
+    const merged = async (id: string, ...flags: string[]) => {
+      project.plan(id, [`${id} one`, `${id} two`]);
+      await project.work();
+      const before = project.git("rev-parse", "main").trim();
+      const { code, stdout, stderr } = await project.cli(["merge", id, ...flags]);
+      assert.equal(code, 0, stderr);
+      const log = project.git("log", "--reverse", "--format=%s|%p|%b", `${before}..main`);
+      return { stdout, commits: log.trim().split(/\n(?=[^\n]*\|)/) };
+    };
+    const squashed = await merged("squashed");
+    assert.equal(squashed.commits.length, 1);
+    assert.match(squashed.commits[0] ?? "", /^Plan squashed\|\w+\|- squashed one\n- squashed two\n\nPlan: squashed/);
+    assert.match(squashed.stdout, /as one commit \(`--merge` and `--rebase` keep/);
+    const joined = await merged("joined", "--merge", "--delete-branch");
+    assert.deepEqual(joined.commits.map((line) => line.split("|")[0]).sort(), [
+      "Merge Plan joined",
+      "joined one",
+      "joined two",
+    ]);
+    assert.equal(project.git("branch", "--list", "prloom/joined"), "");
+    assert.equal(existsSync(project.worktree("joined")), false);
+    const replayed = await merged("replayed", "--rebase");
+    assert.deepEqual(
+      replayed.commits.map((line) => line.split("|")[0]),
+      ["replayed one", "replayed two"],
+    );
+    assert.equal((await project.cli(["merge", "replayed", "--rebase", "--merge"])).code, 2);
+    // A branch that went on since is not deleted.
+    project.git(
+      "-C",
+      project.worktree("replayed"),
+      "-c",
+      "user.name=P",
+      "-c",
+      "user.email=p@x",
+      "commit",
+      "-q",
+      "--allow-empty",
+      "-m",
+      "more",
+    );
+    const cleaned = await project.cli(["clean", "--branches"]);
+    assert.match(cleaned.stdout, /^deleted the branch of squashed$/m);
+    assert.deepEqual(project.git("branch", "--list", "prloom/*").trim().split(/\s+/), ["prloom/replayed"]);
+  });
+
   test("clean removes the worktrees of merged plans, and only those", async () => {
     const project = fresh();
     project.plan("merged", ["one"]);
     project.plan("open", ["[no-change] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
-    await project.work();
+    const ended = await project.cli(["start", "--until-idle", "--fail-if-blocked"]);
+    assert.equal(ended.code, 1, ended.stdout);
+    assert.equal((await project.cli(["start", "--fail-if-blocked"])).code, 2);
     assert.equal((await project.cli(["merge", "merged"])).code, 0);
     const cleaned = await project.cli(["clean", "--json"]);
-    assert.deepEqual(JSON.parse(cleaned.stdout), { removed: ["merged"] });
+    assert.deepEqual(JSON.parse(cleaned.stdout), {
+      removed: ["merged"],
+      branches: { deleted: [], merged: ["merged"] },
+    });
     assert.equal(existsSync(project.worktree("merged")), false);
     assert(existsSync(project.worktree("open")));
     assert.equal(project.git("show", "main:work.txt"), "one\n");

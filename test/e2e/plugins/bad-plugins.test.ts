@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import { projectMaker } from "../../testing/projects.ts";
@@ -81,6 +82,8 @@ test("a plugin that misbehaves in every way: each outcome is defined, others go 
   const reasonOf = (id: string) => plans.find(({ planId }) => planId === id)?.blocked?.reason ?? "";
   assert.match(reasonOf("number"), /plugin planBad failed in beforeTodo: beforeTodo returned a number/);
   assert.match(reasonOf("much"), /plugin planBad failed in afterFinish: .*512 KB/);
+  const [, stack = ""] = /threw on one-throws .*\(stack: (.*)\)/.exec(printed) ?? [];
+  assert.match(readFileSync(stack, "utf8"), /^\S+ onEvent:\S+\nError: .*always\n {4}at .*bad\.mjs/m);
 });
 
 test("an event that a plugin puts off for longer than there are dates waits, and can be looked at", async () => {

@@ -1,0 +1,88 @@
+import { PrloomError } from "../../kernel/errors.ts";
+import { withTodos } from "../../plan/checklists/as-plan.ts";
+import { type Checklist, checklistUnder, type LeftOut, readChecklist } from "../../plan/checklists/checklist.ts";
+import { hasTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
+import type { Call } from "../output.ts";
+import { visible } from "../render/safe-text.ts";
+
+/** A text as a plan, with where its TODOs were found in it. */
+export interface ChosenTodos {
+  readonly text: string;
+  readonly from: readonly string[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** Says that the designer is to make the TODOs. */
+const NONE = "none";
+
+/** Which checkboxes of a text are its TODOs: the rule says it, or the person. */
+export async function chooseTodos(call: Call, text: string, wanted: string | undefined): Promise<ChosenTodos> {
+  if (hasTodoSection(parsePlan(text))) {
+    if (wanted === undefined) return { text, from: [], leftOut: [] };
+    const hint = "Rename that heading, or leave --todos-from out.";
+    throw new PrloomError("usage", "The text has a section `## TODO`, so its TODOs are there.", hint);
+  }
+  const found = readChecklist(text);
+  const chosen = wanted === undefined ? await clear(call, found) : named(text, found, wanted);
+  if (chosen.kind === "none") return { text, from: [], leftOut: chosen.leftOut };
+  const from = chosen.groups.map(({ heading }) => heading);
+  if (chosen.kind === "all-ticked")
+    throw new PrloomError(
+      "plan-invalid",
+      `Every task ${below(from)} is ticked: there is nothing to do.`,
+      'Untick what is to be done, or say where the tasks are: --todos-from "<heading>".',
+    );
+  const plan = withTodos(text, chosen.groups);
+  if (plan !== undefined) return { text: plan, from, leftOut: chosen.leftOut };
+  const hint = "Close what is open in it, such as a code fence or a comment.";
+  throw new PrloomError("plan-invalid", "Something in the text swallows what follows, so no TODO can be added.", hint);
+}
+
+function named(text: string, found: Checklist, wanted: string): Checklist {
+  if (wanted.toLowerCase() === NONE) return { kind: "none", leftOut: found.leftOut };
+  const chosen = checklistUnder(text, wanted);
+  if (chosen) return chosen;
+  const headings = [...found.leftOut, ...(found.kind === "none" ? [] : found.groups)].map(({ heading }) => heading);
+  throw new PrloomError("usage", `No checkbox stands below a heading "${wanted}".`, namesOf(headings));
+}
+
+async function clear(call: Call, found: Checklist): Promise<Checklist> {
+  if (found.kind !== "unclear") return found;
+  const headings = found.groups.map(({ heading }) => heading);
+  if (call.output.terminal && process.stdin.isTTY) {
+    const { isCancel, select } = await import("@clack/prompts");
+    const options = [
+      ...found.groups.map(({ heading, boxes }, index) => ({
+        value: index,
+        label: visible(heading),
+        hint: `${boxes.length} ${boxes.length === 1 ? "task" : "tasks"}`,
+      })),
+      { value: -1, label: "none of them", hint: "the designer agent makes the TODOs" },
+    ];
+    const answer = await select({ message: "Which of these are to be done?", options });
+    if (isCancel(answer)) throw new PrloomError("usage", "No plan was made.", namesOf(headings));
+    const group = found.groups[answer];
+    return group
+      ? { kind: "todos", groups: [group], leftOut: found.leftOut }
+      : { kind: "none", leftOut: found.leftOut };
+  }
+  const what = `It is not clear which checkboxes are to be done: those ${below(headings)}.`;
+  throw new PrloomError("usage", what, namesOf(headings));
+}
+
+function namesOf(headings: readonly string[]): string {
+  const names = [...new Set(headings.filter((heading) => heading !== ""))];
+  const each = [...names.map((name) => JSON.stringify(visible(name))), NONE].map((name) => `--todos-from ${name}`);
+  return `Type one of: ${each.join(", ")} (${NONE}: the designer agent makes them).`;
+}
+
+/** Where tasks stand, for people. */
+export function below(headings: readonly string[]): string {
+  const names = headings.map((heading) => (heading === "" ? "no heading" : `"${visible(heading)}"`));
+  return `below ${names.join(", ")}`;
+}
+
+/** What was not taken, one line for each reason and heading. */
+export function leftOutLines(leftOut: readonly LeftOut[]): string[] {
+  return leftOut.map(({ heading, count, why }) => `${count} ${below([heading])}: ${why}`);
+}

@@ -1,0 +1,184 @@
+import { type MergeOutcome, mergeIntoBase } from "../../git/commits/merge.ts";
+import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { counted } from "../../kernel/words.ts";
+import { titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Publishing, Reporting, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { gateOf } from "../gates/plan-gate.ts";
+import type { Undelivered } from "../messages/messages.ts";
+import type { Located } from "../paths.ts";
+import { endPlan } from "../perform/end-plan.ts";
+import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { deferredComments, unansweredComments } from "../steps/observe.ts";
+import { removeMerged } from "./finish.ts";
+import { refuseUnapproved } from "./unapproved.ts";
+export interface MergeResult {
+  readonly sha?: string;
+  readonly base: string;
+  readonly method: MergeMethod;
+  /** Messages to its agent that it never got. */
+  readonly undelivered: readonly Undelivered[];
+  /** Why its worktree and branch are still there, though they were to go. */
+  readonly left?: readonly string[];
+}
+
+type Merging = Located & Configured & Records & Gated & Buses & Publishing & AtWork & Reporting & Waking;
+
+interface MergeOptions {
+  readonly force: boolean;
+  readonly method?: MergeMethod | undefined;
+  readonly deleteBranch?: boolean;
+}
+
+/** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
+export async function mergePlan(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
+  // What speaks against it is told at once, and asked again when the step that is under way has ended.
+  refuseMerge(loom, requireRecord(loom, id), options);
+  const leave = await loom.occupancy.enterBetweenSteps(id, "merge");
+  try {
+    return await mergeNow(loom, id, options);
+  } finally {
+    leave();
+    loom.wake(id);
+  }
+}
+
+function refuseMerge(loom: Merging, record: PlanRecord, { force }: MergeOptions): void {
+  if (record.status !== "done") refuseUnapproved(loom, record);
+  refuseUnlessReviewed(loom, record);
+  refuseOpened(loom, record);
+  if (!force) refuseUnsettled(loom, record);
+}
+
+async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
+  const { force, method = "squash" } = options;
+  const record = requireRecord(loom, id);
+  const { branch = "", baseBranch = "" } = record;
+  refuseMerge(loom, record, options);
+  const message = mergeMessage(loom, record, method);
+  const outcome = await mergeIntoBase(loom.repo, {
+    branch,
+    base: baseBranch,
+    message,
+    method,
+    identity: loom.identity,
+    made: record.merge,
+    keep: (merge) => {
+      // Asked once more in the last moment: what was said meanwhile would not be looked at afterwards.
+      refuseUnapproved(loom, requireRecord(loom, id), merge.tip);
+      if (!force) refuseUnsettled(loom, requireRecord(loom, id));
+      updateRecord(loom, id, () => ({ merge }));
+      loom.store.sync();
+    },
+    allowRepositories: force,
+  });
+  if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
+  crashPoint("merge:merged");
+  await loom.forge.close(id, "merged");
+  updateRecord(loom, id, (now) =>
+    now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
+  );
+  const undelivered = endPlan(loom, requireRecord(loom, id), "merged");
+  const left = options.deleteBranch ? await removeMerged(loom, requireRecord(loom, id)) : [];
+  const sha = outcome.kind === "merged" ? { sha: outcome.sha } : {};
+  return { ...sha, base: baseBranch, method, undelivered, ...(left.length > 0 ? { left } : {}) };
+}
+
+/** A squash is one commit in place of those of its TODOs, so it says what they were. */
+function mergeMessage(loom: Located & Records, record: PlanRecord, method: MergeMethod): string {
+  const text = planText(loom, record);
+  const title = titleOf(text?.text ?? "", record.id);
+  if (method !== "squash") return `Merge ${title}\n\nPlan: ${record.id}`;
+  const todos = (text?.doc.todos ?? []).filter(({ state }) => state === "done").map((todo) => `- ${todoTitle(todo)}\n`);
+  return `${title}\n\n${todos.length > 1 ? `${todos.join("")}\n` : ""}Plan: ${record.id}`;
+}
+
+type RefusedMerge = Exclude<MergeOutcome, { kind: "merged" | "already" }>;
+
+function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome: RefusedMerge): PrloomError {
+  switch (outcome.kind) {
+    case "conflict":
+      return new PrloomError(
+        "merge-conflict",
+        `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
+        `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`), resolve the conflicts, then run \`prloom merge ${id}\` again.`,
+      );
+    case "checkout-in-the-way":
+      return new PrloomError(
+        "checkout-in-the-way",
+        `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
+        `Commit or stash there (\`git -C ${outcome.path} stash -u\`), or move away what git ignores, then run \`prloom merge ${id}\` again.`,
+      );
+    case "repository":
+      return new PrloomError(
+        "nested-repository",
+        `With ${branch}, git would take a folder of ${baseBranch} for a repository and run what its settings say: ${outcome.files.join(", ")}`,
+        `Rename them on the branch; if they are meant (data of a test), run \`prloom merge ${id} --force\`.`,
+      );
+  }
+}
+
+function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
+  const { id, status } = record;
+  if (status === "done")
+    throw new PrloomError(
+      "plan-state",
+      `${id} is done already (${record.outcome}).`,
+      "There is nothing to merge; `prloom clean` removes its worktree.",
+    );
+  if (status !== "review" || loom.occupancy.agentIn(id) || record.current || record.side) {
+    const hint = record.blocked
+      ? `\`prloom show ${id}\` tells what blocks it; what is committed so far is on branch ${record.branch}, for \`git merge\`.`
+      : `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
+    const at = record.current || record.side ? "being worked on" : status;
+    throw new PrloomError("plan-state", `${id} is ${record.blocked ? "blocked" : at}, not in review.`, hint);
+  }
+}
+
+/** A person who merges should know that something is still open; it would not be looked at afterwards. */
+function refuseUnsettled(loom: Located & Records & Gated & Buses, record: PlanRecord): void {
+  const { id, blocked } = record;
+  const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;
+  if (gateOf(loom, record)?.state === "withdrawn") {
+    const hint = `\`prloom start\` shows the plan again. Approve it, ${anyway}`;
+    throw new PrloomError("plan-state", `The approval of ${id} was withdrawn.`, hint);
+  }
+  if (blocked) {
+    throw new PrloomError(
+      "plan-state",
+      `${id} is blocked: ${blocked.reason}`,
+      `Run \`prloom unblock ${id}\` first, ${anyway}`,
+    );
+  }
+  const [unread, putOff] = [unansweredComments(loom, id), deferredComments(loom, id)];
+  if (unread + putOff > 0) {
+    const wait =
+      unread > 0
+        ? "Let `prloom start --until-idle` answer,"
+        : "A plugin put it off: `prloom status` says which one, why and until when. Wait for it,";
+    const what = counted(unread + putOff, "unanswered comment");
+    throw new PrloomError("plan-state", `${id} has ${what}.`, `${wait} ${anyway}`);
+  }
+  const open = planText(loom, record)?.doc.todos.filter((todo) => todo.state !== "done").length ?? 0;
+  if (open > 0) {
+    throw new PrloomError(
+      "plan-state",
+      `${id} has ${counted(open, "open TODO")}.`,
+      `Let \`prloom start --until-idle\` do them, ${anyway}`,
+    );
+  }
+}
+
+/** What a person is about to change must not be merged meanwhile. */
+function refuseOpened({ occupancy }: AtWork, { id }: PlanRecord): void {
+  const opened = occupancy.personIn(id);
+  if (!opened) return;
+  const hint = `Leave it there (process ${opened.pid}), then run \`prloom merge ${id}\` again.`;
+  throw new PrloomError("plan-state", `${id} is open in another terminal (\`prloom open\`).`, hint);
+}

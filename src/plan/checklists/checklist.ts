@@ -1,0 +1,77 @@
+import { type Group, groupsOf } from "./groups.ts";
+import { isExactTodo, sameHeading } from "./heading-words.ts";
+
+/** Boxes that are not taken as TODOs, and why. */
+export interface LeftOut {
+  readonly heading: string;
+  readonly count: number;
+  readonly why: "placeholders" | "conditions" | "confirmations" | "choices" | "out of scope" | "another group";
+}
+
+/** Which checkboxes of a text are its TODOs. */
+export type Checklist =
+  | { readonly kind: "todos"; readonly groups: readonly Group[]; readonly leftOut: readonly LeftOut[] }
+  /** The same, and all of them are done. */
+  | { readonly kind: "all-ticked"; readonly groups: readonly Group[]; readonly leftOut: readonly LeftOut[] }
+  /** A person must say which. */
+  | { readonly kind: "unclear"; readonly groups: readonly Group[]; readonly leftOut: readonly LeftOut[] }
+  /** The designer makes them. */
+  | { readonly kind: "none"; readonly leftOut: readonly LeftOut[] };
+
+/** Of as many groups as this, side by side, each is a part of the work; two may as well be a choice. */
+const PARTS = 3;
+
+/** Which checkboxes of an issue's body, or of a plan that was not written for prloom, are to be done. */
+export function readChecklist(text: string): Checklist {
+  const all = groupsOf(text);
+  const left = all.filter(({ boxes }) => boxes.length > 0);
+  const work = left.filter(({ kind }) => kind === "work");
+  const others = left.filter(({ kind }) => kind === "other");
+  if (work.length > 0) return fromWork(all, work);
+  if (others.length === 0) return { kind: "none", leftOut: leftOutOf(all, []) };
+  const isOne =
+    others.length === 1 || (others.length >= PARTS && new Set(others.map(({ beside }) => beside)).size === 1);
+  return isOne ? taken(all, others) : unclear(all, others);
+}
+
+function fromWork(all: readonly Group[], work: readonly Group[]): Checklist {
+  const exact = work.filter(({ heading }) => isExactTodo(heading));
+  if (exact.length === 1) return taken(all, exact);
+  return work.length === 1 ? taken(all, work) : unclear(all, work);
+}
+
+/** The group that a person names, whatever it would be taken for; undefined if there is none. */
+export function checklistUnder(text: string, heading: string): Checklist | undefined {
+  const all = groupsOf(text);
+  const named = all.filter((group) => group.boxes.length > 0 && sameHeading(group.heading, heading));
+  return named.length === 0 ? undefined : taken(all, named);
+}
+
+function taken(all: readonly Group[], groups: readonly Group[]): Checklist {
+  const isDone = groups.every(({ boxes }) => boxes.every(({ state }) => state === "done"));
+  return { kind: isDone ? "all-ticked" : "todos", groups, leftOut: leftOutOf(all, groups) };
+}
+
+function unclear(all: readonly Group[], groups: readonly Group[]): Checklist {
+  return { kind: "unclear", groups, leftOut: leftOutOf(all, groups) };
+}
+
+const WHY = {
+  work: "another group",
+  other: "another group",
+  criteria: "conditions",
+  confirmation: "confirmations",
+  choice: "choices",
+  "out-of-scope": "out of scope",
+} as const satisfies Record<Group["kind"], LeftOut["why"]>;
+
+function leftOutOf(all: readonly Group[], chosen: readonly Group[]): LeftOut[] {
+  return all.flatMap((group) => {
+    const { heading, boxes, placeholders, kind } = group;
+    const rest = chosen.includes(group) ? 0 : boxes.length;
+    return [
+      ...(placeholders > 0 ? [{ heading, count: placeholders, why: "placeholders" as const }] : []),
+      ...(rest > 0 ? [{ heading, count: rest, why: WHY[kind] }] : []),
+    ];
+  });
+}

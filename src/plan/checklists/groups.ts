@@ -1,0 +1,102 @@
+import { type Block, blocksOf, lineEnd, linesOf } from "../markdown/blocks.ts";
+import { plainText } from "../markdown/plain-text.ts";
+import { type TaskItem, taskItemOf } from "../todos/todo.ts";
+import { type HeadingKind, headingKind, isConfirmation, isPlaceholder } from "./heading-words.ts";
+
+/** A checkbox of a text, with what it stands below inside its group: headings that say nothing about it, plain items. */
+export interface Box extends TaskItem {
+  readonly below: readonly string[];
+}
+
+/** Checkboxes that belong together: those below the same heading or label. */
+export interface Group {
+  /** As a person reads it; empty for boxes before any heading. */
+  readonly heading: string;
+  readonly kind: HeadingKind;
+  readonly boxes: readonly Box[];
+  /** Boxes that a template left behind. */
+  readonly placeholders: number;
+  /** Groups with the same value stand side by side. */
+  readonly beside: string;
+}
+
+/** A heading or label whose reach has not ended yet. Labels are deeper than every heading. */
+interface Above {
+  readonly depth: number;
+  readonly text: string;
+  readonly kind: HeadingKind;
+  readonly at: number;
+}
+
+const LABEL_DEPTH = 7;
+
+/** All groups of a text, in order. Quotes and code have none. */
+export function groupsOf(text: string, blocks: readonly Block[] = blocksOf(text)): Group[] {
+  const found = new Map<string, { group: Omit<Group, "boxes" | "placeholders">; boxes: Box[] }>();
+  let above: Above[] = [];
+  for (const block of blocks) {
+    const next = aboveFrom(block, text);
+    if (next) above = [...above.filter(({ depth }) => depth < next.depth), next];
+    if (block.type !== "list") continue;
+    const { key, group, parts } = groupBelow(above);
+    const boxes = boxesOf(block, text, parts);
+    if (boxes.length === 0) continue;
+    const known = found.get(key);
+    if (known) known.boxes.push(...boxes);
+    else found.set(key, { group, boxes });
+  }
+  return [...found.values()].map(({ group, boxes }) => finished(group, boxes));
+}
+
+/** The nearest heading or label that says something names the group; one that says nothing is part of it. */
+function groupBelow(above: readonly Above[]) {
+  const speaks = above.findLastIndex(({ kind }) => kind !== "other");
+  const own = speaks === -1 ? above.length - 1 : speaks;
+  const named = above[own];
+  const beside = JSON.stringify([named?.depth, above[own - 1]?.at]);
+  return {
+    key: String(named?.at),
+    group: { heading: named?.text ?? "", kind: named?.kind ?? ("other" as const), beside },
+    parts: above.slice(own + 1).map(({ text }) => text),
+  };
+}
+
+function finished(group: Omit<Group, "boxes" | "placeholders">, all: readonly Box[]): Group {
+  const boxes = all.filter(({ text }) => !isPlaceholder(text));
+  const claims = boxes.filter(({ text }) => isConfirmation(plainText(text))).length;
+  const kind = claims * 2 > boxes.length ? "confirmation" : group.kind;
+  return { ...group, kind, boxes, placeholders: all.length - boxes.length };
+}
+
+function aboveFrom(block: Block, text: string): Above | undefined {
+  const [depth, source] =
+    block.type === "heading"
+      ? [block.depth ?? 1, text.slice(block.words?.start ?? block.start, block.words?.end ?? block.end)]
+      : [LABEL_DEPTH, labelOf(block, text)];
+  if (source === undefined) return undefined;
+  const words = plainText(source).replace(/\s*[:：]$/, "");
+  return { depth, text: words, kind: headingKind(words), at: block.start };
+}
+
+/** The last line of a paragraph that ends with a colon or is bold as a whole, or the summary of a part that folds. */
+function labelOf({ type, start, end }: Block, text: string): string | undefined {
+  if (type === "html") return /<summary>([^<]{1,200})<\/summary>/i.exec(text.slice(start, end))?.[1]?.trim();
+  if (type !== "paragraph") return undefined;
+  const line = linesOf(text.slice(start, end)).at(-1)?.trim() ?? "";
+  return /[:：](?:\*\*|__)?$/.test(line) || /^(\*\*|__)[^*_]+\1$/.test(line) ? line : undefined;
+}
+
+/** Deeper ones are not read. */
+const MAX_DEPTH = 12;
+
+/** The boxes of a list; those below a plain item are boxes of the list, those below a box are its context. */
+function boxesOf(list: Block, text: string, below: readonly string[]): Box[] {
+  return list.children.flatMap((item) => {
+    const task = taskItemOf(item, text);
+    if (task) return [{ ...task, below }];
+    const [first, ...rest] = item.children;
+    if (first?.type !== "paragraph" || below.length >= MAX_DEPTH) return [];
+    const words = plainText(text.slice(first.start, lineEnd(text, first.start))).replace(/\s*[:：]$/, "");
+    return rest.filter(({ type }) => type === "list").flatMap((nested) => boxesOf(nested, text, [...below, words]));
+  });
+}

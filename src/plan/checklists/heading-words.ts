@@ -1,0 +1,161 @@
+/** What a heading says about the checkboxes below it. */
+export type HeadingKind = "work" | "criteria" | "out-of-scope" | "confirmation" | "choice" | "other";
+
+/** Longer ones are sentences. */
+const MAX_CHARACTERS = 200;
+const MAX_WORDS = 8;
+
+/** Without case, emoji, numbers in front and punctuation. */
+function wordsOf(heading: string): string {
+  return heading
+    .slice(0, MAX_CHARACTERS)
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/['’]/g, "")
+    .replace(/[^\p{L}\p{M}\p{N}?]+/gu, " ")
+    .replace(/^(?:\d+ )+/, "")
+    .trim();
+}
+
+const either = (words: string): string => words.split(/\s*[,\n]\s*/).join("|");
+/** The heading is this, with hardly anything beside it. */
+const whole = (words: string): RegExp =>
+  new RegExp(
+    `^(?:(?:the|our|other|possible|known|some) )?(?:${either(words)})(?: (?:list|checklist|items|tasks|work|ideas|goals|improvements|for|of|in|and|or)(?: .*)?)?$`,
+    "u",
+  );
+/** Words that say it wherever they stand. */
+const anywhere = (words: string): RegExp => new RegExp(`(?:^| )(?:${either(words)})(?: |$)`, "u");
+/** The same for languages that put no spaces between words. */
+const within = (words: string): RegExp => new RegExp(either(words), "u");
+
+const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
+  [
+    "confirmation",
+    [
+      anywhere(`before (?:you )?(?:submit|submitting|posting|opening|filing|creating), pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
+        pre ?submission, submission checklist, issue checklist, bug report checklist, vor dem absenden, avant de soumettre, antes de enviar`),
+      whole(
+        "prerequisites?, confirm, confirmations?, acknowledge?ments?, initial checks?, self check, existing issues?, validations, voraussetzungen",
+      ),
+      /^(?:is|are|have|has|do|does|did|would|will|can|could|may) .*\?$/u,
+    ],
+  ],
+  [
+    "out-of-scope",
+    [
+      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont do, wont fix, not planned, not included, nice to haves?, stretch goals?
+        nicht im umfang, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
+      whole(
+        "future, future work, later, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, open questions?, questions?, ideas, später",
+      ),
+      within("不在范围, 范围之外, スコープ外, 対象外, 범위 밖"),
+    ],
+  ],
+  [
+    "criteria",
+    [
+      anywhere(`acceptance criteria, acceptance tests?, success criteria, success metrics?, exit criteria, definition of done, done when
+        akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptación, critérios de aceitação
+        criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
+      whole(`acceptance, criteria, dod, expected (?:results?|outcomes?|behaviou?r), test plan, testing(?: plan)?, qa, verification, validation
+        how to (?:test|verify)`),
+      within("验收标准, 验收条件, 受け入れ条件, 受入条件, 完了条件, 완료 조건, 인수 조건"),
+    ],
+  ],
+  [
+    "choice",
+    [
+      anywhere(
+        "types? of (?:change|issue|request|bug|contribution)s?, (?:issue|change|request|bug|pr) type, kind of (?:change|issue)s?",
+      ),
+      whole(`operating systems?, os, platforms?, browsers?, environments?, versions?, severity, priority, impact, frequency, reproducibility, regression
+        affected (?:areas?|components?|packages?|versions?|platforms?|browsers?)
+        (?:which|what) (?:area|component|package|platform|browser|version|os)s?`),
+      /^(?:which|what) (?:areas?|components?|packages?|platforms?|browsers?|versions?|os)(?: .*)?$/u,
+    ],
+  ],
+];
+
+/** What a heading that says work ends or begins with: "Remaining tasks", "Tasks for the release". */
+const WORK =
+  either(`todos?, tasks?, sub ?tasks?, steps, plan, checklist, requirements?, goals, objectives, deliverables, milestones, to dos?, todo list, to do list, task list
+  action items?, work items?, implementation, proposed changes, (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, in scope
+  what (?:needs|has) to (?:be done|happen|change), needs to be done, what to do
+  aufgaben, aufgabenliste, teilaufgaben, schritte, zu erledigen, zu tun, anforderungen, ziele, checkliste, umsetzung
+  tâches, liste de tâches, à faire, étapes, objectifs, exigences, tareas, lista de tareas, pasos, por hacer, pendientes, requisitos, objetivos, tarefas, passos, a fazer
+  attività, compiti, passi, da fare, obiettivi, requisiti, taken, stappen, te doen, doelen, zadania, kroki, do zrobienia, cele
+  задачи, шаги, план, цели, сделать, требования, завдання, görevler, yapılacaklar, adımlar`);
+const SAYS_WORK = [
+  new RegExp(`(?:^| )(?:${WORK})\\??$`, "u"),
+  new RegExp(`^(?:${WORK}) (?:for|to|in|of|by|until|required|remaining|left|für|pour|para|per|для) `, "u"),
+  /^(?:todos?|tasks) /u,
+  within(
+    "任务, 待办, 步骤, 计划, 需求, 目标, 清单, タスク, やること, 手順, 計画, 要件, 目標, チェックリスト, 할 ?일, 작업, 단계, 계획, 목표, 요구 ?사항",
+  ),
+];
+/** Steps that show a fault are nothing to do. */
+const SHOWS_A_FAULT = /(?:^| )(?:repro|reproduce|reproduction|reproducing|reproduzieren|reproduire|reproducir)(?: |$)/u;
+
+/** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
+export function headingKind(heading: string): HeadingKind {
+  const words = wordsOf(heading);
+  if (words === "" || words.split(" ").length > MAX_WORDS) return "other";
+  for (const [kind, patterns] of KINDS) if (patterns.some((pattern) => pattern.test(words))) return kind;
+  return !SHOWS_A_FAULT.test(words) && SAYS_WORK.some((pattern) => pattern.test(words)) ? "work" : "other";
+}
+
+/** Whether boxes below such a heading may be something to do. */
+export function isToDo(kind: HeadingKind): boolean {
+  return kind === "work" || kind === "other";
+}
+
+/** TODO itself, however it is spelt. */
+export function isExactTodo(heading: string): boolean {
+  return /^to ?dos?$/.test(wordsOf(heading));
+}
+
+export function sameHeading(one: string, other: string): boolean {
+  return wordsOf(one) === wordsOf(other);
+}
+
+const FIRST_PERSON = new RegExp(
+  `^(?:yes,? )?(?:${[
+    "i(?:['’](?:ve|m|ll|d)| (?:have|am|will|would|can|did|do|agree|confirm|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know))\\b",
+    "by (?:submitting|checking|posting) ",
+    "my (?:issue|bug|problem|request|question|pr|pull request)\\b",
+    "this (?:issue|bug|request) (?:is|has)\\b",
+    "ich (?:habe|bin|stimme)\\b",
+    "j['’]ai\\b",
+    "he (?:buscado|leído|comprobado)\\b",
+    "我已|我同意|我确认",
+  ].join("|")})`,
+  "iu",
+);
+
+/** Whether an item is a statement of the person who filed the issue, and nothing to do. */
+export function isConfirmation(item: string): boolean {
+  return FIRST_PERSON.test(item);
+}
+
+const PLACEHOLDER = new RegExp(
+  `^(?:${[
+    "|…|\\.{2,}|-+|_+|tb[dca]|n/?a|none|todo|to do|wip|x{3,}|foo|bar|baz|etc",
+    "(?:sub)?[- ]?(?:task|item|step|todo|criterion|requirement|goal)s?(?: (?:\\d+|[a-z]|one|two|three|name|here|description))?",
+    "(?:add|describe|list|insert|your|write|enter|replace)\\b.*\\b(?:here|tasks?|items?|steps?|below)",
+    "(?:first|second|third|next|another|some|example) (?:task|item|step|todo|criterion)",
+    "<[^<>]*>|\\[[^\\]]*\\]|\\{[^}]*\\}",
+  ].join("|")})$`,
+  "iu",
+);
+const MAX_PLACEHOLDER = 60;
+
+/** Whether an item is what a template left behind. */
+export function isPlaceholder(item: string): boolean {
+  if (item.length > MAX_CHARACTERS) return false;
+  const words = item
+    .replace(/<!--.*?(?:-->|$)/g, "")
+    .replace(/^[*_~`\s]+|[*_~`\s.:!…]+$/g, "")
+    .trim();
+  return words.length <= MAX_PLACEHOLDER && PLACEHOLDER.test(words);
+}

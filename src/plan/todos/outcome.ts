@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { visibleText } from "../markdown/visible.ts";
+import type { Claims } from "./claims.ts";
+
+/** Longer files are not read. */
+export const MAX_OUTCOME_BYTES = 64 * 1024;
+const MAX_REASON = 2000;
+
+const EXPECTED =
+  'write one JSON object: {"outcome": "done"}, {"outcome": "blocked", "reason": "why"} or {"outcome": "nothing-to-change", "reason": "why"}';
+
+const reason = z
+  .string()
+  .transform((text) => visibleText(text.replace(/\s+/g, " ").trim()).slice(0, MAX_REASON))
+  .refine((text) => text !== "", { error: "must say something" });
+const outcomeSchema = z.discriminatedUnion("outcome", [
+  z.strictObject({ outcome: z.literal("done"), reason: reason.optional() }),
+  z.strictObject({ outcome: z.literal("blocked"), reason }),
+  z.strictObject({ outcome: z.literal("nothing-to-change"), reason }),
+]);
+
+/** The claims of a run that also wrote an outcome: where its copy of the plan says something else, the outcome counts. */
+export function withOutcome(claims: Claims, left: string | undefined): Claims {
+  if (left === undefined) return claims;
+  const parsed = parse(left);
+  if (typeof parsed === "string")
+    return {
+      ...claims,
+      tick: "none",
+      unread: `What the run wrote to PRLOOM_OUTCOME_FILE cannot be used: ${parsed}; ${EXPECTED}.`,
+    };
+  const { reason: _said, ...rest } = claims;
+  switch (parsed.outcome) {
+    case "done":
+      return { ...rest, tick: "done" };
+    case "blocked":
+      return { ...rest, tick: "blocked", reason: parsed.reason };
+    case "nothing-to-change":
+      return {
+        ...rest,
+        tick: "done",
+        nothingToChange: parsed.reason,
+        appended: [...rest.appended, ...logged(parsed.reason)],
+      };
+  }
+}
+
+function logged(why: string): Claims["appended"] {
+  return [{ heading: "Progress Log", lines: [`- Nothing had to change: ${why}`] }];
+}
+
+/** What was written, or what is wrong with it. */
+function parse(text: string): z.infer<typeof outcomeSchema> | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return "it is not JSON";
+  }
+  const parsed = outcomeSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const key = issue?.path.join(".");
+  return `${key ? `${key}: ` : ""}${issue?.message ?? "it is not an outcome"}`;
+}

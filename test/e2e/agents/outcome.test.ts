@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Project, TEST_AGENT } from "../../testing/project.ts";
+import { projectMaker, works } from "../../testing/projects.ts";
+
+describe("an outcome that is written to a file", { concurrency: 2 }, () => {
+  const fresh = projectMaker();
+  const PROMPT = '"$PRLOOM_RUN_DIR/prompt.txt"';
+
+  /** A worker that is a line for a shell, and a reviewer that approves. */
+  function make(script: string): Project {
+    const worker = { command: "sh", args: ["-c", `cat > ${PROMPT}; ${script}`] };
+    const critic = { command: process.execPath, args: [TEST_AGENT], env: { REVIEW: "approve" } };
+    const stages = { default: "worker", reviewer: "critic" };
+    return fresh({ config: { review: "todo", agents: { worker, critic }, stages } });
+  }
+
+  test("may say that nothing has to change; what cannot be understood is told to the next attempt", async () => {
+    const right = '{"outcome": "nothing-to-change", "reason": "it is there"}';
+    const project = make(
+      `if grep -q 'write one JSON' ${PROMPT}; then echo '${right}'; else echo fine; fi > "$PRLOOM_OUTCOME_FILE"`,
+    );
+    project.plan("p", ["one"]);
+    await works(project);
+    assert.equal(project.record("p").status, "review", project.record("p").blocked?.reason);
+    const [second, review] = [2, 3].map((run) => project.runFile("p", run, "agent/prompt.txt"));
+    assert.match(second ?? "", /PRLOOM_OUTCOME_FILE cannot be used: it is not JSON; write one/);
+    assert.match(review ?? "", /only this one: one\n\nThe worker says that nothing has to change: it is there/);
+    assert.match(project.planText("p"), /- \[x\] one[\s\S]*## Progress Log\n\n- Nothing had to change: it is there/);
+  });
+
+  test("counts where the plan says something else", async () => {
+    const tick = `sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
+    const project = make(
+      `echo x > x.txt; ${tick}; echo '{"outcome": "blocked", "reason": "no key"}' > "$PRLOOM_OUTCOME_FILE"`,
+    );
+    project.plan("p", ["one"]);
+    await works(project);
+    assert.match(project.record("p").blocked?.reason ?? "", /TODO 1 cannot be done: no key/);
+    assert.match(project.planText("p"), /- \[b\] one/);
+  });
+});

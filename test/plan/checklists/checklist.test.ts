@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { planFromIssue, withTodos } from "../../../src/plan/checklists/as-plan.ts";
+import { type Checklist, checklistUnder, readChecklist } from "../../../src/plan/checklists/checklist.ts";
+import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
+import { BODIES } from "./bodies.ts";
+
+const boxesIn = (found: Checklist): string[] =>
+  found.kind === "none" ? [] : found.groups.flatMap(({ boxes }) => boxes.map(({ text }) => text));
+
+describe("the checkboxes of an issue", () => {
+  for (const { name, text, kind, found: expected, leftOut } of BODIES) {
+    it(`${kind}: ${name}`, () => {
+      const found = readChecklist(text);
+      assert.equal(found.kind, kind, JSON.stringify(found));
+      const words = found.kind === "unclear" ? found.groups.map(({ heading }) => heading) : boxesIn(found);
+      assert.deepEqual(words, expected);
+      assert.deepEqual(
+        found.leftOut.map(({ heading, count, why }) => [heading, count, why]),
+        leftOut,
+      );
+    });
+  }
+
+  it("are the TODOs of the plan that it becomes, with their ticks, and once", () => {
+    for (const { text, kind } of BODIES) {
+      const plan = planFromIssue(text);
+      const found = readChecklist(text);
+      if (kind === "unclear" || kind === "none") {
+        assert.equal(plan, text);
+        continue;
+      }
+      const { todos } = parsePlan(plan);
+      assert.deepEqual(
+        todos.map((todo) => [todo.text, todo.state]),
+        found.kind === "none" ? [] : found.groups.flatMap(({ boxes }) => boxes.map((box) => [box.text, box.state])),
+      );
+      assert.equal(planFromIssue(plan), plan, "a plan stays what it is");
+      for (const box of boxesIn(found)) assert.equal(plan.split(`] ${box}`).length, 2, `${box} once`);
+    }
+  });
+
+  it("tell which part they belong to", () => {
+    const plan = planFromIssue(
+      "## Tasks\n\n### Server\n1. API\n   - [ ] Route\n     as JSON\n\n### Page\n- [ ] Button\n",
+    );
+    const { todos, sections } = parsePlan(plan);
+    assert.deepEqual(
+      todos.map(({ context }) => context),
+      ["Part of: Server › API\nas JSON", "Part of: Page"],
+    );
+    assert.deepEqual(sections.map(({ heading }) => heading).at(-1), "TODO");
+  });
+
+  it("leave everything else as it is, and no heading that is empty then", () => {
+    const plan = planFromIssue(
+      "# Export\n\nAs CSV.\n\n### Tasks\n\n- [ ] Header line\n- [x] Quotes\n\n### Notes\n\nSee RFC 4180.\n",
+    );
+    assert.equal(
+      plan,
+      "# Export\n\nAs CSV.\n\n### Notes\n\nSee RFC 4180.\n\n## TODO\n\n- [ ] Header line\n- [x] Quotes\n",
+    );
+  });
+
+  it("are those that a person names", () => {
+    const text = "## Goals\n- [ ] Be fast\n\n## Acceptance criteria\n- [ ] Has a test\n";
+    const named = checklistUnder(text, "acceptance criteria:");
+    assert.deepEqual([named?.kind, named && boxesIn(named)], ["todos", ["Has a test"]]);
+    assert.equal(checklistUnder(text, "Chores"), undefined);
+  });
+
+  it("do not waive what is checked, nor hide what follows", () => {
+    const plan = planFromIssue("## Tasks\n- [ ] Route\n  expects: none\n- [ ] Button\n\n```\nnever closed\n");
+    const { todos } = parsePlan(plan);
+    assert.deepEqual(
+      todos.map(({ text, settings }) => [text, settings]),
+      [
+        ["Route", {}],
+        ["Button", {}],
+      ],
+    );
+  });
+
+  it("of a text that swallows everything stay where they are", () => {
+    const open = "- [ ] Route\n<!--";
+    const found = readChecklist(open);
+    assert.ok(found.kind === "todos");
+    const plan = withTodos(open, found.groups);
+    assert.ok(plan === undefined || parsePlan(plan).todos.length === 1);
+  });
+});
