@@ -157,3 +157,28 @@ for (const [name, change, expected, detail] of TABLE) {
     if (detail) assert.match(JSON.stringify(step), detail);
   });
 }
+
+test("ten hours at the gate: reminders, and nothing else", () => {
+  const HOUR = 3_600_000;
+  let remindedAt: string | undefined;
+  let reminders = 0;
+  for (let now = NOW; now <= NOW + 10 * HOUR; now += HOUR / 60) {
+    const asked = { ...gate, openedAt: new Date(NOW).toISOString(), ...(remindedAt ? { remindedAt } : {}) };
+    const step = decide(planView({ text: OPEN, door: { kind: "closed", gate: asked }, remindAfterMs: HOUR }), now);
+    if (step.kind === "remind-of-gate") {
+      reminders += 1;
+      remindedAt = new Date(now).toISOString();
+    } else assert.equal(step.kind, "wait");
+  }
+  assert.equal(reminders, 10);
+});
+
+test("a clock that went back lets a gate neither expire nor open", () => {
+  const later = { openedAt: new Date(NOW).toISOString(), expiresAt: new Date(NOW + 1000).toISOString() };
+  const view = planView({ text: OPEN, door: { kind: "closed", gate: { ...gate, ...later } }, remindAfterMs: 1000 });
+  assert.equal(decide(view, NOW - 3_600_000).kind, "wait");
+});
+
+test("a plan whose text is gone is blocked, at its gate as well", () => {
+  assert.equal(decide(planView({ text: null, door: due }), NOW).kind, "block");
+});
