@@ -23,6 +23,7 @@ import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
 import { writeBack } from "./intake/write-back.ts";
 import { textPath } from "./paths.ts";
+import { endUnapproved } from "./perform/gate.ts";
 import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
 import { lookAtTree } from "./settings/pinned.ts";
 import { ownFiles } from "./settings/pinning.ts";
@@ -173,6 +174,7 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
       busLoops.follow(record);
       return !letUpsertsGoFirst(loom, busLoops, record.id);
     },
+    onWake: (id) => endUnapproved(loom, id),
     onStep: (id) => busLoops.wake(id),
   });
   const busLoops = new BusLoops(loom, { onPlan: (id) => scheduler.wake(id), onQuiet: hooks.onQuiet });

@@ -119,7 +119,8 @@ const ignoredSchema = z.strictObject({
   id: z.string(),
   author: z.string(),
   at: z.string(),
-  kind: z.enum(["stranger", "reader", "self"]),
+  /** `agent`: not a comment, but a command that an agent typed in a run. */
+  kind: z.enum(["stranger", "reader", "self", "agent"]),
   reason: z.string(),
 });
 export type IgnoredComment = z.infer<typeof ignoredSchema>;

@@ -196,15 +196,19 @@ function commits(output: Output, { commits: list, diff }: PlanDetail): void {
   output.line(`  ${counted(diff.files.length, "file")}, +${diff.added} -${diff.removed}`);
 }
 
-function thread(output: Output, { thread: entries }: PlanDetail, options: DetailOptions): void {
+function thread(output: Output, { thread: entries, gates: shown }: PlanDetail, options: DetailOptions): void {
   if (entries.length === 0) return;
   section(output, "CONVERSATION");
+  // The whole plan again and again: only the newest is of interest.
+  const earlier = new Map(shown.slice(0, -1).map((gate) => [gate.shown, gate.gateId]));
   const notes = notesOn(output, entries, options);
   for (const [index, { author, body, at }] of entries.entries()) {
     const note = notes.get(index);
     const after = note === undefined ? "" : ` ${note}`;
     output.line(`  ${output.paint("bold", visible(author))}, ${ageOf(at, options.now)} ago${after}`);
-    for (const line of visibleLines(body.trimEnd())) output.line(`    ${line}`);
+    const gateId = earlier.get(body);
+    const words = gateId === undefined ? body.trimEnd() : `The plan as it was shown at gate ${gateId} (whole: --json).`;
+    for (const line of visibleLines(words)) output.line(`    ${line}`);
   }
 }
 

@@ -78,7 +78,7 @@ async function attempt(call: Call, plan: string, asked: Answer): Promise<Answere
 }
 
 async function answerOne(call: Call, plan: string, { decision, words, gate }: Answer): Promise<Given> {
-  await refuseAgents(call);
+  await refuseAgents(call, { plan, command: `prloom ${decision} ${plan}` });
   // The user of the machine decides; a name in git's settings can be any.
   const by = ownUser(call.env).name;
   const author = await authorName(call.cwd);

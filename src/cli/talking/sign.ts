@@ -24,7 +24,7 @@ interface ToSign extends SignFlags {
 
 /** Prints an answer that counts under whatever login it is posted. Nothing is decided by it yet. */
 export async function signAnswer(call: Call, { plan, decision, words, gate, digest }: ToSign): Promise<number> {
-  await refuseAgents(call);
+  await refuseAgents(call, { plan, command: `prloom ${decision} ${plan} --sign` });
   // On another machine there are no records: then the post of the gate says both.
   const asked =
     gate !== undefined && digest !== undefined

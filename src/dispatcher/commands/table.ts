@@ -5,6 +5,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf, isInboxRecord } from "../paths.ts";
+import { listTried } from "../perform/ignored.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan } from "./finish.ts";
@@ -84,6 +85,10 @@ export const OWNER_COMMANDS = {
       if (answer.decision !== "withdraw") await requirePosts(loom, id);
       return answerPlan(loom, id, answer);
     },
+  ),
+  tried: command(
+    plan.extend({ run: z.string().max(200), command: z.string().max(200) }),
+    (loom, { plan: id, ...tried }) => listTried(loom, id, tried),
   ),
   open: command(
     plan.extend({

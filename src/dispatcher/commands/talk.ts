@@ -11,6 +11,7 @@ import { sha256 } from "../../kernel/ids.ts";
 import { type PlanDoc, parsePlan } from "../../plan/markdown/markdown.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import { endForNewTerms } from "../governing/new-terms.ts";
 import { whyItWaits } from "../messages/judge-message.ts";
 import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages/messages.ts";
@@ -76,7 +77,7 @@ export interface SentMessage {
 
 /** A person's words to the plan's agent. On record before anything else; returns what happened to them as far as it is known. */
 export async function sendTo(
-  loom: Located & Naming & Configured & Records & Buses & AtWork & Stopping & Waking,
+  loom: Located & Naming & Configured & Records & Gated & Buses & AtWork & Stopping & Waking,
   id: string,
   message: { text: string; author: string },
 ): Promise<SentMessage> {
@@ -139,7 +140,7 @@ function hearOf(loom: Stopping, eventId: string): Promise<MessageFate | undefine
 }
 
 function waitsFor(
-  loom: Located & Records & Buses & AtWork & Waking,
+  loom: Located & Records & Gated & Buses & AtWork & Waking,
   id: string,
   eventId: string,
 ): { why: string; hint?: string } {

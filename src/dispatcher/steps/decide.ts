@@ -29,6 +29,8 @@ export function decide(view: PlanView, now: number): Step {
   if (view.posting?.kind === "posted") return { kind: "gate-posted" };
   if (record.status === "done") return decideDone(view, now);
   if (record.status === "active" && record.inInbox) return { kind: "clear-inbox" };
+  // What a run may do does not change under it: with the door closed it ends.
+  if (view.implementing && view.door.kind !== "open") return { kind: "stop-run" };
   if (view.run === "live") {
     return view.withdrawn && record.current ? { kind: "stop-run" } : { kind: "wait", why: "an agent is working" };
   }

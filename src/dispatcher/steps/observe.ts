@@ -49,6 +49,7 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
     hookAgent: within.has("plugin-agent"),
+    ...(loom.occupancy.hasWorker(record.id) ? { implementing: true } : {}),
     ...(within.has("merge") ? { merging: true } : {}),
     ...(record.opened ? { opened: loom.occupancy.personIn(record.id) ? "held" : "left" } : {}),
     bus: around.bus ?? busView(loom, record),

@@ -50,6 +50,8 @@ const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const GIVES_UP_PLACE: ReadonlySet<Step["kind"]> = new Set<Step["kind"]>(["block", "finish", "end-plan"]);
 
 export interface SchedulerHooks {
+  /** A plan is to be looked at, perhaps only after a step that takes long. */
+  onWake?(id: string): void;
   /** A plan has come to rest. */
   onQuiet(): void;
   /** A plan is being looked at; false when something has to happen first, and the plan will be woken after it. */
@@ -80,6 +82,7 @@ export class Scheduler {
   /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already; false: it is not now. */
   wake(id: string): boolean {
     if (this.#loom.stopping || this.#loom.stalls.isHeld(id)) return false;
+    this.#hooks.onWake?.(id);
     this.#planOf(id).loop.hurry();
     return true;
   }

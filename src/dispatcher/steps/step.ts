@@ -38,6 +38,8 @@ export interface PlanView {
   readonly worktree: "ok" | "missing" | "broken";
   /** A plugin's agent works in the plan's worktree. */
   readonly hookAgent: boolean;
+  /** An agent implements the plan at this moment. */
+  readonly implementing?: true;
   /** A person or a bridge has its branch merged at this moment. */
   readonly merging?: true;
   /** A person has it open (`prloom open`), or had until that process died without closing it. */
