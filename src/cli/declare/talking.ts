@@ -9,7 +9,7 @@ import type { OpenOptions } from "../talking/open.ts";
 import type { SendOptions } from "../talking/send.ts";
 import { declare, type JsonOption, performCommand, wholeNumber } from "./declare.ts";
 
-/** Commands by which a person takes part in the work: edit, comment, send, open, merge, poll, retry. */
+/** Commands by which a person takes part in the work: edit, comment, send, open, rebase, merge, poll, retry. */
 export function declareTalking(program: Command): void {
   declare(program, "edit", {
     about: "change the text of a plan in your editor ($VISUAL, $EDITOR), from a file or from standard input",
@@ -40,6 +40,14 @@ export function declareTalking(program: Command): void {
     );
   declareAnswers(program);
   declareAgentTalk(program);
+  declare(program, "rebase", {
+    about: "bring a plan's branch onto its base; an agent resolves what conflicts",
+    examples: ["rebase add-a-login-page"],
+  })
+    .argument("<plan>", "its id")
+    .action((plan: string, options: JsonOption) =>
+      performCommand(options, async (call) => (await import("../changing/rebase.ts")).rebase(call, plan)),
+    );
   declare(program, "merge", {
     about: "merge a plan that is in review into its base branch, and finish it",
     examples: ["merge add-a-login-page", "merge add-a-login-page --rebase --delete-branch"],

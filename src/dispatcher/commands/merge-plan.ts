@@ -107,7 +107,7 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
       return new PrloomError(
         "merge-conflict",
         `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
-        `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`), resolve the conflicts, then run \`prloom merge ${id}\` again.`,
+        `\`prloom rebase ${id}\` lets an agent resolve it; or do it yourself (\`git -C ${worktree} rebase ${baseBranch}\`). Then run \`prloom merge ${id}\` again.`,
       );
     case "checkout-in-the-way":
       return new PrloomError(
@@ -132,11 +132,12 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
       `${id} is done already (${record.outcome}).`,
       "There is nothing to merge; `prloom clean` removes its worktree.",
     );
-  if (status !== "review" || loom.occupancy.agentIn(id) || record.current || record.side) {
+  const isUnderWay = record.current !== undefined || record.side !== undefined || record.rebase !== undefined;
+  if (status !== "review" || loom.occupancy.agentIn(id) || isUnderWay) {
     const hint = record.blocked
       ? `\`prloom show ${id}\` tells what blocks it; what is committed so far is on branch ${record.branch}, for \`git merge\`.`
       : `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
-    const at = record.current || record.side ? "being worked on" : status;
+    const at = isUnderWay ? "being worked on" : status;
     throw new PrloomError("plan-state", `${id} is ${record.blocked ? "blocked" : at}, not in review.`, hint);
   }
 }
