@@ -57,7 +57,7 @@ export function declareTalking(program: Command): void {
     .option("--merge", "with a merge commit; the commits of its TODOs stay")
     .option("--rebase", "commit by commit, on top of the base branch")
     .option("--delete-branch", "remove its worktree and its branch afterwards")
-    .option("--force", "merge even if it is blocked, or has open TODOs or unanswered comments")
+    .option("--force", "merge without checks, even if it is blocked, or has open TODOs or unanswered comments")
     .action((plan: string, options: MergeFlags & JsonOption) =>
       performCommand(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
     );

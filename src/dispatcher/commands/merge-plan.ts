@@ -5,8 +5,10 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { counted } from "../../kernel/words.ts";
 import { titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { checkMerge } from "../acceptance/check-merge.ts";
 import type { Buses } from "../buses/buses.ts";
-import type { Publishing, Reporting, Waking } from "../capabilities.ts";
+import type { Publishing, Waking } from "../capabilities.ts";
+import type { CommandRunning } from "../enclosure/command-run.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { gateOf } from "../gates/plan-gate.ts";
 import type { Undelivered } from "../messages/messages.ts";
@@ -14,7 +16,6 @@ import type { Located } from "../paths.ts";
 import { endPlan } from "../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import type { Configured } from "../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { removeMerged } from "./finish.ts";
 import { refuseUnapproved } from "./unapproved.ts";
@@ -28,7 +29,7 @@ export interface MergeResult {
   readonly left?: readonly string[];
 }
 
-type Merging = Located & Configured & Records & Gated & Buses & Publishing & AtWork & Reporting & Waking;
+type Merging = CommandRunning & Gated & Buses & Publishing & Waking;
 
 interface MergeOptions {
   readonly force: boolean;
@@ -77,6 +78,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       loom.store.sync();
     },
     allowRepositories: force,
+    ...(force ? {} : { check: (sha) => checkMerge(loom, record, sha) }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");

@@ -13,6 +13,8 @@ export interface MergeRequest {
   readonly method?: MergeMethod;
   /** Of an earlier attempt. */
   readonly made?: MadeMerge | undefined;
+  /** Looks at the commit that base is about to get, where base has moved since the branch left it; throws to refuse it. */
+  readonly check?: (sha: string) => Promise<void>;
   /** Keeps what is about to be merged; base moves afterwards. */
   readonly keep?: (made: MadeMerge) => void;
   /** Whether folders of base may become repositories by it. */

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Project } from "../../testing/project.ts";
 import type { ExpectedPlan } from "../invariants/invariants.ts";
-import { comment, crash, finish, type Scenario, succeed, twoPlans } from "./scenario.ts";
+import { comment, crash, crashCommand, finish, type Scenario, succeed, twoPlans } from "./scenario.ts";
 
 export const rebased: Scenario = async (project, point) => {
   const [first, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
@@ -44,4 +44,17 @@ export const givenUp: Scenario = async (project, point) => {
   await succeed(project, ["unblock", "first"]);
   await finish(project);
   return { plans };
+};
+
+/** The checks of a merge are what the worktree holds for a while. */
+export const checkedMerge: Scenario = async (project, point) => {
+  const [, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
+  project.config({ checks: ["true"] });
+  await finish(project);
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "more");
+  await crashCommand(project, point, ["merge", "first"]);
+  await finish(project);
+  await succeed(project, ["merge", "first"]);
+  await finish(project);
+  return { plans: [second], ended: ["first"], endedWithWorktree: ["first"] };
 };
