@@ -70,6 +70,8 @@ function declareInit(program: Command): void {
     .option("--agent <name>", "opencode, claude, codex or gemini; with --command: what to call that program")
     .option("--command <program>", "any other program to run as agent; it gets the prompt on stdin")
     .option("--arg <argument>", "an argument for that program; repeat it for more", collect)
+    .option("--gates", "let each plan wait for your approval before it is implemented")
+    .option("--no-gates", "do not, and do not ask")
     .action((options: InitOptions & JsonOption) =>
       performCommand(options, async (call) => (await import("../setup/init.ts")).init(call, options)),
     );

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { KNOWN_PROGRAMS } from "../../agents/adapters.ts";
 import type { AgentConfig } from "../../config/config.ts";
 import { initialConfig } from "../../config/init.ts";
-import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
+import { CONFIG_FILE, loadConfig, parseConfig } from "../../config/load.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { ensureIgnored, gitAt, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
 import { refuseBrought } from "../../git/tracked.ts";
@@ -23,9 +23,10 @@ import {
   remedyOf,
   troubleOf,
 } from "./choose-agent.ts";
+import { chooseGates, type GateWishes, whyNotEnforced } from "./choose-gates.ts";
 import { type EnclosureReport, enclosureOf } from "./enclosure.ts";
 
-export type InitOptions = AgentWishes;
+export type InitOptions = AgentWishes & GateWishes;
 
 const IGNORED = "/prloom/.local/";
 const IGNORE_FILE = ".gitignore";
@@ -41,12 +42,15 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   const written: string[] = [];
   let agent: AgentChoice | undefined;
   const before = textBefore(path);
-  if (before === undefined || before === initialConfig(NO_AGENT)) {
+  const template = [false, true].find((gates) => before === initialConfig({ ...NO_AGENT, gates }));
+  if (before === undefined || template !== undefined) {
     agent = await chooseInitialAgent(call, options);
+    const wishes = template === true ? { gates: true, ...options } : options;
+    const gates = await chooseGates(call, wishes, parseConfig(initialConfig(agent), CONFIG_FILE));
     // A template that is not filled in holds no work of the user.
     rmSync(path, { force: true });
     ensureDir(join(repo.root, "prloom"));
-    if (createFile(path, initialConfig(agent))) written.push(CONFIG_FILE);
+    if (createFile(path, initialConfig({ ...agent, gates }))) written.push(CONFIG_FILE);
   }
   const config = loadConfig(repo.root);
   const { inbox } = pathsOf(repo, config.worktreesDir);
@@ -66,6 +70,8 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
     enclosure: await enclosureOf(used?.sandbox ?? "auto"),
     hasCommits: (await resolveCommit(repo, "HEAD")) !== undefined,
     uncommitted: await uncommitted(repo, [CONFIG_FILE, ...agentFiles(repo, used), IGNORE_FILE]),
+    gates: config.gates.plan,
+    ungated: config.gates.plan ? await whyNotEnforced(config) : undefined,
     unused: agent ? [] : unusedFlags(options),
   });
   return 0;
@@ -86,7 +92,7 @@ function noWorkingTree(repo: Repository): PrloomError {
 }
 
 function unusedFlags(options: InitOptions): string[] {
-  return (["agent", "command", "arg"] as const)
+  return (["agent", "command", "arg", "gates"] as const)
     .filter((name) => options[name] !== undefined)
     .map((name) => `--${name}`);
 }
@@ -129,6 +135,10 @@ interface InitReport {
   readonly enclosure: EnclosureReport;
   readonly hasCommits: boolean;
   readonly uncommitted: readonly string[];
+  /** Plans wait for a person. */
+  readonly gates: boolean;
+  /** Why a start refuses these gates. */
+  readonly ungated: PrloomError | undefined;
   /** Flags that had no effect, because a config was there. */
   readonly unused: readonly string[];
 }
@@ -147,6 +157,7 @@ function report(call: Call, result: InitReport): void {
     agentFound: check.kind !== "missing",
     ...(check.kind === "found" && check.facts ? { program: check.facts } : {}),
     sandbox: enclosure.level,
+    gates: result.gates,
     hasCommits: result.hasCommits,
     uncommitted: result.uncommitted,
     unused,
@@ -156,6 +167,7 @@ function report(call: Call, result: InitReport): void {
   );
   for (const file of written) output.line(`  wrote ${file}`);
   if (agent) output.line(`  agent: ${name} (${agent.why})`);
+  if (result.gates) output.line("  gates: each plan waits for `prloom approve` before it is implemented");
   if (unused.length > 0) {
     const verb = unused.length === 1 ? "was" : "were";
     output.line(output.paint("yellow", `${unused.join(", ")} ${verb} not used: the config is not changed by init.`));
@@ -172,7 +184,7 @@ function report(call: Call, result: InitReport): void {
 }
 
 /** What will keep the agent from working, or from working safely, and what to do about it. */
-function warnings({ name, check, enclosure }: InitReport): { text: string; remedy: string }[] {
+function warnings({ name, check, enclosure, ungated }: InitReport): { text: string; remedy: string }[] {
   const found: { text: string; remedy: string }[] = [];
   if (check.kind === "missing") {
     const install = check.program ? `Install it: ${check.program.install}` : "";
@@ -189,6 +201,7 @@ function warnings({ name, check, enclosure }: InitReport): { text: string; remed
     if (trouble !== undefined) found.push({ text: `${trouble}.`, remedy: remedyOf(check.facts, check.program) });
   }
   if (enclosure.level === "none") found.push({ text: enclosure.text, remedy: enclosure.remedy });
+  if (ungated) found.push({ text: ungated.message, remedy: ungated.hint });
   return found;
 }
 

@@ -23,7 +23,7 @@ export function endPlan(
   const undelivered = undeliveredMessages(loom, record.id);
   const left = leftOpen(loom, record);
   const finishedAt = isoTime(loom.clock.now());
-  changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined });
+  changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined, firstPort: undefined });
   loom.report({ planId: record.id, level: "good", text: outcome });
   if (left !== "")
     loom.report({ planId: record.id, level: "warn", text: `${outcome} with ${left}: nothing looks at it any more` });

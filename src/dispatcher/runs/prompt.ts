@@ -10,6 +10,7 @@ import { type Located, RUN_COPY, TRIAGE_RESULT, worktreeOf } from "../paths.ts";
 import { conflictOf } from "../perform/resolution.ts";
 import { missingIn } from "../perform/review.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { portVariables } from "../worktree/ports.ts";
 
 export interface PromptParts {
   readonly stage: Stage;
@@ -90,6 +91,7 @@ export function variables(loom: Located & Configured, record: PlanRecord, run: R
     PRLOOM_PLAN_ID: record.id,
     PRLOOM_PLAN_FILE: join(worktree, RUN_COPY.plan),
     PRLOOM_WORKTREE: worktree,
+    ...portVariables(record),
     PRLOOM_RUN_DIR: join(run.runDir, "agent"),
     ...(run.stage === "worker" ? { PRLOOM_OUTCOME_FILE: join(worktree, RUN_COPY.outcome) } : {}),
     ...(run.stage === "worker" ? conflictVariables(record) : {}),
