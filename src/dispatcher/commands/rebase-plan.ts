@@ -3,8 +3,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import type { Located } from "../paths.ts";
-import { rebaseAtOnce } from "../perform/rebase.ts";
-import { type Records, refuseUnrecovered, requireRecord, updateRecord } from "../records.ts";
+import { beginRebase } from "../perform/rebase.ts";
+import { type Records, refuseUnrecovered, requireRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { refuseWhileOpen } from "./open.ts";
@@ -36,7 +36,7 @@ export async function rebasePlan(loom: Rebasing, id: string): Promise<RebasePlan
 
 async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlanResult> {
   const { id, baseBranch: base = "", branch } = record;
-  const outcome = await rebaseAtOnce(loom, record);
+  const outcome = await beginRebase(loom, record);
   switch (outcome.kind) {
     case "nothing":
       return { base, outcome: "nothing" };
@@ -44,7 +44,6 @@ async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlan
       loom.report({ planId: id, level: "good", text: `rebased onto ${base}` });
       return { base, outcome: "rebased", sha: outcome.sha };
     case "conflict":
-      updateRecord(loom, id, () => ({ rebase: outcome.rebase }));
       return { base, outcome: "resolving", files: outcome.files };
     case "repository":
       throw new PrloomError(

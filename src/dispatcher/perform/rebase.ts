@@ -1,7 +1,7 @@
 import { repositoriesMade } from "../../git/commits/history.ts";
 import { interruptedAt, ownBegin, rebaseOnto } from "../../git/commits/rebase.ts";
 import { haveSamePatches, messageOfCommit, type Replayed, replay } from "../../git/commits/replay.ts";
-import { gitAt, resolveCommit, STEP_TRAILER } from "../../git/repository.ts";
+import { gitAt, isAncestor, resolveCommit, STEP_TRAILER } from "../../git/repository.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
 import { placeTree } from "../../git/worktree/snapshot.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -24,27 +24,54 @@ export type RebaseResult =
   | { readonly kind: "nothing" }
   | { readonly kind: "rebased"; readonly sha: string }
   | { readonly kind: "repository"; readonly files: readonly string[] }
-  /** Nothing has changed; with `rebase` in the record an agent resolves it. */
-  | { readonly kind: "conflict"; readonly files: readonly string[]; readonly rebase: Rebase };
+  /** The branch is as it was; the record says that the plan's agent is to resolve it. */
+  | { readonly kind: "conflict"; readonly files: readonly string[] };
 
-/** Brings the branch onto its base, unless a commit conflicts. Between steps only. */
-export async function rebaseAtOnce(loom: Rebasing, record: PlanRecord): Promise<RebaseResult> {
-  const { branch = "", baseSha: began } = record;
+/**
+ * Brings the branch onto its base, at once unless a commit conflicts. Between steps only. What is under way is in the record first, so the
+ * next start goes on after a kill; doing it again finds what is done.
+ */
+export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<RebaseResult> {
+  const { id, branch = "", baseSha: began } = record;
   const worktree = worktreeOf(loom, record);
-  // One of ours that was interrupted is not a person's who has still to finish it.
-  const from = (await interruptedAt(worktree, branch)) ?? (await firstBase(loom, record));
+  const rebase = record.rebase ?? (await plannedRebase(loom, record));
+  const { from, upstream, onto } = rebase;
   await putAsideKept(loom, record, from);
+  updateRecord(loom, id, () => ({ rebase, kept: undefined }));
+  crashPoint("rebase:begun");
+  const callOff = () => updateRecord(loom, id, () => ({ rebase: undefined }));
+  const outcome = await rebaseOnto(worktree, { branch, base: onto, began, identity: loom.identity }).catch((error) => {
+    callOff();
+    throw error;
+  });
+  if (outcome.kind === "conflict") return outcome;
+  if (outcome.kind === "repository") {
+    callOff();
+    return outcome;
+  }
+  const to = await branchHead(loom, record);
+  const isSame = to === from || (await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: to }));
+  settleRebased(loom, id, { from, to, onto, isSame });
+  return to === from ? { kind: "nothing" } : { kind: "rebased", sha: to };
+}
+
+/** On top of base the branch would make a folder a repository. */
+export function blockRepository(loom: Records & Reporting, record: PlanRecord, files: readonly string[]): void {
+  const { id, worktree, baseBranch } = record;
+  const reason = `The branch cannot be rebased: ${files.join(", ")} would make a folder a git repository.`;
+  const hint = `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`) with other names, then run \`prloom unblock ${id}\`.`;
+  blockPlan(loom, id, { reason, hint, cause: "step" });
+}
+
+async function plannedRebase(loom: Rebasing, record: PlanRecord): Promise<Rebase> {
+  const worktree = worktreeOf(loom, record);
+  const { baseSha: began } = record;
+  // One of ours that was interrupted is not a person's, who has still to finish it.
+  const isOurs = (await interruptedAt(worktree, record.branch ?? "")) !== undefined;
+  const from = await (isOurs ? branchHead : firstBase)(loom, record);
   const onto = await baseTip(loom, record);
-  const outcome = await rebaseOnto(worktree, { branch, base: onto, began, identity: loom.identity });
-  updateRecord(loom, record.id, () => ({ kept: undefined }));
-  if (outcome.kind === "nothing") updateRecord(loom, record.id, () => ({ baseSha: onto }));
-  if (outcome.kind === "nothing" || outcome.kind === "repository") return outcome;
   const upstream = began === undefined ? onto : await ownBegin(worktree, began, { onto, now: from });
-  if (outcome.kind === "conflict")
-    return { ...outcome, rebase: { from, upstream, onto, tip: onto, done: 0, stands: from } };
-  const isSame = await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: outcome.sha });
-  settleRebased(loom, record.id, { from, to: outcome.sha, onto, isSame });
-  return outcome;
+  return { from, upstream, onto, tip: onto, done: 0, stands: from };
 }
 
 async function baseTip(loom: Located, { id, baseBranch = "" }: PlanRecord): Promise<string> {
@@ -72,6 +99,11 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
   if (!rebase) return;
   if (rebase.ended) return undo(loom, record, rebase);
   const head = await branchHead(loom, record);
+  if (await wasInterrupted(loom, record, head)) {
+    const outcome = await beginRebase(loom, record);
+    if (outcome.kind === "repository") blockRepository(loom, record, outcome.files);
+    return;
+  }
   const next: Replayed = rebase.conflict
     ? { ...rebase, conflict: rebase.conflict }
     : await replay(loom.repo, { ...rebase, identity: loom.identity });
@@ -97,6 +129,14 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
   }));
   const text = `${conflict.commit.slice(0, 8)} conflicts with ${record.baseBranch} in ${conflict.files.join(", ")}`;
   loom.report({ planId: record.id, level: "info", text: `rebase: ${text}` });
+}
+
+/** The beginning was: git was at work, or had rebased it when the kill came. */
+async function wasInterrupted(loom: Rebasing, record: PlanRecord, head: string): Promise<boolean> {
+  const { rebase, branch = "" } = record;
+  if (!rebase || rebase.conflict || rebase.done > 0) return false;
+  if ((await interruptedAt(worktreeOf(loom, record), branch)) !== undefined) return true;
+  return head !== rebase.from && isAncestor(loom.repo, rebase.onto, head);
 }
 
 /** A commit that is not of a TODO: a person's. */

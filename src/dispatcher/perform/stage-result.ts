@@ -35,7 +35,7 @@ import { answerEvents, authorOf, givenEvents, isByApprover } from "./answer.ts";
 import { nextRun } from "./begin.ts";
 import { GIVEN_WORDS } from "./gate.ts";
 import { hookDue } from "./hook-due.ts";
-import { rebaseAtOnce } from "./rebase.ts";
+import { beginRebase, blockRepository, type RebaseResult } from "./rebase.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
@@ -206,22 +206,16 @@ async function takeTriage(
   const events = givenEvents(loom, record);
   addTodos(loom, record, parsed.result, events);
   crashPoint("triage:todos");
-  const rebased = parsed.result.rebase_requested ? await rebase(loom, record) : { told: "" };
-  settleEvents(loom, record, { result: parsed.result, events, rebased: rebased.told });
+  const rebased = parsed.result.rebase_requested ? await beginRebase(loom, record) : undefined;
+  settleEvents(loom, record, { result: parsed.result, events, rebased: toldRebase(rebased) });
   crashPoint("triage:settled");
-  updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined, ...rebased.also }));
+  updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
   loom.report({
     planId: record.id,
     level: "good",
     text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}`,
   });
-  if (rebased.refused !== undefined) {
-    blockPlan(loom, record.id, {
-      reason: `The branch cannot be rebased: ${rebased.refused}`,
-      hint: `Rebase it (\`git -C ${record.worktree} rebase ${record.baseBranch}\`) with other names, then run \`prloom unblock ${record.id}\`.`,
-      cause: "step",
-    });
-  }
+  if (rebased?.kind === "repository") blockRepository(loom, record, rebased.files);
   return undefined;
 }
 
@@ -248,18 +242,13 @@ function addTodos(
   else loom.texts.write(textPath(loom, record), next);
 }
 
-/** What the rebase came to, for the people who asked; with a conflict the record says how it goes on. */
-async function rebase(
-  loom: Located & Configured & Records & Gated & Reporting,
-  record: PlanRecord,
-): Promise<{ told: string; also?: Partial<PlanRecord>; refused?: string }> {
-  const outcome = await rebaseAtOnce(loom, record);
-  const files = "files" in outcome ? outcome.files.join(", ") : "";
-  if (outcome.kind === "conflict")
-    return { told: `The rebase conflicts in: ${files}. An agent resolves it.`, also: { rebase: outcome.rebase } };
-  if (outcome.kind !== "repository") return { told: "" };
-  const refused = `${files} (would make a folder a git repository)`;
-  return { told: `The rebase is not possible: ${refused}`, refused };
+/** What the rebase came to, for the people who asked. */
+function toldRebase(outcome: RebaseResult | undefined): string {
+  if (outcome?.kind === "conflict")
+    return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
+  if (outcome?.kind === "repository")
+    return `The rebase is not possible: ${outcome.files.join(", ")} would make a folder a git repository.`;
+  return "";
 }
 
 function settleEvents(

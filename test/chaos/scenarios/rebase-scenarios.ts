@@ -14,6 +14,20 @@ export const rebased: Scenario = async (project, point) => {
   return { plans: [{ ...first, said }, second] };
 };
 
+/** A person's command is killed; the next start goes on with it. */
+export const rebaseAsked: Scenario = async (project, point) => {
+  const plans = twoPlans(project);
+  await finish(project);
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "more");
+  for (const name of [point.name, "rebase:rebased"]) {
+    await crashCommand(project, { ...point, name }, ["rebase", "first"]);
+    await finish(project);
+    assert.equal(project.git("rev-parse", "prloom/first^"), project.git("rev-parse", "main"));
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "again");
+  }
+  return { plans };
+};
+
 /** A plan that is done, and whose first commit conflicts with what base got meanwhile. */
 async function conflicting(project: Project, how: string): Promise<ExpectedPlan[]> {
   const { agents } = project.config() as { agents: { chaos: { env: object } } };

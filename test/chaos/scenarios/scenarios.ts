@@ -12,7 +12,7 @@ import { FLOW_POINTS } from "./flow-points.ts";
 import { GATE_SCENARIOS } from "./gate-scenario.ts";
 import { edited, paused, putBack, reloaded } from "./person-scenarios.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
-import { checkedMerge, givenUp, rebased, resolved } from "./rebase-scenarios.ts";
+import { checkedMerge, givenUp, rebaseAsked, rebased, resolved } from "./rebase-scenarios.ts";
 import { comment, crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
 
 export const work: Scenario = async (project, point) => {
@@ -252,6 +252,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "merge:written": mergeByComment,
   "pause:noted": paused,
   "put-back:removed": putBack,
+  "rebase:begun": rebaseAsked,
   "rebase:committed": resolved,
   "rebase:conflict": resolved,
   "rebase:moved": resolved,

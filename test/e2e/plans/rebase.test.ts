@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Project } from "../../testing/project.ts";
@@ -106,6 +107,59 @@ describe("rebase", { concurrency: 2 }, () => {
     await project.work();
     assert.deepEqual(project.git("ls-tree", "--name-only", "prloom/second", "ok.txt"), "ok.txt\n");
     assert.equal(project.record("second").runs, 3);
+  });
+
+  test("a reviewer of each TODO looks at what was resolved", thorough, async () => {
+    const project = await conflicting({ config: { review: "todo" } });
+    await project.cli(["rebase", "second"]);
+    const worked = await project.work();
+    assert.equal(worked.code, 0, worked.stderr);
+    assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
+    // Each TODO and its review, then the resolution and its review.
+    assert.equal(project.record("second").runs, 6);
+    const prompt = project.runFile("second", 6, join("agent", "prompt.txt"));
+    assert.match(prompt, /brought onto main, and an agent resolved its conflict in work\.txt:\n\nc\n[\s\S]*\n\+c\n/);
+  });
+
+  test("a reset calls it off, a deleted plan keeps its whole branch", thorough, async () => {
+    const project = await conflicting({ env: { RESOLVE: "waits" } });
+    const before = tip(project, "second");
+    const resolving = async () => {
+      await project.cli(["rebase", "second"]);
+      const killed = await project.cli(["start", "--until-idle"], { PRLOOM_CRASH_AT: "run:prepared" });
+      assert.equal(killed.signal, "SIGKILL", killed.stderr);
+      assert.notEqual(tip(project, "second"), before);
+    };
+    await resolving();
+    await project.cli(["block", "second", "wait"]);
+    assert.equal((await project.cli(["unblock", "second", "--reset"])).code, 0);
+    assert.equal((await project.work()).code, 0);
+    const { rebase, current, blocked, status } = project.record("second");
+    assert.deepEqual([rebase, current, blocked, status], [undefined, undefined, undefined, "review"]);
+    assert.equal(tip(project, "second"), before);
+    await resolving();
+    assert.equal((await project.cli(["delete", "second", "--yes"])).code, 0);
+    assert.equal(tip(project, "second"), before);
+  });
+
+  test("a worktree that vanished is made again, with the conflict in it", thorough, async () => {
+    const project = await conflicting();
+    await project.cli(["rebase", "second"]);
+    await project.cli(["start", "--until-idle"], { PRLOOM_CRASH_AT: "run:prepared" });
+    rmSync(project.worktree("second"), { recursive: true });
+    await project.work();
+    await project.cli(["unblock", "second"]);
+    assert.equal((await project.work()).code, 0);
+    assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
+  });
+
+  test("an agent that moves the branch gets nothing of it: the branch is as it was", thorough, async () => {
+    const project = await conflicting({ env: { RESOLVE: "moves-branch" } });
+    const before = tip(project, "second");
+    await project.cli(["rebase", "second"]);
+    await project.work();
+    assert.match(project.record("second").blocked?.reason ?? "", /moved the branch/);
+    assert.equal(tip(project, "second"), before);
   });
 
   test("a comment that asks for a rebase adds no TODO, and an agent resolves what conflicts", async () => {

@@ -1,5 +1,6 @@
 // How the agents of tests resolve a conflict: they keep both sides, unless RESOLVE says otherwise.
 
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -20,6 +21,7 @@ export function resolve(prompt) {
     for (const name of ["objects", "refs"]) mkdirSync(join(PRLOOM_WORKTREE, "lib", name), { recursive: true });
     for (const name of ["HEAD", "objects/x", "refs/x"]) writeFileSync(join(PRLOOM_WORKTREE, "lib", name), "x\n");
   }
+  if (how === "moves-branch") execFileSync("git", ["reset", "-q", "--soft", "HEAD~1"], { cwd: PRLOOM_WORKTREE });
   if (how === "obeys" && prompt.includes("the check says no")) writeFileSync(join(PRLOOM_WORKTREE, "ok.txt"), "ok\n");
   const outcome = how === "gives-up" ? { outcome: "blocked", reason: "both cannot be" } : { outcome: "done" };
   if (how !== "says-nothing") writeFileSync(PRLOOM_OUTCOME_FILE, JSON.stringify(outcome));
