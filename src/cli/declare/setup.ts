@@ -77,9 +77,10 @@ function declareInit(program: Command): void {
 
 function declareNew(program: Command): void {
   declare(program, "new", {
-    about: "put a plan into the inbox; a draft, until it is queued",
+    about: "put a plan into the inbox; a draft, until it is queued. Without a title or a text it opens your editor",
     examples: [
       'new "Add a login page" --todo "Write the form" --todo "Check the password" --queue',
+      "new",
       "new --file plan.md --queue",
       'new --file issue.md --todos-from "Proposed changes"',
       "cat plan.md | prloom new --stdin --id login --depends-on database",
