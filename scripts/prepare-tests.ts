@@ -14,16 +14,21 @@ function works(command: string, args: readonly string[]): boolean {
 const sandbox = (): boolean =>
   works("bwrap", ["--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "--dev", "/dev", "true"]);
 
-function installBubblewrap(): boolean {
+const keygen = (): boolean => spawnSync("ssh-keygen", ["-?"], { stdio: "ignore", timeout: 10_000 }).error === undefined;
+
+function install(name: string): boolean {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
-  console.log("bubblewrap is missing; installing it with apt-get");
+  console.log(`${name} is missing; installing it with apt-get`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const apt = (...args: string[]): boolean =>
     spawnSync("apt-get", args, { stdio: "ignore", env, timeout: 3 * MINUTES }).status === 0;
-  const install = ["install", "-y", "--no-install-recommends", "bubblewrap"];
-  return apt(...install) || (apt("update") && apt(...install));
+  const args = ["install", "-y", "--no-install-recommends", name];
+  return apt(...args) || (apt("update") && apt(...args));
 }
 
-if (!sandbox() && !(installBubblewrap() && sandbox())) {
+if (!sandbox() && !(install("bubblewrap") && sandbox())) {
   console.log("bubblewrap does not work here: the tests of the sandbox are skipped. Debian: apt install bubblewrap");
+}
+if (!keygen() && !(install("openssh-client") && keygen())) {
+  console.log("ssh-keygen is missing: the tests of signed answers are skipped. Debian: apt install openssh-client");
 }

@@ -17,6 +17,9 @@ export type {
   PollFailure,
   PollResult,
 } from "./bridges/contract.ts";
+export { type TrackerBridgeOptions, trackerBridge } from "./bridges/tracker/bridge.ts";
+export type * from "./bridges/tracker/port.ts";
+export type { AuthorPermission } from "./bus/author.ts";
 export type * from "./bus/message-types.ts";
 export type * from "./hooks/contexts/context-types.ts";
 export type * from "./hooks/contexts/event-types.ts";

@@ -1,3 +1,5 @@
+import type { Governed } from "./port.ts";
+
 /** Where a program keeps what it needs, as the user's environment says; paths are absolute. */
 export interface UserPlace {
   readonly home: string;
@@ -58,4 +60,20 @@ export interface AgentProgram {
   renewedLogin?(before: string, after: string): string | undefined;
   /** How a person goes on with a conversation by hand in the program's own interface; `[]`: the program cannot. */
   openArgs(options: { readonly sessionId?: string; readonly model?: string }): readonly string[];
+  /** What comes to that while the plan is not approved, and nothing may be changed. Absent: the sandbox alone sees to it. */
+  openClosed?(closed: OpenClosed): {
+    readonly args?: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+  };
+}
+
+export interface OpenClosed {
+  /** A sentence for the agent. */
+  readonly reason: string;
+  /** Tools of the program that can change something. */
+  readonly tools: readonly string[];
+  readonly projectSettings: boolean;
+  /** What it is started with. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly governed?: Governed;
 }

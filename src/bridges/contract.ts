@@ -3,6 +3,7 @@ import type { BaseContext, GlobalPlans } from "../hooks/contexts/context-types.t
 import type { NewAction, PluginAction } from "../hooks/contexts/event-types.ts";
 import type { JsonValue } from "../kernel/json.ts";
 import type { PlanSource } from "../plan/plan-types.ts";
+import type { Tracker } from "./tracker/port.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -87,6 +88,8 @@ export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State exte
    * call ended; without it, the action is sent again. A throw: retried, and counted as one of `actions`.
    */
   delivered?(ctx: BridgeContext<Config>, action: OutgoingAction): Awaitable<boolean | { readonly ref: string }>;
+  /** Where the outside is a tracker: plans of its sources are shown there, and answered. */
+  readonly tracker?: Tracker;
 }
 
 /** A bridge of prloom's own: no config gives it a name. */

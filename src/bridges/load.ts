@@ -86,7 +86,7 @@ export function bridgeProblem(made: unknown): Problem | undefined {
     return { what: `gave ${given} instead of a bridge`, hint: FORM };
   }
   // Not spread: a bridge may be an instance of a class.
-  const { name, targets, events, actions, delivered, repair } = made as Record<keyof Bridge, unknown>;
+  const { name, targets, events, actions, delivered, repair, tracker } = made as Record<keyof Bridge, unknown>;
   if (name !== undefined && typeof name !== "string") {
     return { what: `has \`name\` as a ${typeof name}`, hint: "Leave `name` out: its key in the config is its name." };
   }
@@ -95,6 +95,12 @@ export function bridgeProblem(made: unknown): Problem | undefined {
   for (const [method, value] of Object.entries({ events, actions, delivered, repair })) {
     if (value === undefined || typeof value === "function") continue;
     return { what: `has \`${method}\` as a ${typeof value}`, hint: `\`${method}\` must be a function. ${FORM}` };
+  }
+  if (tracker !== undefined && (typeof tracker !== "object" || tracker === null)) {
+    return {
+      what: `has \`tracker\` as a ${typeof tracker}`,
+      hint: "Make the bridge with `trackerBridge({ tracker, … })`.",
+    };
   }
   const isList = Array.isArray(targets) && targets.every((target) => typeof target === "string" && target !== "");
   if (targets !== undefined && !isList) {
@@ -106,7 +112,7 @@ export function bridgeProblem(made: unknown): Problem | undefined {
   return balanceProblem({ targets: isList ? targets : [], events, actions });
 }
 
-const MEMBERS: readonly (keyof Bridge)[] = ["name", "targets", "events", "actions", "delivered", "repair"];
+const MEMBERS: readonly (keyof Bridge)[] = ["name", "targets", "events", "actions", "delivered", "repair", "tracker"];
 
 /**
  * Bridges may have members of their own, `options` or `deliver` for example; one that is nearly a name of ours, where

@@ -1,6 +1,6 @@
-/** What an author may do with a repository, from little to much. */
-export const PERMISSIONS = ["none", "read", "triage", "write", "maintain", "admin"] as const;
-export type AuthorPermission = (typeof PERMISSIONS)[number];
+import { type AuthorPermission, PERMISSIONS } from "../config/permission-words.ts";
+
+export { type AuthorPermission, PERMISSIONS };
 
 /** Whether an author may write to the repository. */
 export function hasWritePermission({ permission }: { readonly permission: AuthorPermission }): boolean {

@@ -22,6 +22,8 @@ import {
   pendingTriage,
 } from "./ledger/to-handle.ts";
 import {
+  type ActionFate,
+  actionFate,
   type DeferredWait,
   deferredList,
   deferredSummary,
@@ -42,7 +44,7 @@ import type { Action, BusEvent, Settlement } from "./types.ts";
 export type { JsonValue } from "../kernel/json.ts";
 export type { Attempted, Settled, SettleOptions } from "./ledger/settle.ts";
 export type { DeferredAction } from "./ledger/to-handle.ts";
-export type { DeferredWait, HandlerStatus, HandlerWait } from "./ledger/waits.ts";
+export type { ActionFate, DeferredWait, HandlerStatus, HandlerWait } from "./ledger/waits.ts";
 export type { BusLimits } from "./limits.ts";
 export type { BusOptions } from "./parts.ts";
 export type { EventPage, EventQuery } from "./reading/read-events.ts";
@@ -94,6 +96,8 @@ export interface Bus {
   hasAction(id: string): boolean;
   /** An action that came in lately. */
   findAction(id: string): Action | undefined;
+  /** What became of an action that came in lately. */
+  actionFate(id: string): ActionFate;
   /** Actions to deliver: put-off ones that are due, then those beyond the cursor; in the order of the log. */
   dueActions(limit: number): { action: Action; attempts: number; cursor: Cursor }[];
   /** Actions beyond the cursor that no handler put off, in the order of the log. */
@@ -149,6 +153,7 @@ export function openBus(options: BusOptions): Bus {
       const found = parts.log.find({ scope: parts.scope, log: "actions" }, id, { recent: true });
       return found && parseAction(found.record)?.value;
     },
+    actionFate: (id) => actionFate(parts, id),
     dueActions: (limit) =>
       offered(parts, "action", parts.action, limit).map(({ value: action, cursor, attempts }) => ({
         action,

@@ -18,11 +18,28 @@ export function refuseInsideRun(call: Call): void {
  * The same also where the agent has unset what tells of its run: it is not to answer its own gate. A process that left its
  * parents is not found; only the sandbox keeps that one away.
  */
-export async function refuseAgents(call: Call): Promise<void> {
-  refuseInsideRun(call);
-  const [uid] = variableAbove(RUN_ID_VARIABLE)?.split("/") ?? [];
+export async function refuseAgents(
+  call: Call,
+  tried: { readonly plan: string; readonly command: string },
+): Promise<void> {
+  const run = call.env.PRLOOM_RUN_ID || variableAbove(RUN_ID_VARIABLE);
+  if (!run) return;
+  const [uid = ""] = run.split("/");
   // Runs of another repository may try out prloom in one of their own.
-  if (uid !== undefined && (await reading(call, ({ store }) => store.get(uid) !== undefined))) throw insideRun();
+  if (!call.env.PRLOOM_RUN_ID && !(await reading(call, ({ store }) => store.get(uid) !== undefined))) return;
+  await tellTried(call, { ...tried, run });
+  throw insideRun();
+}
+
+/** In a sandbox the dispatcher is out of reach: there the command is refused, and only the run's own log tells of it. */
+async function tellTried(call: Call, tried: { plan: string; run: string; command: string }): Promise<void> {
+  // What only reads loads nothing of this.
+  const { callOwner } = await import("../dispatcher/commands/owner.ts");
+  try {
+    await callOwner(call.cwd, "tried", tried);
+  } catch (error) {
+    if (!(error instanceof PrloomError)) throw error;
+  }
 }
 
 function insideRun(): PrloomError {

@@ -6,8 +6,23 @@ import { declareSetup } from "./declare/setup.ts";
 import { declareTalking } from "./declare/talking.ts";
 import { version } from "./setup/version.ts";
 
-/** All commands with their options and help; what they do is loaded when one is called. */
-export function createProgram(): Command {
+/** In the order of the help. */
+const GROUPS = [declareSetup, declareReading, declareChanging, declareTalking];
+
+/**
+ * All commands with their options and help, or with `name` only those that are declared together with it: declaring all takes longer
+ * than some commands need for their work. What they do is loaded when one is called.
+ */
+export function createProgram(name?: string): Command {
+  // Those that only look are called most often. What completes a line must know them all.
+  for (const group of name === undefined || name === "complete" ? [] : [declareReading, ...GROUPS]) {
+    const program = withGroups([group]);
+    if (program.commands.some((command) => command.name() === name)) return program;
+  }
+  return withGroups(GROUPS);
+}
+
+function withGroups(groups: readonly ((program: Command) => void)[]): Command {
   const program = new Command("prloom")
     .description(
       "Turns a Markdown plan into a reviewed branch: coding agents do the work, each in its own git worktree.",
@@ -18,10 +33,7 @@ export function createProgram(): Command {
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
-  declareSetup(program);
-  declareReading(program);
-  declareChanging(program);
-  declareTalking(program);
+  for (const declareGroup of groups) declareGroup(program);
   program.addHelpText("after", FIRST_STEPS);
   program.hook("preAction", async (_program, command) => {
     if (command.registeredArguments.length > 0)
@@ -43,7 +55,7 @@ Exit codes: 0 done, 1 failed, 2 called wrongly. Every command takes --json.`;
 
 /** Runs the command that the arguments name; throws what went wrong, as an error with a hint. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
-  const program = createProgram();
+  const program = createProgram(argv[0]);
   if (argv.length === 0) {
     program.outputHelp();
     return;

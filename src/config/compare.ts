@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type BridgeEntry, type Config, type Limits, overlayLimits } from "./config.ts";
 import { SHELL_RIGHTS, type ShellRights } from "./governance-words.ts";
+import { type AuthorPermission, PERMISSIONS } from "./permission-words.ts";
 import { formatDuration, formatSize } from "./schema/units.ts";
 
 /** One thing that another config would change, in words. */
@@ -34,16 +35,24 @@ const fewerSecrets: Judge = (from, to) => {
 const moreShell: Judge = (from, to) =>
   SHELL_RIGHTS.indexOf(to as ShellRights) > SHELL_RIGHTS.indexOf(from as ShellRights);
 
+/** An author who is not named may write. */
+const mayMore: Judge = (from = "write", to = "write") =>
+  PERMISSIONS.indexOf(to as AuthorPermission) > PERMISSIONS.indexOf(from as AuthorPermission);
+
 /** Every key that can change without loosening; any other change loosens. */
 const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^checks$/, dropped],
   [/^(copyFiles|trustedFilters)$/, added],
   [/^review$/, wasOn],
   [/^limits\./, more],
+  [/^ports\./, never],
   [/^gates\.(plan|pr)$/, (from) => from === true],
   [/^gates\.advisory$/, turnedOn],
   // How patient it is with people; it permits nothing.
   [/^gates\.(remindAfterMs|expireAfterMs)$/, never],
+  [/^authors\./, mayMore],
+  // What is told; it permits nothing.
+  [/^writeback\./, never],
   // How patient the bus is; it permits nothing.
   [/^bus\./, never],
   [/^agents\.[^.]+\.sandbox$/, weaker],

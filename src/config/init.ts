@@ -5,6 +5,8 @@ import type { AgentFile } from "./schema/agent-schema.ts";
 export interface InitialConfig {
   readonly agentName: string;
   readonly agent: AgentFile;
+  /** Plans wait for a person. */
+  readonly gates?: boolean;
   readonly baseBranch?: string;
   /** Address of the JSON Schema, for editors. */
   readonly schema?: string;
@@ -14,22 +16,28 @@ export interface InitialConfig {
 
 /** The text of a first `prloom/config.json`. */
 export function initialConfig(initial: InitialConfig): string {
-  const { agentName, agent, baseBranch, schema, initCommands = [], checks = [] } = initial;
+  const { agentName, agent, baseBranch, schema, gates, initCommands = [], checks = [] } = initial;
   const config = {
     ...(schema === undefined ? {} : { $schema: schema }),
     ...(baseBranch === undefined ? {} : { baseBranch }),
     agents: { [agentName]: agent },
     stages: { default: agentName },
+    ...(gates ? { gates: { plan: true } } : {}),
     ...(initCommands.length === 0 ? {} : { initCommands }),
     ...(checks.length === 0 ? {} : { checks }),
   };
   return `${JSON.stringify(config, null, 2)}\n`;
 }
 
-/** Whether a config is a first one whose agent was not filled in yet, with or without what this or another version adds. */
-export function isUnfilled(text: string, { agentName, agent }: InitialConfig): boolean {
+/**
+ * What a first config whose agent was not filled in yet was made with; undefined for any other. It may have what this or
+ * another version adds.
+ */
+export function unfilledTemplate(text: string, { agentName, agent }: InitialConfig): { gates: boolean } | undefined {
   const written = jsonIn(text);
-  if (!isFields(written)) return false;
-  const { $schema: _schema, initCommands: _init, checks: _checks, ...rest } = written;
-  return isDeepStrictEqual(rest, { agents: { [agentName]: agent }, stages: { default: agentName } });
+  if (!isFields(written)) return undefined;
+  const { $schema: _schema, initCommands: _init, checks: _checks, gates, ...rest } = written;
+  const isGated = isDeepStrictEqual(gates, { plan: true });
+  const isOurs = isDeepStrictEqual(rest, { agents: { [agentName]: agent }, stages: { default: agentName } });
+  return isOurs && (isGated || gates === undefined) ? { gates: isGated } : undefined;
 }

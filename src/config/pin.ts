@@ -10,9 +10,9 @@ const SCHEMA_VERSION = 1;
 const fileSchema = z.object({
   /** Below the top of the repository. */
   path: z.string(),
-  kind: z.enum(["config", "prompt", "module", "program"]),
+  kind: z.enum(["config", "prompt", "module", "program", "signers"]),
   sha256: z.string(),
-  /** Of a config and of prompts: these are read from here. A module lives on in the dispatcher that loaded it. */
+  /** Of a config, prompts and signers: these are read from here. A module lives on in the dispatcher that loaded it. */
   text: z.string().optional(),
   /** Of a program: while its stat is this one it need not be read. */
   stat: z.string().optional(),

@@ -17,10 +17,13 @@ import { daemonRunning, openAsOwner } from "./commands/open-as-owner.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import type { OwnedLoom } from "./compose.ts";
 import { requireEnforcedGates } from "./gates/enforced.ts";
+import { tellBlocked } from "./intake/blocked.ts";
 import { tellPhase } from "./intake/phases.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
+import { writeBack } from "./intake/write-back.ts";
 import { textPath } from "./paths.ts";
+import { endUnapproved } from "./perform/gate.ts";
 import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
 import { lookAtTree } from "./settings/pinned.ts";
 import { ownFiles } from "./settings/pinning.ts";
@@ -165,10 +168,13 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
     ...hooks,
     onLook(record) {
       hooks.onLook(record);
-      if (lifecycle.look(record.id) + tellPhase(loom, record.id) > 0) busLoops.wake();
+      const told = lifecycle.look(record.id) + tellPhase(loom, record.id) + tellBlocked(loom, record.id);
+      if (told > 0) busLoops.wake();
+      if (writeBack(loom, record.id)) busLoops.wake(record.id);
       busLoops.follow(record);
       return !letUpsertsGoFirst(loom, busLoops, record.id);
     },
+    onWake: (id) => endUnapproved(loom, id),
     onStep: (id) => busLoops.wake(id),
   });
   const busLoops = new BusLoops(loom, { onPlan: (id) => scheduler.wake(id), onQuiet: hooks.onQuiet });

@@ -48,6 +48,7 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
       hasPlan: (planId) => loom.store.byId(planId) !== undefined,
       merge: (planId, method) => mergeForBridge(loom, planId, method),
       close: (planId) => closeForBridge(loom, planId),
+      authors: () => loom.config.authors,
     }),
     notifyBridge({
       notify: loom.config.notify,

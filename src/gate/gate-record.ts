@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { replyAddressSchema } from "../bus/types.ts";
 
 export const GATE_STATES = ["open", "approved", "rejected", "revised", "withdrawn", "expired"] as const;
 export type GateState = (typeof GATE_STATES)[number];
@@ -8,7 +9,7 @@ export const GATE_KINDS = ["plan", "pr"] as const;
 export type GateKind = (typeof GATE_KINDS)[number];
 
 /** By which way an answer came. */
-export const GATE_WAYS = ["cli", "thread", "prloom"] as const;
+export const GATE_WAYS = ["cli", "thread", "signed", "prloom"] as const;
 
 /** A change of the plan after its approval, by words of people who may approve. */
 const amendmentSchema = z.strictObject({
@@ -47,6 +48,16 @@ export const gateRecordSchema = z.strictObject({
   state: z.enum(GATE_STATES),
   /** The newest state that the thread and the global bus were told of. */
   told: z.enum(GATE_STATES).optional(),
+  /** Where it was told; without it, in the local thread, where a post is there as soon as it is made. */
+  thread: replyAddressSchema.optional(),
+  /** The posts, where the words that are shown took more than one. */
+  parts: z.array(z.string()).optional(),
+  /** When all of it was there to be seen: from then on it can be answered. */
+  postedAt: z.string().optional(),
+  /** A plugin took posts over, so they cannot be read where they were to be. */
+  redirected: z.literal(true).optional(),
+  /** Authors who were told the words that count, each with the event that they were told for. */
+  hinted: z.record(z.string(), z.string()).optional(),
   decidedBy: z.string().optional(),
   via: z.enum(GATE_WAYS).optional(),
   decidedAt: z.string().optional(),
@@ -57,6 +68,16 @@ export const gateRecordSchema = z.strictObject({
 });
 export type GateRecord = z.infer<typeof gateRecordSchema>;
 export type Amendment = z.infer<typeof amendmentSchema>;
+
+/** Whether all of it is there to be seen. */
+export function isShown({ told, thread, postedAt }: GateRecord): boolean {
+  return thread === undefined ? told !== undefined : postedAt !== undefined;
+}
+
+/** The posts of a gate in their order, by the ids of the actions that post them. */
+export function postsOf({ gateId, shown, parts = [shown] }: GateRecord): { id: string; body: string }[] {
+  return parts.map((body, index) => ({ id: `gate-${gateId}-${index + 1}`, body }));
+}
 
 /** What stands between a plan and its implementation, or between a change and its merge. */
 export type Door =

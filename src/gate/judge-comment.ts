@@ -2,6 +2,7 @@ import { hasWritePermission } from "../bus/author.ts";
 import type { EventAuthor } from "../bus/message-types.ts";
 import { type DecidingAnswer, type Decision, readAnswer } from "./answer.ts";
 import type { GateState } from "./gate-record.ts";
+import type { SignatureCheck } from "./signed-answer.ts";
 
 /** What a comment's answer depends on, of a gate that was posted where the comment stands. */
 export interface PostedGate {
@@ -9,6 +10,8 @@ export interface PostedGate {
   readonly state: GateState;
   /** When it was posted, in milliseconds: what was written before does not answer it. */
   readonly postedAt?: number | undefined;
+  /** Not all of it is there yet. */
+  readonly isPosting?: boolean | undefined;
 }
 
 export interface AnsweringAuthor extends Omit<EventAuthor, "permission"> {
@@ -22,6 +25,8 @@ export interface GateComment {
   /** Edited after it was written. */
   readonly edited?: boolean | undefined;
   readonly at?: number | undefined;
+  /** What became of its signature, if it has one. */
+  readonly signature?: SignatureCheck | undefined;
 }
 
 export interface AnswerRules {
@@ -37,30 +42,50 @@ export type Judged =
       readonly decides: Decision;
       readonly gateId?: string;
       readonly words: string;
+      /** The person who signed it, in place of its author. */
+      readonly signer?: string;
     }
   | {
       readonly decides: "none";
       readonly why: string;
       readonly reply?: string;
+      /** It was probably meant as an answer; the reply says how to give one. */
+      readonly isNear?: true;
       /** Its words are an answer all the same, and nothing else. */
       readonly isAnswer?: true;
     };
 
 /** Whether a comment is an answer, by a person who may give it, to a gate that waits for it. */
 export function judgeComment(comment: GateComment, gates: readonly PostedGate[], rules: AnswerRules): Judged {
-  const { author } = comment;
-  const said = readAnswer(comment.body);
+  const { author, signature } = comment;
   if (author.self) return ignored("it is a post of prloom");
+  if (signature?.kind === "valid") return judgeSigned(comment, signature, gates);
+  const said = readAnswer(comment.body);
   if (author.bot) return ignored("a bot wrote it");
   const stranger = strangerness(author, rules);
   if (stranger !== undefined) return ignored(stranger);
+  // Not as one without: its author meant it to be more.
+  if (signature) return { ...told(`its signature does not count: ${signature.why}`, howTo(gates)), isAnswer: true };
   if (said.says === "none") {
     const isAsked = gates.some(({ state }) => state === "open");
-    return said.isNear && isAsked ? told(said.why, howTo(gates)) : ignored(said.why);
+    return said.isNear && isAsked ? { ...told(said.why, howTo(gates)), isNear: true } : ignored(said.why);
   }
   const judged = judgeAnswer(comment, said, { gates, rules });
   return judged.decides === "none" ? { ...judged, isAnswer: true } : judged;
 }
+
+/** The key tells whose answer it is, and the signature has all of it: who posts it does not matter. */
+function judgeSigned(
+  comment: GateComment,
+  { signer, answer }: Extract<SignatureCheck, { kind: "valid" }>,
+  gates: readonly PostedGate[],
+): Judged {
+  const { decision: says, gateId, words } = answer;
+  const judged = comment.edited ? told(...EDITED) : decideFor(comment, { says, gateId, words }, gates);
+  return judged.decides === "none" ? { ...judged, isAnswer: true } : { ...judged, signer };
+}
+
+const EDITED = ["it was edited after it was written", "Write the answer as a new comment."] as const;
 
 interface Asked {
   readonly gates: readonly PostedGate[];
@@ -69,7 +94,7 @@ interface Asked {
 
 function judgeAnswer(comment: GateComment, said: DecidingAnswer, { gates, rules }: Asked): Judged {
   const { login } = comment.author;
-  if (comment.edited) return told("it was edited after it was written", "Write the answer as a new comment.");
+  if (comment.edited) return told(...EDITED);
   if (rules.ownLogin !== undefined && sameLogin(login, rules.ownLogin))
     return told(
       `prloom posts as ${login} as well, so it cannot tell who wrote it`,
@@ -78,8 +103,9 @@ function judgeAnswer(comment: GateComment, said: DecidingAnswer, { gates, rules 
   return decideFor(comment, said, gates);
 }
 
-const ignored = (why: string): Judged => ({ decides: "none", why });
-const told = (why: string, next: string): Judged => ({
+type Undecided = Extract<Judged, { decides: "none" }>;
+const ignored = (why: string): Undecided => ({ decides: "none", why });
+const told = (why: string, next: string): Undecided => ({
   decides: "none",
   why,
   reply: `Nothing was decided: ${why}. ${next}`,
@@ -113,6 +139,7 @@ function decideFor(comment: GateComment, said: DecidingAnswer, gates: readonly P
   if (!named && isUnclear) return told("the plan was shown more than once here", howTo(gates));
   if (comment.at !== undefined && gate.postedAt !== undefined && comment.at < gate.postedAt)
     return told("it was written before the plan was shown", howTo(gates));
+  if (gate.isPosting) return told("the plan is not shown completely yet", "Answer when it is.");
   return { decides: says, gateId: gate.gateId, words };
 }
 

@@ -1,5 +1,5 @@
 import { counted } from "../kernel/words.ts";
-import { difference, fenced, howToAnswer, revealed, type ShownGate } from "./shown.ts";
+import { difference, fenced, howToAnswer, revealed, type ShownGate, shownAgain, signersNote } from "./shown.ts";
 
 /** A diff that was asked for; `text` is absent where it is too long to be posted. */
 export interface ShownDiff {
@@ -16,8 +16,6 @@ export interface ShowingChange extends ShownGate {
   /** One line for each file. */
   readonly files: readonly string[];
   readonly diff: ShownDiff;
-  /** The file that says whose signatures count, if the change touches it. */
-  readonly signers?: string | undefined;
   /** What was shown before it. */
   readonly since?:
     | { readonly gateId: string; readonly text: string; readonly diff?: ShownDiff | undefined }
@@ -29,13 +27,12 @@ const MAX_LISTED = 300;
 
 /** What is posted for the gate of a change: the plan, the commits, the diff, what changed, and how to answer. */
 export function changePost(showing: ShowingChange): string {
-  const { gateId, digest, head, text, isAdvisory, commits, files, diff, signers, since } = showing;
+  const { gateId, digest, head, text, isAdvisory, again, commits, files, diff, since } = showing;
   const closed = "It is neither marked ready nor merged before.";
   return [
     `**The change waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}, commit ${head.slice(0, 12)}). ${isAdvisory ? `${closed} ${ADVISORY}` : closed}`,
-    ...(signers === undefined
-      ? []
-      : [`**It changes ${inline(signers)}, the file that says whose signatures count at gates (gates.signers).**`]),
+    ...shownAgain(again),
+    ...signersNote(showing),
     "The plan:",
     fenced(revealed(text), "markdown"),
     `${counted(commits.length, "commit")}:`,
@@ -44,11 +41,6 @@ export function changePost(showing: ShowingChange): string {
     ...(since ? changedSince(since, text) : []),
     howToAnswer(showing),
   ].join("\n\n");
-}
-
-/** In one line, with nothing in it that ends the code. */
-function inline(name: string): string {
-  return `\`${revealed(name).replaceAll("`", "'").replaceAll("\n", "\\n")}\``;
 }
 
 function listed(lines: readonly string[]): string {

@@ -25,6 +25,19 @@ export interface ShownGate {
   readonly isFirst: boolean;
   /** Nothing keeps its agent from writing. */
   readonly isAdvisory: boolean;
+  /** Why it is shown again though it has not changed. */
+  readonly again?: string | undefined;
+  /** Signed answers count as well. */
+  readonly isSignable?: boolean | undefined;
+  /** The file that says whose signatures count, if it is to be changed. */
+  readonly signers?: string | undefined;
+}
+
+/** For people who decide about it: who may decide would be another question from then on. */
+export function signersNote({ signers }: Pick<ShownGate, "signers">): string[] {
+  return signers === undefined
+    ? []
+    : [`**It changes \`${signers}\`, the file that says whose signatures count at gates (gates.signers).**`];
 }
 
 export interface Showing extends ShownGate {
@@ -38,10 +51,12 @@ const ADVISORY = "It is advisory: the agent is asked to wait, and nothing keeps 
 
 /** What is posted for a gate: the whole plan, what changed, and how to answer. */
 export function gatePost(showing: Showing): string {
-  const { gateId, digest, text, isAdvisory, settings = {}, since } = showing;
+  const { gateId, digest, text, isAdvisory, settings = {}, since, again } = showing;
   const changed = since && revealed(since.text) !== revealed(text) ? since : undefined;
   return [
     `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). ${isAdvisory ? ADVISORY : "Nothing is implemented before."}`,
+    ...shownAgain(again),
+    ...signersNote(showing),
     fenced(revealed(text), "markdown"),
     ...(Object.keys(settings).length === 0
       ? []
@@ -51,10 +66,14 @@ export function gatePost(showing: Showing): string {
   ].join("\n\n");
 }
 
+export function shownAgain(why: string | undefined): string[] {
+  return why === undefined ? [] : [`It is shown again: ${why}.`];
+}
+
 /** The words that count at this gate. */
-export function howToAnswer({ planId, gateId, isFirst }: ShownGate): string {
+export function howToAnswer({ planId, gateId, digest, isFirst, isSignable }: ShownGate): string {
   const word = isFirst ? "approved" : `/approve ${gateId}`;
-  return `Answer with a comment whose first line is \`${word}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}`;
+  return `Answer with a comment whose first line is \`${word}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}${isSignable ? `\n\nSigned, from any login:\n\n    prloom approve ${planId} --sign --gate ${gateId} --digest ${digest}` : ""}`;
 }
 
 const CONTEXT_LINES = 3;
@@ -71,7 +90,7 @@ export function difference(before: string, after: string): string {
 }
 
 /** The commands that answer, one per line. */
-function commandsFor(planId: string): string {
+export function commandsFor(planId: string): string {
   return [
     `prloom approve ${planId}`,
     `prloom reject ${planId} --reason "why"`,

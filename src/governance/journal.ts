@@ -16,6 +16,11 @@ export interface JournalProblem {
   readonly problem: string;
 }
 
+export interface JournalOptions {
+  /** No other process has anything to say in it: what it says changes with our own lines only, and is not looked for before each call. */
+  readonly isOwn?: boolean;
+}
+
 /**
  * A file of facts that several processes append to. What it says is what the lines say in their order, so of two that do the
  * same at once the first in the file wins, for both of them.
@@ -23,23 +28,32 @@ export interface JournalProblem {
 export class Journal {
   readonly #path: string;
   readonly #brain: Brain;
+  readonly #isOwn: boolean;
+  #hasBegun = false;
   #offset = 0;
   #line = 0;
   #reading: Promise<void> = Promise.resolve();
   readonly #outcomes = new Map<string, FactOutcome>();
   readonly problems: JournalProblem[] = [];
 
-  constructor(path: string, brain: Brain) {
+  constructor(path: string, brain: Brain, { isOwn = false }: JournalOptions = {}) {
     this.#path = path;
     this.#brain = brain;
+    this.#isOwn = isOwn;
   }
 
   get brain(): Brain {
     return this.#brain;
   }
 
-  /** Reads what others and we ourselves have written since. */
-  refresh(): Promise<void> {
+  /** Reads what others have written since. */
+  async refresh(): Promise<void> {
+    if (this.#isOwn && this.#hasBegun) return;
+    await this.#read();
+    this.#hasBegun = true;
+  }
+
+  #read(): Promise<void> {
     // A read that failed was told to the one who asked for it; the next one may succeed.
     this.#reading = this.#reading.catch(() => undefined).then(() => this.#readOn());
     return this.#reading;
@@ -52,7 +66,7 @@ export class Journal {
     const start = (await this.#endsInLine()) ? "\n" : "";
     this.#outcomes.set(fact.key, UNREAD);
     await appendLine(this.#path, `${start}${JSON.stringify(fact)}\n`);
-    await this.refresh();
+    await this.#read();
     const outcome = this.#outcomes.get(fact.key) ?? UNREAD;
     this.#outcomes.delete(fact.key);
     return outcome;

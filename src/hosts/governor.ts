@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { type Anchor, bestAnchors } from "../governance/context/anchors.ts";
+import { type Anchor, bestAnchors, isStale } from "../governance/context/anchors.ts";
 import { renderCompaction } from "../governance/context/compaction.ts";
 import { concernsOf } from "../governance/context/concerns.ts";
 import { cutOutput, keptWhole } from "../governance/context/pruning.ts";
 import { renderTurn } from "../governance/context/turn.ts";
-import type { SeenOutput } from "../governance/context/warnings.ts";
+import { type SeenOutput, type Wear, wearLines } from "../governance/context/warnings.ts";
 import { checkpointOf, type EndedCall } from "../governance/evidence/checkpoint.ts";
 import { sameOrder } from "../governance/graph/lookup.ts";
 import type { TaskGraph } from "../governance/graph/schema.ts";
@@ -31,6 +31,14 @@ export type HostVerdict =
   /** A note tells the model that something is wrong with us. */
   | { readonly allow: true; readonly note?: string | undefined }
   | { readonly allow: false; readonly text: string; readonly endsRun: boolean };
+
+export interface GovernAnswer {
+  readonly text: string;
+  /** A session that is over with it. */
+  readonly ends?: string | undefined;
+  /** Something is other than before: worth telling a person. */
+  readonly isChange?: boolean;
+}
 
 export interface GovernorOptions {
   readonly host: ToolHost;
@@ -134,7 +142,8 @@ export class Governor {
     const endsRun = escalation(times, policy.maxRepeatedDenials) === "ends-the-run";
     const calls = verdict.denial.calls?.map((one) => spelledBy(this.#options.host, one));
     const denial = { ...verdict.denial, ...(calls ? { calls } : {}) };
-    return { allow: false, text: renderDenial(denial, request, times), endsRun };
+    const wear = denial.chain === undefined ? [] : ["", ...wearLines(this.#graph(), this.#wear(call.session))];
+    return { allow: false, text: [renderDenial(denial, request, times), ...wear].join("\n"), endsRun };
   }
 
   /** A session that another one started: it is bound to a task before its model is asked anything. */
@@ -173,10 +182,10 @@ export class Governor {
       this.#drift.set(session, (this.#drift.get(session) ?? 0) + 1);
   }
 
-  /** A call that changed what is protected is denied from then on. What its agent is told, once that is put back. */
+  /** A call that changed what is protected is denied from then on, if it is known. What its agent is told, once that is put back. */
   changedProtected({ id }: Pick<HostCall, "id">, files: readonly string[]): string {
+    if (files.length === 0) return "";
     const open = this.#open.get(id);
-    if (!open || files.length === 0) return "";
     const names = files.slice(0, MAX_NAMED).join(", ");
     const denial = {
       rule: "protected paths",
@@ -185,18 +194,19 @@ export class Governor {
       useInstead: "Write into the plan what should be changed there, and why.",
       evidence: `${names} differed from what they were when the run began`,
     };
-    this.#harmful.set(open.digest, denial);
-    return `GOVERNANCE: this changed ${names}, and no role changes what is protected. It is as it was again, and the same call is denied from now on. ${denial.useInstead}`;
+    if (open) this.#harmful.set(open.digest, denial);
+    const from = open ? ", and the same call is denied from now on" : "";
+    return `GOVERNANCE: this changed ${names}, and no role changes what is protected. It is as it was again${from}. ${denial.useInstead}`;
   }
 
-  /** Whether a call that was allowed can have changed files. */
+  /** Whether a call can have changed files; one that nothing is known about can. */
   mayTouch(id: string): boolean {
-    const kind = this.#open.get(id)?.request.kind;
+    const kind = this.#open.get(id)?.request.kind ?? "other";
     return kind === "write" || kind === "edit" || kind === "shell" || kind === "other";
   }
 
   /** A governance tool: its answer, or a command that the host is to run. */
-  async govern(call: HostCall): Promise<{ text: string; ends?: string | undefined } | ShellRun> {
+  async govern(call: HostCall): Promise<GovernAnswer | ShellRun> {
     const { journal, newId, now } = this.#options;
     if (!isGovernTool(call.tool)) return { text: `REFUSED: There is no tool "${call.tool}".` };
     if (call.tool === "govern_delegate") await this.#sub.settled(call.session);
@@ -218,13 +228,13 @@ export class Governor {
     if (prepared.fact.type === "anchored") this.#drift.set(call.session, 0);
     const ends = outcome.kind === "refused" ? undefined : prepared.ends;
     if (ends !== undefined) await this.#sub.recalled(call, ends);
-    return { text: prepared.answer(outcome, journal.brain), ends };
+    return { text: prepared.answer(outcome, journal.brain), ends, isChange: outcome.kind !== "refused" };
   }
 
   /** What is added to the last message of each turn; `said` is that message. */
   turn(session: string, said = ""): string {
     const delegation = this.#sub.all.findLast((one) => one.session === session);
-    const wear = { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [] };
+    const wear = this.#wear(session);
     const view = this.#view(session);
     const known = view.anchors.map(({ anchor }) => anchor);
     return renderTurn({ ...view, delegation, wear, concerns: concernsOf(said, view.graph, known) });
@@ -258,10 +268,20 @@ export class Governor {
         await journal.append({ type: "anchor_renewed", ...this.#sub.common(call, `renewed:${id}`), anchor: id });
   }
 
+  #wear(session: string): Wear {
+    const stale = this.#anchors().filter(
+      (anchor) => anchor.priority !== "critical" && isStale(anchor, this.#options.now()),
+    );
+    return { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [], stale: stale.length };
+  }
+
+  #anchors(): readonly Anchor[] {
+    return this.#options.journal.brain.anchors.filter((anchor) => this.#isThere(anchor));
+  }
+
   #view(session: string) {
     const { journal, phase, now } = this.#options;
-    const there = journal.brain.anchors.filter((anchor) => this.#isThere(anchor));
-    const anchors = bestAnchors(there, { now: now() });
+    const anchors = bestAnchors(this.#anchors(), { now: now() });
     return { phase, graph: journal.brain.graph, node: this.policyFor(session).node, anchors };
   }
 }

@@ -1,45 +1,9 @@
-import { execFile } from "node:child_process";
-import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { promisify } from "node:util";
+import { type BigIntStats, lstatSync, readlinkSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { matchesAny } from "../governance/policy/paths.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import { errnoOf } from "../kernel/errors.ts";
-import { filesIn } from "./touched-files.ts";
-
-/** How the files of a worktree are touched; paths are below it. */
-export interface WorktreeDisk {
-  /** All that git does not ignore. */
-  files(): Promise<readonly string[]>;
-  read(path: string): Promise<Buffer | undefined>;
-  /** Gives the owner back a folder that was made unreadable, or may not be written. */
-  unlock(folder: string): Promise<void>;
-  remove(path: string): Promise<void>;
-  write(path: string, bytes: Buffer, mode: number): Promise<void>;
-  link(path: string, to: string): Promise<void>;
-}
-
-/** For where nothing more can be reached than the agent can reach itself. */
-function plainDisk(root: string): WorktreeDisk {
-  const removed = async (at: string): Promise<void> => {
-    // Nested more deeply than a path can name, only a program that goes from folder to folder gets there.
-    await rm(at, { recursive: true, force: true }).catch(() => promisify(execFile)("rm", ["-rf", "--", at]));
-  };
-  const placed = async (path: string): Promise<string> => {
-    const at = join(root, path);
-    await removed(at);
-    await mkdir(dirname(at), { recursive: true });
-    return at;
-  };
-  return {
-    files: () => filesIn(root),
-    read: (path) => readFile(join(root, path)),
-    unlock: (folder) => chmod(join(root, folder), OWNER_ALL),
-    remove: (path) => removed(join(root, path)),
-    write: async (path, bytes, mode) => writeFile(await placed(path), bytes, { mode, flag: "wx" }),
-    link: async (path, to) => symlink(to, await placed(path)),
-  };
-}
+import { plainDisk, type WorktreeDisk } from "./worktree-disk.ts";
 
 /** What is larger, or more, is left to the dispatcher, which compares with the commit when the run has ended. */
 const MAX_FILES = 1000;
@@ -47,6 +11,10 @@ const MAX_BYTES = 1024 ** 2;
 /** Far below what a system takes as one path, the worktree's included. */
 const MAX_PATH = 1024;
 const OWNER_ALL = 0o700;
+/** A folder of so many files that a run made is taken away as one. */
+const MANY = 100;
+/** So many looks take about a millisecond: after them others have their turn. */
+const LOOKS_AT_ONCE = 200;
 
 /** Not the repository's: the run's own folder, git's, which the dispatcher compares, and what OpenCode itself installs. */
 const NOT_COMPARED =
@@ -60,25 +28,38 @@ interface Kept {
   readonly bytes?: Buffer;
 }
 
+/** A path below the worktree, each byte of it as one character: agents make names that are not UTF-8. */
+type BytePath = string;
+
+const bytesOf = (path: BytePath): Buffer => Buffer.from(path, "latin1");
+const asBytePath = (name: string): BytePath => Buffer.from(name).toString("latin1");
+/** For people, and for the patterns that people wrote. */
+const nameOf = (path: BytePath): string => bytesOf(path).toString();
+
 /**
  * Protected files of a worktree as they were when the run began. Scripts may run and cannot be looked into, so what they
- * changed there is found after each command, and put back.
+ * changed there is found after each command, and put back. It looks as the judge does, without asking other threads: most of
+ * these places are not there, and an agent waits for the answer.
  */
 export class ProtectedFiles {
-  readonly #root: string;
+  readonly #root: Buffer;
   readonly #disk: WorktreeDisk;
   readonly #protected: readonly string[];
-  readonly #places: readonly string[];
-  #kept: Promise<Map<string, Kept>> | undefined;
+  readonly #places: readonly BytePath[];
+  #kept: Promise<Map<BytePath, Kept>> | undefined;
+  /** Those that were there when the run began. */
+  readonly #folders = new Set<BytePath>();
   #isPartial = false;
+  #looks = 0;
   /** One at a time: two would put back what the other is about to look at. */
   #comparing: Promise<unknown> = Promise.resolve();
 
-  constructor({ root, protected: patterns }: Pick<Policy, "root" | "protected">, disk = plainDisk(root)) {
-    this.#root = root;
+  constructor({ root, protected: patterns }: Pick<Policy, "root" | "protected">, disk: WorktreeDisk = plainDisk(root)) {
+    this.#root = Buffer.from(`${root}/`);
     this.#disk = disk;
     this.#protected = patterns;
-    this.#places = [...new Set(patterns.map(placeOf))].filter((place) => place !== "" && !NOT_COMPARED.test(place));
+    const places = [...new Set(patterns.map(placeOf))].map(asBytePath);
+    this.#places = places.filter((place) => place !== "" && !NOT_COMPARED.test(place));
   }
 
   /** Remembers what is there, once. */
@@ -98,81 +79,83 @@ export class ProtectedFiles {
     this.#kept ??= this.#look();
     const kept = await this.#kept;
     const back = await this.#remakeFolders(kept);
-    const there = [...(await this.#list()).found, ...also.filter((path) => this.#isProtected(path))];
-    const paths = [...new Set([...kept.keys(), ...there])];
-    const marks = await Promise.all(paths.map((path) => this.#markOf(path)));
-    for (const [at, path] of paths.entries()) {
+    const { found } = await this.#list();
+    const others = also.map(asBytePath).filter((path) => this.#isProtected(path));
+    for (const path of new Set([...kept.keys(), ...found.keys(), ...others])) {
       const before = kept.get(path);
-      if (marks[at] === before?.mark) continue;
+      const stat = found.get(path) ?? (await this.#statOf(path));
+      if ((stat && markOf(stat)) === before?.mark) continue;
       if (await this.#restore(path, before)) back.push(path);
-      if (before) kept.set(path, { ...before, mark: (await this.#markOf(path)) ?? "" });
+      if (before) kept.set(path, { ...before, mark: await this.#markOf(path) });
     }
-    return back;
+    return back.map(nameOf);
   }
 
-  async #look(): Promise<Map<string, Kept>> {
+  async #look(): Promise<Map<BytePath, Kept>> {
     const isAnywhere = this.#protected.some((pattern) => placeOf(pattern) === "" && !pattern.endsWith(".git"));
-    const others = isAnywhere ? (await this.#disk.files()).filter((path) => this.#isProtected(path)) : [];
-    const listed = await this.#list();
-    const found = [...new Set([...listed.found, ...others])];
+    const others = isAnywhere
+      ? (await this.#disk.files()).map(asBytePath).filter((path) => this.#isProtected(path))
+      : [];
+    const listed = await this.#list((folder) => void this.#folders.add(folder));
+    const found = [...new Set([...listed.found.keys(), ...others])];
     this.#isPartial = !listed.isWhole || found.length >= MAX_FILES;
-    const kept = new Map<string, Kept>();
+    const kept = new Map<BytePath, Kept>();
     for (const path of found.slice(0, MAX_FILES)) {
-      const stat = await this.#statOf(path);
+      const stat = listed.found.get(path) ?? (await this.#statOf(path));
       if (!stat) continue;
-      const at = join(this.#root, path);
       const common = { mark: markOf(stat), mode: Number(stat.mode) & 0o777 };
-      if (stat.isSymbolicLink()) kept.set(path, { ...common, link: await readlink(at) });
-      else if (stat.isFile() && stat.size <= MAX_BYTES) kept.set(path, { ...common, ...(await this.#bytesOf(path)) });
+      if (stat.isSymbolicLink()) kept.set(path, { ...common, link: readlinkSync(this.#at(path)) });
+      else if (stat.isFile() && stat.size <= MAX_BYTES) kept.set(path, { ...common, ...(await this.#contentOf(path)) });
       else kept.set(path, common);
     }
     return kept;
   }
 
-  async #bytesOf(path: string): Promise<Pick<Kept, "bytes">> {
-    const bytes = await this.#disk.read(path);
+  async #contentOf(path: BytePath): Promise<Pick<Kept, "bytes">> {
+    const bytes = await this.#disk.read(bytesOf(path));
     return bytes ? { bytes } : {};
   }
 
   /** A link in the place of a folder would lead what is put back elsewhere, and a folder that is locked would keep it out. */
-  async #remakeFolders(kept: ReadonlyMap<string, Kept>): Promise<string[]> {
+  async #remakeFolders(kept: ReadonlyMap<BytePath, Kept>): Promise<BytePath[]> {
     const folders = new Set([...kept.keys()].flatMap(foldersOf));
-    const back: string[] = [];
-    const sorted = [...folders].sort();
-    const stats = await Promise.all(sorted.map((folder) => this.#statOf(folder).catch(() => "unreachable" as const)));
-    for (const [at, folder] of sorted.entries()) {
-      // What is above it is as it was by now.
-      const stat = stats[at] === "unreachable" ? await this.#statOf(folder) : stats[at];
+    const back: BytePath[] = [];
+    // What is above each is as it was by then.
+    for (const folder of [...folders].sort()) {
+      const stat = await this.#statOf(folder);
       if (stat?.isDirectory()) await this.#unlock(folder, stat);
       if (stat?.isDirectory() !== false) continue;
-      await this.#disk.remove(folder);
+      await this.#disk.remove(bytesOf(folder));
       back.push(folder);
     }
     return back;
   }
 
   /** Whether it was other than before: a file that was only touched is as it was. */
-  async #restore(path: string, before: Kept | undefined): Promise<boolean> {
+  async #restore(path: BytePath, before: Kept | undefined): Promise<boolean> {
+    const at = bytesOf(path);
     if (!before) {
       // It may have gone with the folder that lay in the place of a file.
       if (this.#isPartial || !(await this.#statOf(path))) return false;
-      await this.#disk.remove(path);
+      await this.#disk.remove(at);
       return true;
     }
-    if (before.link !== undefined) await this.#disk.link(path, before.link);
+    if (before.link !== undefined) await this.#disk.link(at, before.link);
     if (before.bytes === undefined) return true;
     const stat = await this.#statOf(path);
-    const isSame = stat?.isFile() === true && (await this.#disk.read(path))?.equals(before.bytes) === true;
-    if (!isSame || (Number(stat.mode) & 0o777) !== before.mode) await this.#disk.write(path, before.bytes, before.mode);
+    const isSame = stat?.isFile() === true && (await this.#disk.read(at))?.equals(before.bytes) === true;
+    if (!isSame || (Number(stat.mode) & 0o777) !== before.mode) await this.#disk.write(at, before.bytes, before.mode);
     return !isSame;
   }
 
-  async #list(): Promise<{ readonly found: readonly string[]; readonly isWhole: boolean }> {
-    const found: string[] = [];
+  async #list(
+    note?: (folder: BytePath) => void,
+  ): Promise<{ readonly found: ReadonlyMap<BytePath, BigIntStats>; readonly isWhole: boolean }> {
+    const found = new Map<BytePath, BigIntStats>();
     let isWhole = true;
-    // Level by level, each asked for at once: most of these places are not there.
-    for (let level = this.#places; level.length > 0 && found.length < MAX_FILES; ) {
-      const below = (await Promise.all(level.map((path) => this.#lookAt(path, found)))).flat();
+    for (let level = this.#places; level.length > 0 && found.size < MAX_FILES; ) {
+      const below: BytePath[] = [];
+      for (const path of level) below.push(...(await this.#lookAt(path, found, note)));
       isWhole &&= below.length <= MAX_FILES;
       level = below.slice(0, MAX_FILES);
     }
@@ -180,34 +163,50 @@ export class ProtectedFiles {
   }
 
   /** Notes a file, and gives what is in a folder. One whose files no path can name is noted as a whole. */
-  async #lookAt(path: string, found: string[]): Promise<string[]> {
+  async #lookAt(
+    path: BytePath,
+    found: Map<BytePath, BigIntStats>,
+    note: ((folder: BytePath) => void) | undefined,
+  ): Promise<BytePath[]> {
     if (NOT_COMPARED.test(path)) return [];
     const stat = await this.#statOf(path);
-    const isFolder = stat?.isDirectory() === true;
-    if (isFolder && path.length <= MAX_PATH) {
+    if (stat?.isDirectory() && path.length <= MAX_PATH) {
       await this.#unlock(path, stat);
-      return (await readdir(join(this.#root, path))).map((name) => `${path}/${name}`);
+      const names = await this.#disk.list(bytesOf(path), MAX_FILES + 1);
+      note?.(path);
+      if (names.length < MANY || !this.#isNew(path)) return names.map((name) => `${path}/${name}`);
     }
-    if (stat && this.#isProtected(path)) found.push(path);
+    if (stat && this.#isProtected(path)) found.set(path, stat);
     return [];
   }
 
-  async #unlock(folder: string, { mode }: { readonly mode: bigint }): Promise<void> {
-    if ((Number(mode) & OWNER_ALL) !== OWNER_ALL) await this.#disk.unlock(folder);
+  /** A folder of the run's own, in which all is protected. In one that is a place itself, files of programs may lie. */
+  #isNew(folder: BytePath): boolean {
+    return !this.#folders.has(folder) && !this.#places.includes(folder) && this.#isProtected(folder);
   }
 
-  #isProtected(path: string): boolean {
-    return !NOT_COMPARED.test(path) && matchesAny(path, this.#protected, "any-case");
+  async #unlock(folder: BytePath, { mode }: { readonly mode: bigint }): Promise<void> {
+    if ((Number(mode) & OWNER_ALL) !== OWNER_ALL) await this.#disk.unlock(bytesOf(folder));
   }
 
-  async #markOf(path: string): Promise<string | undefined> {
+  #isProtected(path: BytePath): boolean {
+    return !NOT_COMPARED.test(path) && matchesAny(nameOf(path), this.#protected, "any-case");
+  }
+
+  async #markOf(path: BytePath): Promise<string> {
     const stat = await this.#statOf(path);
-    return stat && markOf(stat);
+    return stat ? markOf(stat) : "";
   }
 
-  async #statOf(path: string) {
+  #at(path: BytePath): Buffer {
+    return Buffer.concat([this.#root, bytesOf(path)]);
+  }
+
+  async #statOf(path: BytePath): Promise<BigIntStats | undefined> {
+    this.#looks += 1;
+    if (this.#looks % LOOKS_AT_ONCE === 0) await setImmediate();
     try {
-      return await lstat(join(this.#root, path), { bigint: true });
+      return lstatSync(this.#at(path), { bigint: true, throwIfNoEntry: false });
     } catch (error) {
       if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return undefined;
       throw error;
@@ -215,8 +214,7 @@ export class ProtectedFiles {
   }
 }
 
-const markOf = ({ ino, size, mtimeNs, ctimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint }) =>
-  `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+const markOf = ({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string => `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 
 /** The folder or file that all of a pattern's paths are in; empty for one that may be anywhere. */
 function placeOf(pattern: string): string {
@@ -229,7 +227,7 @@ function placeOf(pattern: string): string {
 }
 
 /** All folders above a file. */
-function foldersOf(path: string): string[] {
+function foldersOf(path: BytePath): BytePath[] {
   const parts = path.split("/").slice(0, -1);
   return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
 }

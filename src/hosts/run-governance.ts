@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseAnchors } from "../governance/context/anchors.ts";
 import { Brain } from "../governance/graph/brain.ts";
 import { duePurges } from "../governance/graph/plan-facts.ts";
@@ -9,6 +9,7 @@ import type { Files } from "../governance/policy/paths.ts";
 import { parsePolicy } from "../governance/policy/policy-file.ts";
 import { realFiles } from "../governance/policy/real-files.ts";
 import type { ToolHost } from "../governance/policy/tools/request-of.ts";
+import { messageOf } from "../kernel/errors.ts";
 import { systemIds } from "../kernel/ids.ts";
 import { Governor } from "./governor.ts";
 
@@ -39,14 +40,23 @@ export async function governorOfRun(
   host: ToolHost,
   { folder, facts, phase, files = realFiles }: RunFiles,
 ): Promise<Governor> {
-  const policy = parsePolicy(await readFile(join(folder, GOVERNANCE_FILES.policy), "utf8"));
-  const graph = graphSchema.parse(JSON.parse(await readFile(join(folder, GOVERNANCE_FILES.graph), "utf8")));
+  const policy = await readAs(join(folder, GOVERNANCE_FILES.policy), parsePolicy);
+  const graph = await readAs(join(folder, GOVERNANCE_FILES.graph), (text) => graphSchema.parse(JSON.parse(text)));
   const anchors = parseAnchors(await readFile(join(folder, GOVERNANCE_FILES.anchors), "utf8").catch(() => ""));
-  const journal = new Journal(facts, new Brain(graph, anchors));
+  const journal = new Journal(facts, new Brain(graph, anchors), { isOwn: true });
   await journal.refresh();
   const now = () => Date.now();
   await purge(journal, now(), policy.purgeAfterMs);
   return new Governor({ host, policy, phase, journal, files, now, newId: () => systemIds.ulid(now()) });
+}
+
+/** What is wrong with a file is told with its name. */
+async function readAs<T>(path: string, parse: (text: string) => T): Promise<T> {
+  try {
+    return parse(await readFile(path, "utf8"));
+  } catch (error) {
+    throw new Error(`${basename(path)}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** When a run begins: what was given up long ago is told no more. */

@@ -42,6 +42,7 @@ export const ERROR_CODES = [
   "run-not-found",
   "sandbox-unavailable",
   "schema-newer",
+  "signing-failed",
   "source-taken",
   "state-unreadable",
   "target-clash",

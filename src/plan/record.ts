@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { STAGES } from "../config/agent-words.ts";
 import type { PlanSource } from "./plan-types.ts";
+import { REACHED } from "./reached.ts";
 
 export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-types.ts";
 
@@ -118,7 +119,8 @@ const ignoredSchema = z.strictObject({
   id: z.string(),
   author: z.string(),
   at: z.string(),
-  kind: z.enum(["stranger", "reader", "self"]),
+  /** `agent`: not a comment, but a command that an agent typed in a run. */
+  kind: z.enum(["stranger", "reader", "self", "agent"]),
   reason: z.string(),
 });
 export type IgnoredComment = z.infer<typeof ignoredSchema>;
@@ -157,6 +159,8 @@ export const planRecordSchema = z.strictObject({
   /** Name of its folder under `.git/worktrees`, which git may choose otherwise than the path. Absent from when it is being removed. */
   worktreeName: z.string().optional(),
   worktreeReady: z.boolean(),
+  /** The first of the ports that its servers may use; while it is open. */
+  firstPort: z.int().optional(),
   /** Files that `initCommands` and `afterActivate` left in the worktree; they count like `copyFiles`. */
   prepared: z.array(z.string()).optional(),
   /** Its files are still in the inbox: true until activation has deleted them, as its last act. */
@@ -202,6 +206,15 @@ export const planRecordSchema = z.strictObject({
     .optional(),
   /** The phase that was told last, and how many were told. */
   toldPhase: z.strictObject({ phase: z.enum(PHASES), seq: z.int().min(1) }).optional(),
+  /** Since when it was blocked when that was told last. */
+  toldBlocked: z.string().optional(),
+  /** What its source was told, oldest first, and how often it was told something. */
+  writtenBack: z
+    .strictObject({
+      seq: z.int().min(1),
+      reached: z.array(z.strictObject({ what: z.enum(REACHED), at: z.string() })),
+    })
+    .optional(),
   createdAt: z.string(),
   updatedAt: z.string(),
   finishedAt: z.string().optional(),

@@ -43,6 +43,28 @@ onEveryBus("events and actions", (bench) => {
       assert.deepEqual(again.state().ahead, {});
     }));
 
+  it("tells what became of an action: a hook that let it pass is no delivery", () =>
+    bench(({ open }) => {
+      const bus = open();
+      const actions = [action("one"), action("two"), action("three")];
+      bus.settle({ record: "e", handler: "gate", outcome: "handled", actions, marks: { about: "event" } });
+      assert.equal(bus.actionFate("one"), "open");
+      bus.settle({ record: "one", handler: "beforeRoute:p", outcome: "passed", marks: { about: "action" } });
+      assert.equal(bus.actionFate("one"), "open");
+      bus.settle({ record: "one", handler: "deliver:b", outcome: "deferred", marks: { about: "action" } });
+      assert.equal(bus.actionFate("one"), "open");
+      const closed = { about: "action", closed: true } as const;
+      bus.settle({ record: "one", handler: "deliver:b", outcome: "handled", marks: closed });
+      const dead = { about: "action", dead: true } as const;
+      bus.settle({ record: "two", handler: "deliver:b", outcome: "threw", reason: "410", marks: dead });
+      bus.settle({ record: "three", handler: "dispatcher", outcome: "handled", marks: closed });
+      for (const each of [bus, open()])
+        assert.deepEqual(
+          ["one", "two", "three", "four"].map((id) => each.actionFate(id)),
+          ["done", "dead", "done", "open"],
+        );
+    }));
+
   it("keeps bad events out and good ones in", () =>
     bench(({ open }) => {
       const bus = open();

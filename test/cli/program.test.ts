@@ -32,6 +32,17 @@ describe("help", { concurrency: 2 }, () => {
     });
   }
 
+  it("of a command is the same when only the commands of its kind are declared", () => {
+    for (const name of COMMANDS.filter((one) => one !== "complete")) {
+      const [some, all] = [createProgram(name), createProgram()];
+      const helpOf = ({ commands }: typeof all) =>
+        commands.find((command) => command.name() === name)?.helpInformation();
+      assert.equal(helpOf(some), helpOf(all), name);
+      assert.ok(some.commands.length < all.commands.length / 2, name);
+    }
+    for (const name of ["statsu", "complete"]) assert.equal(createProgram(name).commands.length, COMMANDS.length);
+  });
+
   it("is printed for a command that is asked for it, with lines that can be typed", async () => {
     const { code, stdout } = await repository.run(["help", "new"]);
     assert.equal(code, 0);

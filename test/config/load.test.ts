@@ -36,7 +36,18 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [{ limits: { attemptsPerTodo: 0 } }, ["limits.attemptsPerTodo: must be a whole number of 1 or more"]],
   [{ limits: { attemptsPerTodo: 1.5 } }, ["limits.attemptsPerTodo: must be a whole number of 1 or more"]],
   [{ bus: { retryMin: "10m", retryMax: "5m" } }, ["bus.retryMin: must not be more than bus.retryMax"]],
+  [
+    { authors: { bob: "owner" } },
+    ['authors.bob: must be "none" or "read" or "triage" or "write" or "maintain" or "admin"'],
+  ],
+  [{ writeback: { plan: "no" } }, ["writeback.plan: must be true or false"]],
   [{ gates: { pr: "yes" } }, ["gates.pr: must be true or false"]],
+  ...["../signers", "/etc/signers", "team/*", "./signers", "team//signers"].map(
+    (signers): [Record<string, unknown>, string[]] => [
+      { gates: { signers } },
+      ["gates.signers: must be the path of a file below the repository, of plain letters"],
+    ],
+  ),
   [{ gates: { plan: "yes" } }, ["gates.plan: must be true or false"]],
   [{ gates: { remindAfter: 24 } }, ['gates.remindAfter: must be a string with a unit, like "24h"']],
   [{ webhooks: {}, server: {} }, ["webhooks: not available in this version", "server: not available in this version"]],

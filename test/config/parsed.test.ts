@@ -9,6 +9,7 @@ const DEFAULTS = {
   copyFiles: [],
   trustedFilters: [],
   initCommands: [],
+  ports: { from: 41_000 },
   checks: [],
   review: "off",
   limits: {
@@ -42,6 +43,8 @@ const DEFAULTS = {
   triggers: [],
   notify: { channels: {}, routes: {}, default: [] },
   gates: { plan: false, pr: false, advisory: false, remindAfterMs: 86_400_000 },
+  authors: {},
+  writeback: { investigating: true, planning: true, plan: true, implementing: true, pr: true },
   governance: {
     roles: {},
     mcp: { reads: [], writes: [] },

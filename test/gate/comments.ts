@@ -1,4 +1,5 @@
 import type { AnswerRules, GateComment, PostedGate } from "../../src/gate/judge-comment.ts";
+import type { SignedAnswer } from "../../src/gate/signed-answer.ts";
 
 export const A = "01J9ZQ4T3N8V5W6X7Y8Z9A0B1C";
 export const B = "01J9ZQ5T3N8V5W6X7Y8Z9A0B1D";
@@ -15,6 +16,23 @@ export interface Case {
 
 const open = (gateId: string): PostedGate => ({ gateId, state: "open" });
 const inState = (gateId: string, state: PostedGate["state"]): PostedGate => ({ gateId, state });
+
+interface Around extends Pick<Case, "author" | "gates" | "rules"> {
+  readonly edited?: boolean;
+}
+
+/** A comment whose signature was found to be of these words, and of a signer. */
+function signed(decision: SignedAnswer["decision"], outcome: string, { edited, ...around }: Around = {}): Case {
+  const words = decision === "approve" ? "" : "as signed";
+  const answer = { decision, gateId: A, digest: "ab".repeat(32), words, signature: "" };
+  const signature = { kind: "valid", signer: "anna@example.com", answer } as const;
+  return { body: `/${decision} ${A} ${words}`, about: { signature, edited }, outcome, ...around };
+}
+
+/** The same with one that does not count. */
+function refused(why: string, outcome: string, { edited, ...around }: Around = {}): Case {
+  return { body: `/approve ${A}`, about: { signature: { kind: "refused", why }, edited }, outcome, ...around };
+}
 
 const APPROVING: readonly string[] = [
   "approved",
@@ -238,5 +256,43 @@ export const CASES: readonly Case[] = [
   { body: `/withdraw ${A}`, gates: [inState(A, "approved"), inState(B, "approved")], outcome: `withdraw ${A}` },
   { body: "/withdraw", gates: [inState(A, "withdrawn")], outcome: "none, told" },
   { body: "/withdraw", outcome: "none, told" },
+  { body: "approved", gates: [{ ...open(A), isPosting: true }], outcome: "none, told" },
+  { body: `/approve ${B}`, gates: [inState(A, "revised"), { ...open(B), isPosting: true }], outcome: "none, told" },
+  { body: "/reject no", gates: [{ ...open(A), isPosting: true }], outcome: "none, told" },
   { body: "approved", gates: [inState(A, "withdrawn")], outcome: "none, told" },
+
+  // Signed: whose login it is does not matter, and all else does.
+  signed("approve", `approve ${A} by anna@example.com`),
+  signed("approve", `approve ${A} by anna@example.com`, { author: { login: "stranger", permission: "none" } }),
+  signed("approve", `approve ${A} by anna@example.com`, { author: { login: "stranger", permission: undefined } }),
+  signed("approve", `approve ${A} by anna@example.com`, { author: { bot: true } }),
+  signed("approve", `approve ${A} by anna@example.com`, { rules: { ownLogin: "anna" } }),
+  signed("approve", `approve ${A} by anna@example.com`, { rules: { approvers: ["bob"] } }),
+  signed("approve", `approve ${A} by anna@example.com`, { gates: [open(A), open(B)] }),
+  signed("reject", `reject ${A}: as signed by anna@example.com`),
+  signed("revise", `revise ${A}: as signed by anna@example.com`),
+  signed("withdraw", `withdraw ${A}: as signed by anna@example.com`, { gates: [inState(A, "approved")] }),
+  signed("approve", "none", { author: { self: true } }),
+  signed("approve", "none, told", { edited: true }),
+  signed("approve", "none, told", { gates: [open(B)] }),
+  signed("approve", "none, told", { gates: [] }),
+  signed("approve", "none, told", { gates: [inState(A, "withdrawn")] }),
+  signed("approve", "none, told", { gates: [inState(A, "withdrawn"), open(B)] }),
+  signed("approve", "none, told", { gates: [inState(A, "approved")] }),
+  signed("approve", "none, told", { gates: [inState(A, "rejected")] }),
+  signed("withdraw", "none, told", { gates: [inState(A, "open")] }),
+  signed("withdraw", "none, told", { gates: [inState(A, "withdrawn")] }),
+
+  // With a signature that does not count: by the wrong key, for another digest, of other words.
+  refused("its key is not among the signers", "none, told"),
+  refused("it is for abababababab, and gate A showed cdcdcdcdcdcd", "none, told"),
+  refused("it is not of these words", "none, told"),
+  refused("its key is not valid at this time", "none, told"),
+  refused("ssh-keygen is not installed where prloom runs", "none, told"),
+  refused("its key is not among the signers", "none", { author: { login: "stranger", permission: "read" } }),
+  refused("its key is not among the signers", "none", { author: { login: "stranger", permission: undefined } }),
+  refused("its key is not among the signers", "none", { author: { bot: true } }),
+  refused("its key is not among the signers", "none", { author: { self: true } }),
+  refused("its key is not among the signers", "none, told", { edited: true }),
+  refused("its key is not among the signers", "none, told", { rules: { ownLogin: "anna" } }),
 ];

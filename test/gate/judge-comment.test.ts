@@ -16,7 +16,8 @@ function inWords(one: Judged): string {
   if (one.decides === "none") return one.reply === undefined ? "none" : "none, told";
   // What stands below an approval goes to the worker, and is not a part of the decision.
   const words = one.words === "" || one.decides === "approve" ? "" : `: ${one.words}`;
-  return `${[one.decides, one.gateId].filter(Boolean).join(" ")}${words}`;
+  const by = one.signer === undefined ? "" : ` by ${one.signer}`;
+  return `${[one.decides, one.gateId].filter(Boolean).join(" ")}${words}${by}`;
 }
 
 test("what comments decide, by their words, author, time and gate", () => {
@@ -28,7 +29,8 @@ test("what comments decide, by their words, author, time and gate", () => {
 });
 
 test("the same comment by a stranger decides nothing and is not answered", () => {
-  for (const one of CASES.filter(({ rules }) => rules?.approvers === undefined)) {
+  const isUnsigned = ({ about, rules }: Case) => rules?.approvers === undefined && about?.signature?.kind !== "valid";
+  for (const one of CASES.filter(isUnsigned)) {
     const stranger = { ...one.author, login: "stranger", permission: "read" } as const;
     assert.equal(inWords(judged({ ...one, author: stranger })), "none", one.body);
   }

@@ -70,6 +70,20 @@ describe("a governor", () => {
       assert.match(await textOf(governor, call("bash", { command })), /GOVERNANCE BLOCK/, command);
   });
 
+  test("tells with the chain how far the context is worn", async () => {
+    const { governor } = await governed();
+    for (const one of [call("read", { filePath: "a" }), call("bash", { command: "node x.js" })]) {
+      assert.equal(await textOf(governor, one), "allowed");
+      await governor.after(one, { ok: true, files: [] });
+    }
+    const text = await textOf(governor, call("govern_task", { action: "start", node: "next" }));
+    assert.match(
+      text,
+      /← BLOCKING\n.*← YOUR TASK\n\nDRIFT: 1 changing call since the last checkpoint or anchor\.\nPOISONING: low; 0 of 2 outputs/,
+    );
+    assert.doesNotMatch(await textOf(governor, call("bash", { command: "git push" })), /DRIFT/);
+  });
+
   test("ends a run that asks for the same again and again", async () => {
     const { governor } = await governed();
     const ends: boolean[] = [];

@@ -103,6 +103,44 @@ for (const [what, script] of Object.entries(IN_THE_WAY)) {
   });
 }
 
+test("names that are not UTF-8 are found, put back and taken away like others", async () => {
+  const files = governedFiles();
+  made.push(files);
+  const at = (...name: readonly (string | number)[]): Buffer =>
+    Buffer.concat([
+      Buffer.from(`${files.root}/.claude/`),
+      ...name.map((part) => (typeof part === "string" ? Buffer.from(part) : Buffer.from([part]))),
+    ]);
+  mkdirSync(at("agents"), { recursive: true });
+  writeFileSync(at("agents/", 0xff, ".md"), "good\n");
+  const guard = new ProtectedFiles({ root: files.root, protected: [".claude"] });
+  await guard.begin();
+  writeFileSync(at("agents/", 0xff, ".md"), "evil\n");
+  writeFileSync(at(0xfe), "evil\n");
+  mkdirSync(at("commands/", 0xfd), { recursive: true });
+  writeFileSync(at("commands/", 0xfd, "/x.md"), "evil\n");
+  assert.equal((await guard.putBack()).length, 3);
+  assert.equal(readFileSync(at("agents/", 0xff, ".md"), "utf8"), "good\n");
+  assert.deepEqual([existsSync(at(0xfe)), existsSync(at("commands/", 0xfd, "/x.md"))], [false, false]);
+  assert.deepEqual(await guard.putBack(), []);
+});
+
+test("a folder of very many files is taken away as one, and others have their turn meanwhile", async () => {
+  const { root, guard } = await kept();
+  execFileSync("bash", ["-c", "mkdir .claude/many && cd .claude/many && touch $(seq 10000)"], { cwd: root });
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const back = await guard.putBack();
+  clearImmediate(next);
+  assert.deepEqual(back, [".claude/many"]);
+  assert.equal(existsSync(join(root, ".claude/many")), false);
+  assert(turns > 3, `${turns} turns`);
+});
+
 test("what a script changed and committed is found as well", async () => {
   const { root, guard, write, read } = await kept();
   write(".github/ci.yml", "evil\n");

@@ -109,7 +109,7 @@ test("the entry for authors is the only one, can be imported, and its types reso
   assert.deepEqual(Object.keys(exports), ["./plugin", "./package.json"]);
   const entry = exports["./plugin"];
   const loaded = await import(join(unpacked, entry.default));
-  const functions = ["actionMarker", "appendTodos", "defineBridge", "definePlugin", "mayWrite"];
+  const functions = ["actionMarker", "appendTodos", "defineBridge", "definePlugin", "mayWrite", "trackerBridge"];
   assert.deepEqual(Object.keys(loaded).sort(), functions);
   assert.equal(loaded.appendTodos("# A plan\n", ["One"]), "# A plan\n\n## TODO\n\n- [ ] One\n");
   for (const name of functions) assert.match(readFileSync(join(unpacked, entry.types), "utf8"), new RegExp(name));

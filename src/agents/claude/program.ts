@@ -104,4 +104,14 @@ export const claudeProgram: AgentProgram = {
     ...sessionArgs("--resume", sessionId),
     ...(model === undefined ? [] : ["--model", model]),
   ],
+  // Rules that deny count before all others. A tool that is in none of them is the person's to allow.
+  openClosed: ({ reason, tools }) => ({
+    args: [
+      ...[
+        "--settings",
+        JSON.stringify({ permissions: { deny: tools, ask: ["*"], disableBypassPermissionsMode: "disable" } }),
+      ],
+      ...["--append-system-prompt", reason],
+    ],
+  }),
 };

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { sessionArgs } from "../dialogue/session-id.ts";
 import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
+import { openCodeEnvironment } from "./invocation.ts";
 
 /**
  * Where OpenCode looks for a repository's settings, relative to the worktree and to every folder above it up to the root
@@ -95,4 +96,12 @@ export const openCodeProgram: AgentProgram = {
     ...sessionArgs("--session", sessionId),
     ...(model === undefined ? [] : ["--model", model]),
   ],
+  openClosed: ({ projectSettings, env, governed }) => ({
+    env: openCodeEnvironment({
+      projectSettings,
+      configContent: env.OPENCODE_CONFIG_CONTENT,
+      permission: env.OPENCODE_PERMISSION,
+      governed,
+    }),
+  }),
 };

@@ -15,7 +15,7 @@ export const RUN_FILES = {
   agentDir: "agent",
   /** What a run that is governed from inside may do; it can only read it. */
   governance: "governance",
-  /** In the agent's folder: why the rules inside of it ended the run. */
+  /** In the agent's folder: why the rules inside of it ended the run; until they are in force, that they are not. */
   policyEnd: "policy-end.json",
 } as const;
 

@@ -33,7 +33,12 @@ export interface SandboxPlan {
     readonly modules?: string;
   };
   /** Where the worktree is seen, what lies there, and the file that is its `.git`. */
-  readonly worktree: { readonly path: string; readonly from: string; readonly gitFile: string };
+  readonly worktree: {
+    readonly path: string;
+    readonly from: string;
+    readonly gitFile: string;
+    readonly readOnly?: true;
+  };
   /** The run's own folder. */
   readonly agentDir: string;
   /** Folders and files of the worktree that are seen as empty ones. */
@@ -70,7 +75,7 @@ export function layoutSandbox(plan: SandboxPlan): Mount[] {
     // Its own alternates are in the shadow already; relative ones would be looked for in the wrong place.
     ...(repository.hasAlternates ? [read(join(objectsAt, "info", "alternates"), emptyFile)] : []),
     ...(repository.modules === undefined ? [] : [read(repository.modules)]),
-    write(worktree.path, worktree.from),
+    (worktree.readOnly ? read : write)(worktree.path, worktree.from),
     read(join(worktree.path, ".git"), worktree.gitFile),
     ...plan.masked.map(
       ({ path, isFolder }): Mount => (isFolder ? { kind: "empty", path, sealed: true } : read(path, emptyFile)),

@@ -1,5 +1,5 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists } from "../../kernel/files.ts";
 import { isWithin } from "../../kernel/paths.ts";
@@ -144,8 +144,9 @@ function isNotListed(homes: readonly string[]): (folder: string) => boolean {
   // Most folders of PATH are nowhere near a home.
   const near = (folder: string) => homes.filter((home) => isWithin(folder, home) || isWithin(home, folder));
   const hasListed = (folder: string, home: string) => {
-    const around = home === sep ? sep : `${home}${sep}`;
-    return TOOLCHAINS.some((pattern) => `${around}${pattern}`.startsWith(`${folder}${sep}`));
+    if (!isWithin(folder, home)) return true;
+    const below = relative(home, folder);
+    return below === "" || TOOLCHAINS.some((pattern) => pattern.startsWith(`${below}${sep}`));
   };
   return (folder) => !near(folder).some((home) => hasListed(folder, home));
 }
@@ -155,11 +156,11 @@ export function toolPlaces(options: PlaceOptions): Mount[] {
   const { homes } = options;
   const inPath = options.path.split(delimiter).filter((folder) => isAbsolute(folder));
   const mayBeWhole = isNotListed(homes.flatMap(both));
-  const found = inPath.flatMap((folder) => besidePrograms(resolve(folder), homes));
+  const found = new Set(inPath.flatMap((folder) => besidePrograms(resolve(folder), homes)));
   // PATH may name it by a link.
-  const programs = found.filter((folder) => both(folder).every(mayBeWhole));
-  const tools = homes.flatMap((home) => expand(home, TOOLCHAIN_PATTERNS));
-  const folders = new Set([...programs, ...new Set(tools)].flatMap(both));
+  const programs = [...found].map(both).filter((names) => names.every(mayBeWhole));
+  const tools = new Set(homes.flatMap((home) => expand(home, TOOLCHAIN_PATTERNS)));
+  const folders = new Set([...programs, ...[...tools].map(both)].flat());
   return [...folders]
     .filter((folder) => !isOwn(folder, options) && !options.never.some((one) => isWithin(one, folder)))
     .map((path) => ({ kind: "read", path }));

@@ -4,6 +4,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
 import type { BuiltinBridge, DeliveryResult } from "../contract.ts";
 import { deliverLocal, isInThread, LOCAL_TARGET, noteDeed, sayRefusal } from "./thread.ts";
+import { type Authors, localTracker } from "./tracker.ts";
 
 /** The outcome of a deed. `retryable`: the same call may work later, and nothing is said in the thread until then. */
 export type DeedResult =
@@ -18,6 +19,8 @@ export interface LocalBridgeOptions {
   readonly merge: (planId: string, method: MergeMethod) => Promise<DeedResult>;
   /** Likewise for a change request that is closed already. */
   readonly close: (planId: string) => Promise<DeedResult>;
+  /** What people may do who comment here; all others may write. */
+  readonly authors?: () => Authors;
 }
 
 /** The bridge to people who talk to a plan on this machine; a token is a plan's id. */
@@ -29,6 +32,7 @@ export function localBridge(options: LocalBridgeOptions): BuiltinBridge {
   return {
     name: LOCAL_TARGET,
     targets: [LOCAL_TARGET],
+    tracker: localTracker(options),
     async actions(_ctx, action): Promise<DeliveryResult> {
       const planId = planOf(action);
       if (planId === undefined) return refusal(noSuchPlan(action.target.token));

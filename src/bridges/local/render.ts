@@ -1,12 +1,12 @@
-import type { Payload } from "../../bus/types.ts";
+import type { Payload } from "../../bus/message-types.ts";
 
-/** What an action looks like in the local conversation, or why it cannot be shown there. */
+/** What an action looks like in a conversation, or why it cannot be shown there. */
 export type Rendered = { readonly text: string; readonly key?: string } | { readonly refused: string };
 
 const VERDICTS = { approve: "approved", request_changes: "changes requested", comment: "comments" } as const;
 
-/** Turns the payload of an action into words for the conversation. Merging and closing are handled elsewhere. */
-export function renderForThread(payload: Exclude<Payload, { type: "merge" | "close_pr" }>): Rendered {
+/** Turns the payload of an action into words for a conversation, which refusals name. Merging and closing are handled elsewhere. */
+export function renderForThread(payload: Exclude<Payload, { type: "merge" | "close_pr" }>, place: string): Rendered {
   switch (payload.type) {
     case "comment":
       return { text: payload.message, ...(payload.key === undefined ? {} : { key: payload.key }) };
@@ -16,17 +16,17 @@ export function renderForThread(payload: Exclude<Payload, { type: "merge" | "clo
       return { text: reviewText(payload.review) };
     case "add_labels":
     case "remove_labels":
-      return { refused: "the local thread has no labels" };
+      return { refused: `${place} has no labels` };
     case "request_reviewers":
-      return { refused: "the local thread has no reviewers to ask" };
+      return { refused: `${place} has no reviewers to ask` };
     case "assign_users":
-      return { refused: "the local thread has no assignees" };
+      return { refused: `${place} has no assignees` };
     case "set_milestone":
-      return { refused: "the local thread has no milestones" };
+      return { refused: `${place} has no milestones` };
     case "upsert_plan":
-      return { refused: 'the local thread makes no plans; upsert_plan goes to the target "prloom-core"' };
+      return { refused: `${place} makes no plans; upsert_plan goes to the target "prloom-core"` };
     case "notification":
-      return { refused: 'the local thread carries no notifications; they go to the target "human"' };
+      return { refused: `${place} carries no notifications; they go to the target "human"` };
     default:
       return payload satisfies never;
   }

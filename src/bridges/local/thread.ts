@@ -1,7 +1,9 @@
 import * as z from "zod";
-import type { Log, LogAddress } from "../../bus/ports.ts";
+import type { AuthorPermission } from "../../bus/author.ts";
+import type { Cursor, Log, LogAddress } from "../../bus/ports.ts";
 import { START } from "../../bus/ports.ts";
 import { type Action, type BusEvent, busEventSchema } from "../../bus/types.ts";
+import type { TrackerPost } from "../tracker/port.ts";
 import { renderForThread } from "./render.ts";
 
 /** The address of the conversation that a person has with a plan from the command line. */
@@ -19,17 +21,21 @@ const replySchema = z.object({
   actionId: z.string(),
   key: z.string().optional(),
   emitter: z.string().optional(),
+  /** The line whose place it takes. */
+  edits: z.string().optional(),
+  refused: z.literal(true).optional(),
 });
 /** Every line of the thread says which action it comes from; `refused`: it tells that the action was not done. */
 const traceSchema = z.object({ actionId: z.string(), refused: z.literal(true).optional() });
 
 const PAGE = 1000;
 
-/** A person's comment as an event; a person who can run prloom here can write to the repository. */
+/** A person's comment as an event; a person who can run prloom here can write to the repository, if the config does not say otherwise. */
 export function localComment(options: {
   id: string;
   planId: string;
   author: string;
+  permission?: AuthorPermission;
   body: string;
   todo?: string;
 }): BusEvent {
@@ -42,7 +48,7 @@ export function localComment(options: {
     body: options.body,
     replyTo: { target: LOCAL_TARGET, token: options.planId },
     context: {
-      author: { login: options.author, permission: "write" },
+      author: { login: options.author, permission: options.permission ?? "write" },
       ...(options.todo === undefined ? {} : { todo: options.todo }),
     },
   };
@@ -60,12 +66,18 @@ export function deliverLocal(
   const { id, payload, target, emitter } = action;
   if (target.token === undefined) return "the address has no plan (token)";
   if (payload.type === "merge" || payload.type === "close_pr") return `the local thread cannot carry "${payload.type}"`;
-  const rendered = renderForThread(payload);
+  const rendered = renderForThread(payload, "the local thread");
   if ("refused" in rendered) return rendered.refused;
   const key = rendered.key === undefined ? {} : { key: rendered.key, ...(emitter === undefined ? {} : { emitter }) };
-  const data = { author: "prloom", body: rendered.text, actionId: id, ...key };
-  log.append(threadOf(target.token), [{ kind: "comment", id, data }]);
+  localPost(log, target.token, { actionId: id, body: rendered.text, ...key });
   return undefined;
+}
+
+type LocalLine = Omit<z.infer<typeof replySchema>, "author" | "refused">;
+
+/** One line of ours, once per action. */
+export function localPost(log: Log, planId: string, line: LocalLine): void {
+  log.append(threadOf(planId), [{ kind: "comment", id: line.actionId, data: { author: "prloom", ...line } }]);
 }
 
 /** Notes that a deed was done for an action, without words: the person who asked sees it at the plan itself. */
@@ -96,24 +108,35 @@ export function isInThread(log: Log, planId: string, actionId: string): boolean 
 
 /** The conversation in order of time: what people said locally, and what was delivered to them. */
 export function readThread(log: Log, planId: string): ThreadEntry[] {
-  const limit = Number.MAX_SAFE_INTEGER;
-  const said = log.read({ scope: { planId }, log: "events" }, START, limit).items.flatMap(({ record }) => {
+  return [...saidIn(log, planId, START).posts, ...postsIn(log, planId)]
+    .map(({ author, body, at }) => ({ author: author.login, body, at }))
+    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** What people said since. */
+export function saidIn(log: Log, planId: string, after: Cursor): { posts: TrackerPost[]; next: Cursor } {
+  const { items, next } = log.read({ scope: { planId }, log: "events" }, after, Number.MAX_SAFE_INTEGER);
+  const posts = items.flatMap(({ record }) => {
     const event = busEventSchema.safeParse(record.data);
     if (!event.success || event.data.source !== "local") return [];
-    return [{ author: event.data.context?.author?.login ?? "you", body: event.data.body, at: record.ts }];
+    const { id, body, context } = event.data;
+    return [{ ref: id, author: { login: context?.author?.login ?? "you" }, body, at: record.ts, edited: false }];
   });
-  return [...said, ...answers(log, planId)].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  return { posts, next };
 }
 
 /** What was delivered. A line with the key and the emitter of an earlier one takes its place. */
-function answers(log: Log, planId: string): ThreadEntry[] {
-  const entries = new Map<string, ThreadEntry>();
+export function postsIn(log: Log, planId: string): TrackerPost[] {
+  const posts = new Map<string, TrackerPost>();
   for (const { record, cursor } of log.read(threadOf(planId), START, Number.MAX_SAFE_INTEGER).items) {
     const reply = replySchema.safeParse(record.data);
     if (!reply.success) continue;
-    const { author, body, key, emitter = "" } = reply.data;
-    const place = key === undefined ? `at ${cursor}` : `key ${JSON.stringify([emitter, key])}`;
-    entries.set(place, { author, body, at: entries.get(place)?.at ?? record.ts });
+    const { author, body, key, emitter = "", edits, actionId, refused } = reply.data;
+    const place = key === undefined ? `line ${edits ?? record.id ?? cursor}` : `key ${JSON.stringify([emitter, key])}`;
+    const before = posts.get(place);
+    const first = { ref: edits ?? actionId, at: record.ts, edited: false };
+    const own = refused ? {} : { own: actionId };
+    posts.set(place, { ...(before ? { ...before, edited: true } : first), author: { login: author }, body, ...own });
   }
-  return [...entries.values()];
+  return [...posts.values()];
 }

@@ -184,7 +184,7 @@ function idOf(event: unknown): string {
 
 /** What prloom alone may say: plugins act on these, and a plan's own event must find its id free. */
 const OWN_TYPES = [
-  ...["plan_created", "plan_edited", "plan_status_changed", "plan_phase_changed", "plan_deleted"],
+  ...["plan_created", "plan_edited", "plan_status_changed", "plan_phase_changed", "plan_blocked", "plan_deleted"],
   ...["gate_opened", "gate_decided"],
 ];
 const OWN_IDS = [...OWN_TYPES, "gate"];

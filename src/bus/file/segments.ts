@@ -53,10 +53,13 @@ export function readLayout(place: JournalPlace): Layout {
   }
 }
 
-/** As `readLayout`, for the price of one stat as long as the current segment is the file it was in `known`. */
+/**
+ * As `readLayout`, for the price of one stat as long as the current segment is the file it was in `known`, or as there is none and
+ * never was: most plans have no events. (A writer that was killed right after it had archived the first segment is noticed with the next append.)
+ */
 export function refreshLayout(place: JournalPlace, known: Layout | undefined): Layout {
-  if (known?.inode === undefined) return readLayout(place);
+  if (!known || (known.inode === undefined && known.archived.length > 0)) return readLayout(place);
   const stat = statSync(currentPath(place), { throwIfNoEntry: false });
   if (stat?.ino !== known.inode) return readLayout(place);
-  return stat.size === known.size ? known : { ...known, size: stat.size };
+  return stat === undefined || stat.size === known.size ? known : { ...known, size: stat.size };
 }

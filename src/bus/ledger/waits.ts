@@ -1,5 +1,6 @@
 import type { Wait } from "../bus-state.ts";
 import type { WaitKind } from "../marks.ts";
+import { DISPATCHER, parseHandler } from "../names.ts";
 import type { Parts } from "../parts.ts";
 import { type About, callKey, type Entry, REST } from "./entry.ts";
 
@@ -76,6 +77,17 @@ export function handlerStatus(bus: Parts, recordId: string, handler: string): Ha
   if (entry?.dead.has(handler)) return "dead";
   const wait = entry?.waits.get(handler);
   return wait && wait.deferredUntil > bus.clock.now() ? "waiting" : "ready";
+}
+
+/** What became of an action, as far as it is remembered. `done`: it was delivered, or a plugin took it over. */
+export type ActionFate = "open" | "done" | "dead";
+
+export function actionFate({ ledger }: Parts, actionId: string): ActionFate {
+  const entry = ledger.entry(actionId);
+  if (!entry || entry.waits.size > 0) return "open";
+  if (entry.dead.size > 0) return "dead";
+  const isDone = [...entry.finals.keys()].some((name) => name === DISPATCHER || parseHandler(name)?.kind === "deliver");
+  return isDone ? "done" : "open";
 }
 
 /** What a handler waits for, if it waits. */

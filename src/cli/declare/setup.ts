@@ -77,6 +77,8 @@ function declareInit(program: Command): void {
     .option("--arg <argument>", "an argument for that program; repeat it for more", collect)
     .option("--checks", "let the repository's own tests, as far as its files tell, run before each commit")
     .option("--no-checks", "write no checks, and do not ask")
+    .option("--gates", "let each plan wait for your approval before it is implemented")
+    .option("--no-gates", "do not, and do not ask")
     .action((options: InitOptions & JsonOption) =>
       performCommand(options, async (call) => (await import("../setup/init.ts")).init(call, options)),
     );

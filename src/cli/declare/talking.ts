@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { GateDecision } from "../../gate/gate-record.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import type { EditOptions } from "../changing/edit.ts";
 import type { MergeFlags } from "../changing/merge.ts";
 import type { RetryOptions } from "../changing/retry.ts";
@@ -7,6 +8,7 @@ import type { AnswerFlags } from "../talking/answer.ts";
 import type { CommentFlags } from "../talking/comment.ts";
 import type { OpenOptions } from "../talking/open.ts";
 import type { SendOptions } from "../talking/send.ts";
+import type { SignFlags } from "../talking/sign.ts";
 import { declare, type JsonOption, performCommand, wholeNumber } from "./declare.ts";
 
 /** Commands by which a person takes part in the work: edit, comment, send, open, merge, poll, retry. */
@@ -108,29 +110,30 @@ function declareBus(program: Command): void {
     );
 }
 
-interface AnswerOptions extends AnswerFlags, JsonOption {
+interface AnswerOptions extends AnswerFlags, SignFlags, JsonOption {
   readonly reason?: string;
+  readonly sign?: boolean;
 }
 
 /** Answers to a plan that waits at a gate. */
 function declareAnswers(program: Command): void {
   const answering = (name: GateDecision, about: string, example: string) =>
-    declare(program, name, { about, examples: [example] })
-      .argument("<plan>", "its id")
-      .option("--gate <id>", "refuse if another gate is open by now (`prloom gates` lists them)");
-  const perform = (
-    decision: GateDecision,
-    plan: string,
-    { words, gate, ...options }: AnswerOptions & { words: string },
-  ) =>
-    performCommand(options, async (call) => {
-      const flags = gate === undefined ? {} : { gate };
-      return (await import("../talking/answer.ts")).answer(call, decision, { plan, words, ...flags });
-    });
-  answering("approve", "let a plan that waits at its gate be implemented", "approve add-a-login-page")
+    declare(program, name, { about, examples: [example, `${example} --sign`] })
+      .argument(
+        name === "approve" ? "<plan...>" : "<plan>",
+        name === "approve" ? "its id; several are answered each" : "its id",
+      )
+      .option("--gate <id>", "refuse if another gate is open by now (`prloom gates` lists them)")
+      .option("--sign", "print a signed comment instead, which counts whatever login posts it (gates.signers)")
+      .option("--digest <hex>", "with --sign and --gate: what was shown, where its records are on another machine");
+  answering(
+    "approve",
+    "let a plan that waits at its gate be implemented, or its change be merged",
+    "approve add-a-login-page",
+  )
     .option("--comment <words>", "something for the worker")
-    .action((plan: string, options: AnswerOptions & { comment?: string }) =>
-      perform("approve", plan, { ...options, words: options.comment ?? "" }),
+    .action((plans: string[], options: AnswerOptions & { comment?: string }) =>
+      give("approve", plans, { ...options, words: options.comment ?? "" }),
     );
   answering(
     "reject",
@@ -139,20 +142,36 @@ function declareAnswers(program: Command): void {
   )
     .requiredOption("--reason <why>", "why")
     .action((plan: string, options: AnswerOptions) =>
-      perform("reject", plan, { ...options, words: options.reason ?? "" }),
+      give("reject", [plan], { ...options, words: options.reason ?? "" }),
     );
   answering(
     "revise",
-    "send a plan that waits at its gate back to the designer",
+    "send a plan that waits at its gate back to the designer, or its change to triage",
     'revise add-a-login-page "keep the old form"',
   )
     .argument("<what...>", "what to change")
     .action((plan: string, what: string[], options: AnswerOptions) =>
-      perform("revise", plan, { ...options, words: what.join(" ") }),
+      give("revise", [plan], { ...options, words: what.join(" ") }),
     );
   answering("withdraw", "take an approval back: the run ends, the work so far stays", "withdraw add-a-login-page")
     .option("--reason <why>", "why")
     .action((plan: string, options: AnswerOptions) =>
-      perform("withdraw", plan, { ...options, words: options.reason ?? "" }),
+      give("withdraw", [plan], { ...options, words: options.reason ?? "" }),
     );
+}
+
+function give(decision: GateDecision, plans: string[], options: AnswerOptions & { words: string }): Promise<void> {
+  const { words, gate, digest, sign } = options;
+  const flags = gate === undefined ? {} : { gate };
+  return performCommand(options, async (call) => {
+    const [plan = "", ...others] = plans;
+    if (sign && others.length > 0)
+      throw new PrloomError("usage", "--sign is for one plan.", "Sign the answers one by one.");
+    if (sign) {
+      const what = { plan, decision, words, ...flags, ...(digest === undefined ? {} : { digest }) };
+      return (await import("../talking/sign.ts")).signAnswer(call, what);
+    }
+    if (digest !== undefined) throw new PrloomError("usage", "--digest is for --sign.", "Leave it out, or add --sign.");
+    return (await import("../talking/answer.ts")).answer(call, plans, { decision, words, ...flags });
+  });
 }

@@ -22,6 +22,7 @@ import {
 } from "./agent-checks.ts";
 import { type Finding, findingOf, orFinding } from "./finding.ts";
 import { checkProject } from "./project-checks.ts";
+import { checkSigning } from "./signing-checks.ts";
 import { checkRepositoryState } from "./state-checks.ts";
 
 /** Runs all checks that make sense; what depends on a thing that is missing is left out. */
@@ -45,6 +46,7 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
     }
     findings.push(...checkBudgets(config), ...checkReadable(config, homeFolder(call.env)));
     findings.push(...(await checkCommitted(config, repo)), ...checkProject(config, repo), ...notify(call, config));
+    findings.push(...(await checkSigning(call, config, repo)));
   }
   findings.push(...(await checkOtherPrograms(call, config, repo.root)), ...(await checkSandbox(config)));
   findings.push(...(await checkRepositoryState(call, repo, config)));

@@ -3,6 +3,7 @@ import { PERMISSIONS } from "../../bus/author.ts";
 import { type Decision, readAnswer } from "../../gate/answer.ts";
 import { GATE_STATES } from "../../gate/gate-record.ts";
 import { judgeComment, type PostedGate } from "../../gate/judge-comment.ts";
+import { readSigned, type SignatureCheck } from "../../gate/signed-answer.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
 
@@ -30,6 +31,8 @@ export const askedAnswerSchema = z.strictObject(
     gates: z.array(gateSchema, { error: "must be a list of gates" }).optional(),
     approvers: z.array(text, { error: "must be a list of logins" }).optional(),
     ownLogin: text.optional(),
+    /** Whose signature it has; nothing is checked here. */
+    signer: text.optional(),
   },
   { error: ({ code }) => (code === "unrecognized_keys" ? undefined : "must be an object") },
 );
@@ -51,12 +54,21 @@ export function answerData(asked: z.infer<typeof askedAnswerSchema>): AnswerData
     bot: facts.bot,
     self: facts.self,
   };
-  const comment = { body, author, edited: facts.edited, at: facts.at };
+  const signature = signatureFor(body, facts.signer);
+  const comment = { body, author, edited: facts.edited, at: facts.at, signature };
   const judged = judgeComment(comment, gates ?? usualGates(body), { approvers, ownLogin });
   if (judged.decides === "none")
     return { answer: "none", why: judged.why, ...(judged.reply === undefined ? {} : { reply: judged.reply }) };
   const gate = gates && judged.gateId !== undefined ? { gateId: judged.gateId } : {};
   return { answer: judged.decides, why: "its first line is an answer, by a person who may give it", ...gate };
+}
+
+/** Whether it is of these words is checked only where it is heard. */
+function signatureFor(body: string, signer: string | undefined): SignatureCheck | undefined {
+  const answer = readSigned(body);
+  if (answer === undefined) return undefined;
+  if (answer !== "unreadable" && signer !== undefined) return { kind: "valid", signer, answer };
+  return { kind: "refused", why: answer === "unreadable" ? "it is not as prloom writes it" : "it was not checked" };
 }
 
 /** One gate, in the state that the comment needs. */

@@ -5,6 +5,7 @@ import type { Loom } from "../../dispatcher/loom.ts";
 import { AGENT_MESSAGE, type MessageState, readMessages } from "../../dispatcher/messages/messages.ts";
 import { homeOf } from "../../dispatcher/paths.ts";
 import { type PlanDetail, readPlanDetail } from "../../dispatcher/report/read.ts";
+import { portRange } from "../../dispatcher/worktree/ports.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import type { Call } from "../output.ts";
@@ -84,6 +85,7 @@ function dataOf(detail: PlanDetail, home: string): Record<string, unknown> {
     baseBranch: record.baseBranch,
     baseSha: record.baseSha,
     worktree: record.worktreeReady ? record.worktree : undefined,
+    ports: record.firstPort === undefined ? undefined : portRange(record.firstPort),
     outcome: record.outcome,
     metadata: record.metadata,
     planFile: detail.planFile,

@@ -35,7 +35,13 @@ const IGNORED_FOR_MS = 7 * 24 * 60 * 60_000;
 
 /** Other people's only: prloom's own words come back from every place that it writes to. */
 function ignoredLines(output: Output, comments: StatusReport["ignored"]["comments"], now: number): void {
-  const others = comments.filter(({ kind, at }) => kind !== "self" && now - Date.parse(at) < IGNORED_FOR_MS);
+  const recent = comments.filter(({ kind, at }) => kind !== "self" && now - Date.parse(at) < IGNORED_FOR_MS);
+  const tried = recent.filter(({ kind }) => kind === "agent");
+  if (tried.length > 0) output.line(`refused: ${counted(tried.length, "command")} with which agents answer for you`);
+  for (const { planId, reason, at } of tried.slice(0, SHOWN))
+    output.line(`  ${visible(planId)}  ${firstLine(reason)}, ${ageOf(at, now)} ago`);
+  tellMore(output, tried.length);
+  const others = recent.filter(({ kind }) => kind !== "agent");
   if (others.length === 0) return;
   output.line(
     `ignored: ${counted(others.length, "comment")} by authors who may not write to the repository (\`prloom show <plan>\` lists them)`,

@@ -1,7 +1,9 @@
 import { hasPolicy } from "../../agents/enclosure-level.ts";
+import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import type { MessageState } from "../../dispatcher/messages/messages.ts";
 import type { PlanDetail } from "../../dispatcher/report/read.ts";
 import { readTasks } from "../../dispatcher/report/read-tasks.ts";
+import { portRange } from "../../dispatcher/worktree/ports.ts";
 import { drawGraph } from "../../governance/graph/draw.ts";
 import { counted } from "../../kernel/words.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
@@ -57,12 +59,18 @@ function gates(output: Output, detail: PlanDetail, { now }: DetailOptions): void
   for (const { gateId, kind, state, openedAt, decidedBy, via, decidedAt, comment, amendments } of detail.gates) {
     const by = decidedBy === undefined || via === "prloom" ? "" : ` by ${decidedBy} (${via})`;
     const asked = kind === "pr" ? "change" : "plan";
-    const what = state === "revised" && via === "prloom" ? `replaced, since the ${asked} was changed` : state;
+    const isReplaced = state === "revised" && via === "prloom";
+    const what = isReplaced ? `replaced${comment === undefined ? `, since the ${asked} was changed` : ""}` : state;
     const when = `${ageOf(decidedAt ?? openedAt, now)} ago`;
     const words = comment === undefined || comment === "" ? "" : `: ${firstLine(comment)}`;
     const amended = amendments.length === 0 ? "" : `, ${counted(amendments.length, "amendment")}`;
     output.line(`  ${gateId}  ${asked}  ${what}${visible(by)}, ${when}${amended}${words}`);
   }
+  const newest = detail.gates.at(-1);
+  // What is shown in the local thread stands there.
+  if (newest?.state !== "open" || newest.thread === undefined || newest.thread.target === LOCAL_TARGET) return;
+  section(output, `SHOWN (${visible(newest.thread.target)})`);
+  for (const line of visibleLines(newest.shown)) output.line(`  ${line}`);
 }
 
 /** Comments that had no effect, newest first, and why. */
@@ -96,6 +104,7 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
   } else if (waitsFor(summary) !== "") output.line(`waits for: ${visible(waitsFor(summary))}`);
   if (summary.phase) output.line(`phase: ${summary.phase}`);
   agentLine(output, detail);
+  if (record.firstPort !== undefined) output.line(`ports: ${portRange(record.firstPort)}`);
   if (summary.branch) {
     output.line(
       `branch: ${visible(summary.branch)} (from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"})`,
@@ -187,15 +196,19 @@ function commits(output: Output, { commits: list, diff }: PlanDetail): void {
   output.line(`  ${counted(diff.files.length, "file")}, +${diff.added} -${diff.removed}`);
 }
 
-function thread(output: Output, { thread: entries }: PlanDetail, options: DetailOptions): void {
+function thread(output: Output, { thread: entries, gates: shown }: PlanDetail, options: DetailOptions): void {
   if (entries.length === 0) return;
   section(output, "CONVERSATION");
+  // The whole plan again and again: only the newest is of interest.
+  const earlier = new Map(shown.slice(0, -1).map((gate) => [gate.shown, gate.gateId]));
   const notes = notesOn(output, entries, options);
   for (const [index, { author, body, at }] of entries.entries()) {
     const note = notes.get(index);
     const after = note === undefined ? "" : ` ${note}`;
     output.line(`  ${output.paint("bold", visible(author))}, ${ageOf(at, options.now)} ago${after}`);
-    for (const line of visibleLines(body.trimEnd())) output.line(`    ${line}`);
+    const gateId = earlier.get(body);
+    const words = gateId === undefined ? body.trimEnd() : `The plan as it was shown at gate ${gateId} (whole: --json).`;
+    for (const line of visibleLines(words)) output.line(`    ${line}`);
   }
 }
 

@@ -1,13 +1,19 @@
 import type { Config } from "../../config/config.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { startNotes } from "../../dispatcher/settings/start-notes.ts";
+import { missingKeygen } from "../doctor/signing-checks.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
 import { checkProgram } from "../setup/agent-program.ts";
 
 /** What to know about the settings that a start applies, on stderr. */
 export async function warnBeforeStart(call: Call, { repo, config, paths }: Loom): Promise<void> {
-  const warnings = [...missingPrograms(call, config, paths.root), ...(await startNotes(repo, config, paths.pinFile))];
+  const unchecked = missingKeygen(call.env, config);
+  const warnings = [
+    ...missingPrograms(call, config, paths.root),
+    ...(unchecked === undefined ? [] : [unchecked]),
+    ...(await startNotes(repo, config, paths.pinFile)),
+  ];
   for (const warning of warnings) call.output.note(`warning: ${visible(warning)}`);
 }
 

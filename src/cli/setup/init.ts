@@ -1,8 +1,8 @@
 import { appendFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { KNOWN_PROGRAMS } from "../../agents/adapters.ts";
-import { initialConfig, isUnfilled } from "../../config/init.ts";
-import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
+import { initialConfig, unfilledTemplate } from "../../config/init.ts";
+import { CONFIG_FILE, loadConfig, parseConfig } from "../../config/load.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { ensureIgnored, gitAt, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
 import { refuseBrought } from "../../git/tracked.ts";
@@ -24,11 +24,12 @@ import {
   troubleOf,
 } from "./choose-agent.ts";
 import { wantsChecks } from "./choose-checks.ts";
+import { chooseGates, type GateWishes, whyNotEnforced } from "./choose-gates.ts";
 import { SCHEMA_REFERENCE, writeConfigSchema } from "./config-schema.ts";
 import { type EnclosureReport, enclosureOf } from "./enclosure.ts";
 import { asConfigLines, type ProjectCommands, projectCommands } from "./project-commands.ts";
 
-export type InitOptions = AgentWishes & { readonly checks?: boolean };
+export type InitOptions = AgentWishes & GateWishes & { readonly checks?: boolean };
 
 const IGNORED = "/prloom/.local/";
 const IGNORE_FILE = ".gitignore";
@@ -45,13 +46,16 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   let agent: AgentChoice | undefined;
   const before = textBefore(path);
   const project = projectCommands(repo.root);
-  if (before === undefined || isUnfilled(before, NO_AGENT)) {
+  const template = before === undefined ? undefined : unfilledTemplate(before, NO_AGENT);
+  if (before === undefined || template) {
     agent = await chooseInitialAgent(call, options);
+    const wishes = template?.gates ? { gates: true, ...options } : options;
+    const gates = await chooseGates(call, wishes, parseConfig(initialConfig(agent), CONFIG_FILE));
     const commands = (await wantsChecks(call, project, options)) ? project : undefined;
     // A template that is not filled in holds no work of the user.
     rmSync(path, { force: true });
     ensureDir(join(repo.root, "prloom"));
-    const text = initialConfig({ ...agent, schema: SCHEMA_REFERENCE, ...commands });
+    const text = initialConfig({ ...agent, gates, schema: SCHEMA_REFERENCE, ...commands });
     if (createFile(path, text)) written.push(CONFIG_FILE);
   }
   const config = loadConfig(repo.root);
@@ -79,6 +83,8 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
     ]),
     checks: config.checks,
     project,
+    gates: config.gates.plan,
+    ungated: config.gates.plan ? await whyNotEnforced(config) : undefined,
     unused: agent ? [] : unusedFlags(options),
   });
   return 0;
@@ -99,7 +105,7 @@ function noWorkingTree(repo: Repository): PrloomError {
 }
 
 function unusedFlags(options: InitOptions): string[] {
-  return (["agent", "command", "arg", "checks"] as const)
+  return (["agent", "command", "arg", "checks", "gates"] as const)
     .filter((name) => options[name] !== undefined)
     .map((name) => `--${name}`);
 }
@@ -137,6 +143,10 @@ interface InitReport {
   readonly checks: readonly string[];
   /** What the repository seems to be tested with. */
   readonly project: ProjectCommands | undefined;
+  /** Plans wait for a person. */
+  readonly gates: boolean;
+  /** Why a start refuses these gates. */
+  readonly ungated: PrloomError | undefined;
   /** Flags that had no effect, because a config was there. */
   readonly unused: readonly string[];
 }
@@ -155,6 +165,7 @@ function report(call: Call, result: InitReport): void {
     agentFound: check.kind !== "missing",
     ...(check.kind === "found" && check.facts ? { program: check.facts } : {}),
     sandbox: enclosure.level,
+    gates: result.gates,
     hasCommits: result.hasCommits,
     uncommitted: result.uncommitted,
     checks: result.checks,
@@ -167,6 +178,7 @@ function report(call: Call, result: InitReport): void {
   for (const file of written) output.line(`  wrote ${file}`);
   if (agent) output.line(`  agent: ${name} (${agent.why})`);
   output.line(`  checks: ${checksInWords(result)}`);
+  if (result.gates) output.line("  gates: each plan waits for `prloom approve` before it is implemented");
   if (unused.length > 0) {
     const verb = unused.length === 1 ? "was" : "were";
     output.line(output.paint("yellow", `${unused.join(", ")} ${verb} not used: the config is not changed by init.`));
@@ -190,7 +202,7 @@ function checksInWords({ checks, project }: InitReport): string {
 }
 
 /** What will keep the agent from working, or from working safely, and what to do about it. */
-function warnings({ name, check, enclosure }: InitReport): { text: string; remedy: string }[] {
+function warnings({ name, check, enclosure, ungated }: InitReport): { text: string; remedy: string }[] {
   const found: { text: string; remedy: string }[] = [];
   if (check.kind === "missing") {
     const install = check.program ? `Install it: ${check.program.install}` : "";
@@ -207,6 +219,7 @@ function warnings({ name, check, enclosure }: InitReport): { text: string; remed
     if (trouble !== undefined) found.push({ text: `${trouble}.`, remedy: remedyOf(check.facts, check.program) });
   }
   if (enclosure.level === "none") found.push({ text: enclosure.text, remedy: enclosure.remedy });
+  if (ungated) found.push({ text: ungated.message, remedy: ungated.hint });
   return found;
 }
 

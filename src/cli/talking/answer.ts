@@ -3,8 +3,11 @@ import { callOwner } from "../../dispatcher/commands/owner.ts";
 import { meantGate } from "../../dispatcher/gates/plan-gate.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { GATE_KINDS, GATE_STATES, type GateDecision, type GateKind } from "../../gate/gate-record.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ownUser } from "../../kernel/system/user.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseAgents, suggesting, tellWithoutDispatcher } from "../plans.ts";
+import { visible } from "../render/safe-text.ts";
 import { authorName } from "./comment.ts";
 
 export interface AnswerFlags {
@@ -34,23 +37,58 @@ const NEXT: Readonly<Record<GateKind, Readonly<Record<GateDecision, string>>>> =
   },
 };
 
-/** Answers the gate of a plan. The newest one at this moment is meant, unless another is named. */
-export async function answer(
-  call: Call,
-  decision: GateDecision,
-  { plan, words, gate }: AnswerFlags & { readonly plan: string; readonly words: string },
-): Promise<number> {
-  await refuseAgents(call);
+interface Answer extends AnswerFlags {
+  readonly decision: GateDecision;
+  readonly words: string;
+}
+
+/** Answers the gates of plans. The newest one of each at this moment is meant, unless another is named. */
+export async function answer(call: Call, plans: readonly string[], asked: Answer): Promise<number> {
+  const { output } = call;
+  const [plan = "", ...others] = plans;
+  if (others.length === 0) {
+    const given = await answerOne(call, plan, asked);
+    await tellWithoutDispatcher(call);
+    output.data(given);
+    return 0;
+  }
+  if (asked.gate !== undefined)
+    throw new PrloomError("usage", "--gate is for one plan.", "Leave it out, or answer them one by one.");
+  const results: Answered[] = [];
+  for (const id of plans) results.push(await attempt(call, id, asked));
+  await tellWithoutDispatcher(call);
+  output.data({ answers: results });
+  return results.some((result) => "error" in result) ? 1 : 0;
+}
+
+type Given = z.infer<typeof resultSchema> & { readonly by: string };
+type Answered = Given | { readonly plan: string; readonly error: Pick<PrloomError, "code" | "message" | "hint"> };
+
+/** What one plan refuses keeps no other from its answer. */
+async function attempt(call: Call, plan: string, asked: Answer): Promise<Answered> {
+  try {
+    return await answerOne(call, plan, asked);
+  } catch (error) {
+    if (!(error instanceof PrloomError)) throw error;
+    const { code, message, hint } = error;
+    call.output.note(visible(`${plan}: ${message}`));
+    call.output.note(visible(`  ${hint}`));
+    return { plan, error: { code, message, hint } };
+  }
+}
+
+async function answerOne(call: Call, plan: string, { decision, words, gate }: Answer): Promise<Given> {
+  await refuseAgents(call, { plan, command: `prloom ${decision} ${plan}` });
+  // The user of the machine decides; a name in git's settings can be any.
+  const by = ownUser(call.env).name;
   const author = await authorName(call.cwd);
   const gateId = gate ?? (await reading(call, (loom) => newest(loom, plan, decision)));
-  const args = { plan, decision, words, author, ...(gateId === undefined ? {} : { gateId }) };
+  const args = { plan, decision, words, author, by, ...(gateId === undefined ? {} : { gateId }) };
   const result = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "answer", args)));
   call.output.line(
     `${plan} ${result.state} (gate ${result.gateId}, ${result.digest.slice(0, 12)}): ${NEXT[result.kind][decision]}`,
   );
-  await tellWithoutDispatcher(call);
-  call.output.data({ ...result, by: author });
-  return 0;
+  return { ...result, by };
 }
 
 function newest(loom: Loom, plan: string, decision: GateDecision): string | undefined {

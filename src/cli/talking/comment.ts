@@ -20,7 +20,7 @@ export async function comment(
   plan: string,
   options: CommentFlags & { readonly text: string },
 ): Promise<number> {
-  await refuseAgents(call);
+  await refuseAgents(call, { plan, command: `prloom comment ${plan}` });
   const typed = await readInput(options.stdin ? { stdin: true } : {});
   if (typed !== undefined && options.text !== "") {
     throw new PrloomError(

@@ -41,6 +41,7 @@ const openedSchema = z.object({
   env: z.record(z.string(), z.string().nullable()),
   args: z.array(z.string()).exactOptional(),
   sessionId: z.string().exactOptional(),
+  door: z.enum(["closed", "advisory"]).exactOptional(),
 });
 type Opened = z.infer<typeof openedSchema>;
 
@@ -95,11 +96,14 @@ async function printCommand(call: Call, plan: string, asked: Record<string, unkn
   const started = await interfaceOf(call, plan, opened);
   const { cwd, env } = started;
   const command = shownCommand(started);
-  const { agent, level, sessionId } = opened;
+  const { agent, level, sessionId, door } = opened;
   const shown = { command, cwd, env, callerEnv: call.env };
   call.output.line(commandLine(shown));
-  if (!call.output.json)
-    call.output.note(`prloom does not know of what you start yourself: \`prloom pause ${plan}\` before it.`);
+  const notes = [
+    ...(door === undefined ? [] : [doorWords(opened)]),
+    `prloom does not know of what you start yourself: \`prloom pause ${plan}\` before it.`,
+  ];
+  if (!call.output.json) for (const note of notes) call.output.note(note);
   const line = commandLine(shown);
   call.output.data({
     plan,
@@ -109,6 +113,7 @@ async function printCommand(call: Call, plan: string, asked: Record<string, unkn
     command,
     line,
     ...(sessionId === undefined ? {} : { sessionId }),
+    ...(door === undefined ? {} : { door }),
   });
   return 0;
 }
@@ -184,10 +189,20 @@ function environmentFor(loom: Loom, plan: string, opened: Opened): OwnEnvironmen
   };
 }
 
+/** What it means that the plan is not approved. */
+function doorWords({ args, door }: Opened): string {
+  if (args === undefined)
+    return "The plan is not approved. The shell is your own: what you change in it is not held back.";
+  return door === "closed"
+    ? "The plan is not approved: the agent can read, and changes nothing."
+    : "The plan is not approved, and nothing keeps the agent from changing files (gates.advisory).";
+}
+
 function tellWhere({ output }: Call, plan: string, opened: Opened): void {
   const { agent, sessionId, args, level } = opened;
   const how = args === undefined ? "a shell" : sessionId === undefined ? `${agent}, in a new conversation` : agent;
   output.line(visible(`${plan}: ${how} in ${opened.worktree} (${hasSandbox(level) ? "sandboxed" : "no sandbox"}).`));
+  if (opened.door) output.line(doorWords(opened));
   output.line("prloom keeps out of it until you leave.");
 }
 

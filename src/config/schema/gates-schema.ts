@@ -1,6 +1,9 @@
 import * as z from "zod";
-import { anObject, duration, durationLike, texts, usually, yesOrNo } from "./fields.ts";
+import { anObject, duration, durationLike, text, texts, usually, yesOrNo } from "./fields.ts";
 import { withUnits } from "./units.ts";
+
+/** It is also a pattern of what agents may not change, and must not mean more than itself there. */
+const PLAIN_PART = /^\.?[\w@+-][\w@+. -]*$/;
 
 /** When a person is asked, and who that is. */
 export const gatesSchema = z
@@ -12,6 +15,12 @@ export const gatesSchema = z
         false,
       ),
       approvers: texts.exactOptional().describe("Logins that may answer, in place of everyone with write permission."),
+      signers: text
+        .refine((path) => path.split("/").every((part) => PLAIN_PART.test(part)), {
+          error: "must be the path of a file below the repository, of plain letters",
+        })
+        .exactOptional()
+        .describe("A file in the format of ssh's allowed signers: whose signatures count, whatever login posts them."),
       remindAfter: duration("24h", "Reminds people of a plan that waits for their answer, again and again", {
         long: true,
         least: "1m",

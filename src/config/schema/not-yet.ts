@@ -1,6 +1,5 @@
 /** What is planned and not in this version. Refused by name: "unknown key" would send people looking for a typo. */
-const KEYS = new Set(["writeback", "webhooks", "server"]);
-const GATE_KEYS = new Set(["signers"]);
+const KEYS = new Set(["webhooks", "server"]);
 const PRESET_KEYS = new Set(["models"]);
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   forge: ["github"],
@@ -14,7 +13,6 @@ export const LATER_BRIDGES: readonly string[] = ["github"];
 /** Whether a key that the schema does not know is one that a later version will. */
 export function isKeyOfLaterVersion(path: readonly PropertyKey[], key: string): boolean {
   if (path.length === 0) return KEYS.has(key);
-  if (path[0] === "gates" && path.length === 1) return GATE_KEYS.has(key);
   return path[0] === "presets" && path.length === 2 && PRESET_KEYS.has(key);
 }
 

@@ -7,6 +7,7 @@ import { governanceSchema } from "./governance-schema.ts";
 import { limitsOverlaySchema, limitsSchema } from "./limits-schema.ts";
 import { globalModuleKeys, planModuleKeys, presetModuleKeys } from "./module-schema.ts";
 import { notifySchema } from "./notify-schema.ts";
+import { authorsSchema, writebackSchema } from "./people-schema.ts";
 import { triggerSchema } from "./trigger-schema.ts";
 import { withUnits } from "./units.ts";
 
@@ -46,6 +47,9 @@ const bus = z
   })
   .transform(withUnits);
 
+const NO_PORT = "must be a whole number from 1024 to 65000";
+const firstPort = z.int({ error: NO_PORT }).min(1024, { error: NO_PORT }).max(65_000, { error: NO_PORT });
+
 /** `prloom/config.json` as people write it. */
 const configFileSchema = z.strictObject({
   $schema: z.string().exactOptional(),
@@ -60,6 +64,10 @@ const configFileSchema = z.strictObject({
     .prefault([])
     .describe("Filters and merge drivers of your git config that may run, with your rights, on what agents wrote."),
   initCommands: texts.prefault([]).describe("Shell commands that prepare a new worktree."),
+  ports: z
+    .strictObject({ from: usually(firstPort.describe("The first of them"), 41_000) })
+    .prefault({})
+    .describe("Each open plan has ten ports for its servers."),
   checks: texts.prefault([]).describe("Shell commands that must succeed before a TODO is committed."),
   agents: z.record(name, agentSchema, { error: "must name at least one agent" }),
   stages: z.strictObject(
@@ -78,6 +86,10 @@ const configFileSchema = z.strictObject({
   notify: notifySchema.prefault({ channels: {} }).describe("Where notifications go."),
   governance: governanceSchema.prefault({}).describe("What agents may do: roles, tools of MCP servers, secrets."),
   gates: gatesSchema.prefault({}).describe("When a person is asked before work goes on."),
+  authors: authorsSchema
+    .prefault({})
+    .describe("What people may do who comment at a command line, by name; others may write."),
+  writeback: writebackSchema.prefault({}).describe("What the source of a plan is told, in one comment."),
   presets: z.record(name, presetFileSchema).prefault({}).describe("Named variations that a plan can ask for."),
   cleanAfter: duration("7d", "Worktrees of finished plans are removed after this", { zero: true, long: true }),
 });
@@ -90,8 +102,14 @@ export const configSchema = configFileSchema.transform((written) => {
     const bridges = enabledModules(overlayModules(file.bridges, preset.bridges));
     return [name, { ...preset, plugins, bridges }] as const;
   });
+  const { gates, governance } = file;
   return {
     ...withUnits(file),
+    // Whose signatures count is for people to say.
+    governance: {
+      ...governance,
+      protected: [...governance.protected, ...(gates.signers === undefined ? [] : [gates.signers])],
+    },
     plugins: enabledModules(file.plugins, pluginOrder),
     globalPlugins: enabledModules(file.globalPlugins, globalPluginOrder),
     bridges: enabledModules(file.bridges),

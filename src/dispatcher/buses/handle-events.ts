@@ -7,10 +7,13 @@ import { hookHandler, pluginOf } from "../../hooks/calls/call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../hooks/offer-event.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
+import { checkSignature } from "../gates/check-signature.ts";
 import type { Gated } from "../gates/gate-store.ts";
+import { postsFor } from "../gates/hear-answer.ts";
 import type { Located } from "../paths.ts";
-import { takeEvent } from "../perform/take-event.ts";
+import { type OfferedEvent, takeEvent } from "../perform/take-event.ts";
 import type { Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -30,11 +33,10 @@ export function dropAbsent(bus: Bus, point: "onEvent" | "onGlobalEvent", plugins
   }
 }
 
+type Taking = Located & Configured & Records & Gated & Buses & AtWork & Reporting & Stopping & Waking;
+
 /** New events of a plan: its plugins first, then prloom itself. Returns when there is none left, or when it is to stop. */
-export async function handlePlanEvents(
-  loom: Located & Configured & Records & Gated & Buses & Extended & AtWork & Reporting & Stopping & Waking,
-  planId: string,
-): Promise<void> {
+export async function handlePlanEvents(loom: Taking & Extended, planId: string): Promise<void> {
   const bus = loom.bus(planId);
   for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
     for (const { event } of batch) {
@@ -58,12 +60,23 @@ export async function handlePlanEvents(
       if (loom.stopping) return;
       crashPoint("events:offered");
       if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
-      else takeEvent(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
+      else await take(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
+      if (loom.stopping) return;
     }
     // What was ignored is listed there, and is not looked at again.
     loom.store.sync();
     commit(loom, bus, planId);
   }
+}
+
+/** A signature is checked by another program, and what it may answer is read again; the plan may have changed meanwhile. */
+async function take(loom: Taking & Extended, record: PlanRecord, offered: OfferedEvent): Promise<void> {
+  const { event, by } = offered;
+  const signature = await checkSignature(loom, record, event);
+  const posts = by === undefined ? await postsFor(loom, record, { event, signature }) : undefined;
+  const now = loom.store.byId(record.id);
+  // What is not taken comes again with the next start.
+  if (now && !now.deleted && !loom.stopping) takeEvent(loom, now, { ...offered, signature, posts });
 }
 
 /** New events of the repository: triggers and global plugins. What none of them wants has no other consequence. */

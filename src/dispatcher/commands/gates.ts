@@ -3,10 +3,12 @@ import type { GateDecision, GateRecord } from "../../gate/gate-record.ts";
 import { stateAfter } from "../../gate/gate-record.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Buses } from "../buses/buses.ts";
-import type { Naming } from "../capabilities.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Naming, Waking } from "../capabilities.ts";
 import { answerGate } from "../gates/answer-gate.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { meantGate, newestGates } from "../gates/plan-gate.ts";
+import { meantGate, newestGates, waitingGate } from "../gates/plan-gate.ts";
+import { readPosts, showAgain } from "../gates/posting.ts";
 import type { Located } from "../paths.ts";
 import { type Records, requireRecord } from "../records.ts";
 
@@ -15,7 +17,9 @@ export interface PersonalAnswer {
   /** The gate that the person was shown; without it, the newest is meant. */
   readonly gateId?: string | undefined;
   readonly words: string;
+  /** Under which name the words stand in the thread, and the user of the machine who gave the answer. */
   readonly author: string;
+  readonly by: string;
 }
 
 export interface AnsweredGate {
@@ -32,7 +36,7 @@ export function answerPlan(
   id: string,
   answer: PersonalAnswer,
 ): AnsweredGate {
-  const { decision, words, author } = answer;
+  const { decision, words, author, by } = answer;
   const record = requireRecord(loom, id);
   const named = newestGates(loom, record).find(({ gateId }) => gateId === answer.gateId);
   const gate = named ?? meantGate(loom, record, decision);
@@ -44,10 +48,28 @@ export function answerPlan(
   }
   const isHeard = decision === "revise" && gateId === gate.gateId && stateAfter(gate.state, decision);
   const event = isHeard ? { event: say(loom, id, { gateId, words, author }) } : {};
-  const outcome = answerGate(loom, id, { decision, gateId, words, by: author, via: "cli", ...event });
+  const outcome = answerGate(loom, id, { decision, gateId, words, by, via: "cli", ...event });
   if (outcome.kind === "stale") throw late(id, outcome.why);
   const { kind, digest, state } = outcome.gate;
   return { plan: id, gateId, kind, digest, state };
+}
+
+/**
+ * A person may have read the plan where it was posted, and answer here. A tracker that cannot be reached keeps no answer
+ * from here: `prloom show` has the words that were posted. Without a dispatcher no bridge is loaded, and nothing is asked.
+ */
+export async function requirePosts(loom: Records & Gated & Extended & Waking, id: string): Promise<void> {
+  const gate = waitingGate(loom, requireRecord(loom, id));
+  const posts = gate?.postedAt === undefined ? undefined : await readPosts(loom, gate);
+  const now = waitingGate(loom, requireRecord(loom, id));
+  if (posts?.kind !== "changed" || now?.gateId !== gate?.gateId || !now) return;
+  showAgain(loom, now, posts.what);
+  loom.wake(id);
+  throw new PrloomError(
+    "plan-state",
+    `Nothing was decided about ${id}: ${posts.what}.`,
+    `The plan is shown again; \`prloom show ${id}\` has it, then answer that.`,
+  );
 }
 
 function late(id: string, why: string): PrloomError {

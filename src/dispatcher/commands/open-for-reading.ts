@@ -8,6 +8,7 @@ import type { Loom } from "../loom.ts";
 import { pathsOf } from "../paths.ts";
 import { type Settings, settingsInForce } from "../settings/pinned.ts";
 import { capture } from "../settings/pinning.ts";
+import { signersAt } from "../settings/signers.ts";
 
 export interface OpenLoomOptions {
   readonly cwd: string;
@@ -23,7 +24,8 @@ export interface OpenLoomOptions {
 
 export async function settingsFor(repo: Repository, wanted: OpenLoomOptions["settings"]): Promise<Settings> {
   if (wanted === "start") {
-    const { config, files } = capture({ root: repo.root, path: process.env.PATH });
+    const { config, files: captured } = capture({ root: repo.root, path: process.env.PATH });
+    const files = [...captured, ...(await signersAt(repo, config))];
     const branch = await currentBranch(repo);
     const commit = await (branch === undefined ? resolveCommit(repo, "HEAD") : branchTip(repo, branch));
     return { config, pin: pinOf(files, { pinnedAt: isoTime(systemClock.now()), by: "start", branch, commit }) };

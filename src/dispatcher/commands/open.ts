@@ -14,6 +14,10 @@ import { nextTodo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import { clearEnclosure } from "../enclosure/enclose.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { doorAt } from "../gates/plan-gate.ts";
+import { closeInterface } from "../governing/closed-interface.ts";
+import { oursFor } from "../governing/governed.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { recoverRun } from "../perform/begin.ts";
 import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
@@ -25,6 +29,7 @@ import { encloseAgent } from "../runs/start-agent.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requirePlanConfig } from "../settings/plan-config.ts";
 import { runState } from "../steps/observe.ts";
+import { portVariables } from "../worktree/ports.ts";
 
 export interface OpenRequest {
   /** The process that keeps the plan open as long as it lives; without one nothing is kept, only told. */
@@ -51,11 +56,13 @@ export interface OpenedPlan {
   readonly args?: readonly string[];
   /** The conversation that goes on there. */
   readonly sessionId?: string;
+  /** The plan is not approved: the agent in there changes nothing, or is asked to. A shell is the person's own. */
+  readonly door?: "closed" | "advisory";
 }
 
 /** Lets a person into the worktree of a plan: from now on, until that process ends, the dispatcher keeps away from it. */
 export async function openPlan(
-  loom: Located & Configured & Records & Pooled & AtWork & Reporting,
+  loom: Located & Configured & Records & Gated & Pooled & AtWork & Reporting,
   id: string,
   request: OpenRequest,
 ): Promise<OpenedPlan> {
@@ -206,24 +213,30 @@ function pastSessions(loom: Located, record: PlanRecord): { agent: string; id: s
 }
 
 async function describe(
-  loom: Located & Configured & Reporting,
+  loom: Located & Configured & Records & Gated & Reporting,
   record: PlanRecord,
-  { agent, stage, ...more }: Interface,
+  { agent, stage, args, ...more }: Interface,
   runDir: string,
 ): Promise<OpenedPlan> {
   await clearEnclosure(runDir);
   await removeTree(runDir);
-  const { wrapper, level, env } = await encloseAgent(loom, record, { agent, runDir, use: stage });
-  const laid = Object.entries(env).map(([name, value]) => [name, value ?? null]);
+  const door = doorAt(loom, record, planText(loom, record), requirePlanConfig(loom, record)).kind;
+  const isClosed = door !== "open" && args !== undefined;
+  const held = isClosed ? { readOnly: true as const, ...oursFor(agent, runDir) } : {};
+  const enclosure = await encloseAgent(loom, record, { agent, runDir, use: stage, ...held });
+  const closed = isClosed ? await closeInterface(loom, record, { agent, runDir, enclosure }) : undefined;
+  const laid = Object.entries({ ...enclosure.env, ...closed?.env }).map(([name, value]) => [name, value ?? null]);
   return {
     ...more,
+    ...(args === undefined ? {} : { args: [...args, ...(closed?.args ?? [])] }),
     agent: agent.name,
     worktree: worktreeOf(loom, record).path,
     runId: openRunId(record),
     runDir,
-    wrapper,
-    level,
-    env: Object.fromEntries(laid),
+    wrapper: enclosure.wrapper,
+    level: closed?.level ?? enclosure.level,
+    env: { ...portVariables(record), ...Object.fromEntries(laid) },
+    ...(door === "open" ? {} : { door: closed?.isHeld === false ? "advisory" : "closed" }),
   };
 }
 

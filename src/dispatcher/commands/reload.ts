@@ -1,4 +1,5 @@
 import type { ConfigChange } from "../../config/compare.ts";
+import { loadConfig } from "../../config/load.ts";
 import { pinOf, writePin } from "../../config/pin.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -11,6 +12,7 @@ import type { AtWork } from "../runs/occupancy.ts";
 import { startedAt } from "../settings/keep-pin.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { offerOf } from "../settings/pinning.ts";
+import { signersAt } from "../settings/signers.ts";
 
 export interface ReloadAnswer {
   /** Of what is on the disk; a person who agrees to it says it again. */
@@ -30,7 +32,8 @@ export async function reloadPinned(
     const hint = "`prloom start` takes what is checked out.";
     throw new PrloomError("reload-refused", "No dispatcher was started here yet: there is nothing to reload.", hint);
   }
-  const offer = offerOf(pin, { root: loom.paths.root, path: loom.environment.PATH });
+  const tree = { root: loom.paths.root, path: loom.environment.PATH };
+  const offer = offerOf(pin, tree, await signersAt(loom.repo, loadConfig(tree.root)));
   const { digest, changes, needsStart, config, files } = offer;
   const answer = { digest, changes, needsStart };
   if (agreed === undefined || digest === pin.digest) return { ...answer, taken: false };

@@ -5,10 +5,11 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf, isInboxRecord } from "../paths.ts";
+import { listTried } from "../perform/ignored.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan } from "./finish.ts";
-import { answerPlan } from "./gates.ts";
+import { answerPlan, requirePosts } from "./gates.ts";
 import { mergePlan } from "./merge-plan.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
 import { reloadPinned } from "./reload.ts";
@@ -78,8 +79,16 @@ export const OWNER_COMMANDS = {
       gateId: z.string().optional(),
       words: z.string(),
       author: z.string(),
+      by: z.string(),
     }),
-    (loom, { plan: id, ...answer }) => answerPlan(loom, id, answer),
+    async (loom, { plan: id, ...answer }) => {
+      if (answer.decision !== "withdraw") await requirePosts(loom, id);
+      return answerPlan(loom, id, answer);
+    },
+  ),
+  tried: command(
+    plan.extend({ run: z.string().max(200), command: z.string().max(200) }),
+    (loom, { plan: id, ...tried }) => listTried(loom, id, tried),
   ),
   open: command(
     plan.extend({

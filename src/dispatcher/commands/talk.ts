@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { LOCAL_TARGET, localComment } from "../../bridges/local/thread.ts";
+import { permissionOf } from "../../bridges/local/tracker.ts";
+import { hasWritePermission } from "../../bus/author.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { pluginOf } from "../../hooks/calls/call.ts";
@@ -9,6 +11,7 @@ import { sha256 } from "../../kernel/ids.ts";
 import { type PlanDoc, parsePlan } from "../../plan/markdown/markdown.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import { endForNewTerms } from "../governing/new-terms.ts";
 import { whyItWaits } from "../messages/judge-message.ts";
 import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages/messages.ts";
@@ -19,7 +22,7 @@ import type { Configured } from "../settings/pinned.ts";
 
 /** A person's words, to the whole plan or to one TODO (counted from 1, as people do). */
 export function commentOn(
-  loom: Located & Naming & Records & Buses,
+  loom: Located & Naming & Configured & Records & Buses,
   id: string,
   comment: { body: string; author: string; todo?: number },
 ): { eventId: string } {
@@ -36,11 +39,9 @@ export function commentOn(
   const todoId = comment.todo === undefined ? undefined : todoAt(loom, id, comment.todo);
   const eventId = `local-${loom.ids.ulid(loom.clock.now())}`;
   const { body, author } = comment;
-  loom
-    .bus(id)
-    .appendEvents([
-      localComment({ id: eventId, planId: id, author, body, ...(todoId === undefined ? {} : { todo: todoId }) }),
-    ]);
+  const permission = permissionOf(loom.config.authors, author);
+  const todo = todoId === undefined ? {} : { todo: todoId };
+  loom.bus(id).appendEvents([localComment({ id: eventId, planId: id, author, permission, body, ...todo })]);
   return { eventId };
 }
 
@@ -76,7 +77,7 @@ export interface SentMessage {
 
 /** A person's words to the plan's agent. On record before anything else; returns what happened to them as far as it is known. */
 export async function sendTo(
-  loom: Located & Naming & Records & Buses & AtWork & Stopping & Waking,
+  loom: Located & Naming & Configured & Records & Gated & Buses & AtWork & Stopping & Waking,
   id: string,
   message: { text: string; author: string },
 ): Promise<SentMessage> {
@@ -86,6 +87,13 @@ export async function sendTo(
     throw new PrloomError("plan-state", `${id} is done; no agent works on it.`, "`prloom new` makes a new plan.");
   if (text.trim() === "")
     throw new PrloomError("usage", "The message is empty.", `Type: prloom send ${id} "what you want to say"`);
+  const permission = permissionOf(loom.config.authors, author);
+  if (!hasWritePermission({ permission }))
+    throw new PrloomError(
+      "usage",
+      `${author} may not write to this repository (${permission}, as \`authors\` in prloom/config.json says), so nothing is sent.`,
+      `\`prloom comment ${id}\` takes words of every author.`,
+    );
   if (text.length > MAX_MESSAGE) {
     const most = `${MAX_MESSAGE / 1024} KB`;
     const hint = "Put it into a file of the repository, or into the plan (`prloom edit`), and say where it is.";
@@ -132,7 +140,7 @@ function hearOf(loom: Stopping, eventId: string): Promise<MessageFate | undefine
 }
 
 function waitsFor(
-  loom: Located & Records & Buses & AtWork & Waking,
+  loom: Located & Records & Gated & Buses & AtWork & Waking,
   id: string,
   eventId: string,
 ): { why: string; hint?: string } {

@@ -14,6 +14,7 @@ import { addStranded, giveUpOnStranded } from "../runs/stranded.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requirePlanConfig } from "../settings/plan-config.ts";
 import { requireLinePinned } from "../settings/require-pinned.ts";
+import { portVariables } from "../worktree/ports.ts";
 import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
 
 /** What running a command of the user takes. */
@@ -97,7 +98,7 @@ export async function runEnclosed(
       cwd: worktree.path,
       invocation: command.invocation,
       stdin: "",
-      env: { ...overlaid(own, enclosure.env), PRLOOM_RUN_ID: runId },
+      env: { ...overlaid(own, enclosure.env), ...portVariables(record), PRLOOM_RUN_ID: runId },
       limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, maxProcesses, graceMs },
     });
     let isStopped = false;

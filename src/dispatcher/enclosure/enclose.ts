@@ -60,6 +60,8 @@ export interface EncloseOptions {
   readonly tree?: string;
   /** What the run gets from us to read. */
   readonly ours?: NonNullable<SandboxPlan["ours"]>;
+  /** It may look at the worktree, and change nothing there. */
+  readonly readOnly?: true;
 }
 
 /**
@@ -157,7 +159,7 @@ async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mo
       emptyFile: join(shadow, EMPTY_FILE),
       ...(existsNoFollow(modules) ? { modules } : {}),
     },
-    worktree: { path: worktree.path, from: view, gitFile },
+    worktree: { path: worktree.path, from: view, gitFile, ...(wanted.readOnly ? { readOnly: true } : {}) },
     masked: projectCode(agent, view).map((code) => ({ ...code, path: join(worktree.path, relative(view, code.path)) })),
     agentDir,
     places,

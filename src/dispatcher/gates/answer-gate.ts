@@ -1,4 +1,4 @@
-import { type GateDecision, type GateRecord, stateAfter } from "../../gate/gate-record.ts";
+import { type GateDecision, type GateRecord, isShown, stateAfter } from "../../gate/gate-record.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -14,7 +14,7 @@ export interface GateAnswer {
   /** The gate that was seen; another one that is open by now is not meant. */
   readonly gateId: string;
   readonly by: string;
-  readonly via: "cli" | "thread";
+  readonly via: "cli" | "thread" | "signed";
   readonly words: string;
   /** The event that it came in. */
   readonly event?: string;
@@ -60,9 +60,11 @@ function isAsShown(loom: Located & Records & Gated, record: PlanRecord, { kind, 
 }
 
 /** What no state of the gate says; undefined if nothing. */
-function whyLate({ status }: PlanRecord, { state, told, expiresAt }: GateRecord, now: number): string | undefined {
+function whyLate({ status }: PlanRecord, gate: GateRecord, now: number): string | undefined {
+  const { state, told, expiresAt } = gate;
   if (status === "done") return "the plan is done";
   if (told === undefined) return "it was not shown to anyone yet";
+  if (state === "open" && !isShown(gate)) return "it is not shown completely yet";
   // Also before a dispatcher has looked.
   const isOver = state === "open" && expiresAt !== undefined && now >= Date.parse(expiresAt);
   return isOver ? `it waited for an answer until ${expiresAt}` : undefined;
@@ -109,7 +111,7 @@ function consequence(
     case "expired":
       return {
         blocked: {
-          reason: "It waited for an answer for too long (gates.expireAfter).",
+          reason: comment ?? "It waited for an answer for too long (gates.expireAfter).",
           hint: `\`prloom unblock ${record.id}\` shows it again.`,
           at: decidedAt,
           cause: "step",
@@ -126,4 +128,13 @@ export function expireGate(loom: Records & Gated, record: PlanRecord): void {
   if (!gate) return;
   const expired: GateRecord = { ...gate, state: "expired", via: "prloom", decidedAt: isoTime(loom.clock.now()) };
   putDecision(loom, record.id, expired);
+}
+
+/** A part of it cannot be posted: what is not shown whole is not answered. */
+export function giveUpGate(loom: Records & Gated, record: PlanRecord, reason: string): void {
+  const gate = waitingGate(loom, record);
+  if (!gate) return;
+  const comment = `It could not be shown (${gate.thread?.target ?? "local"}): ${reason}`;
+  const over = { state: "expired", via: "prloom", decidedAt: isoTime(loom.clock.now()), comment } as const;
+  putDecision(loom, record.id, { ...gate, ...over });
 }

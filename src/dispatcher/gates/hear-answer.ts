@@ -1,8 +1,11 @@
 import type { BusEvent } from "../../bus/types.ts";
-import type { GateRecord } from "../../gate/gate-record.ts";
-import { type Judged, judgeComment, type PostedGate } from "../../gate/judge-comment.ts";
+import { readAnswer } from "../../gate/answer.ts";
+import { type GateRecord, isShown } from "../../gate/gate-record.ts";
+import { type Judged, judgeComment, mayAnswer, type PostedGate } from "../../gate/judge-comment.ts";
+import type { SignatureCheck } from "../../gate/signed-answer.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
 import { AGENT_MESSAGE } from "../messages/messages.ts";
 import type { Located } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
@@ -10,18 +13,58 @@ import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { answerGate } from "./answer-gate.ts";
 import type { Gated } from "./gate-store.ts";
-import { gatesOf } from "./plan-gate.ts";
+import { gatesOf, putGates } from "./plan-gate.ts";
+import { type Posts, readPosts, showAgain } from "./posting.ts";
 
-/** A comment that decided something, or one that goes on as feedback, with what its author is told. */
-export type HeardAnswer = { kind: "answered"; reason: string; reply?: string } | { kind: "pending"; reply?: string };
+/** A comment that decided something, or one that goes on as feedback, with what its author is told; or one that cannot be judged now. */
+export type HeardAnswer =
+  | { kind: "answered"; reason: string; reply?: string }
+  | { kind: "pending"; reply?: string }
+  | { kind: "later"; error: unknown };
 
 type NotDecided = Extract<Judged, { decides: "none" }>;
+
+export interface HeardComment {
+  readonly event: BusEvent;
+  /** What became of its signature, if it has one. */
+  readonly signature?: SignatureCheck | undefined;
+  /** How the posts look that it may answer, as `postsFor` found them. */
+  readonly posts?: Posts | undefined;
+}
+
+/**
+ * Reads what was posted for the gate that a comment may answer, so that no answer counts for what its author was not
+ * shown. Undefined where nothing depends on it: words of strangers cause no look.
+ */
+export async function postsFor(
+  loom: Configured & Records & Gated & Extended,
+  record: PlanRecord,
+  { event, signature }: HeardComment,
+): Promise<Posts | undefined> {
+  const author = event.context?.author;
+  const { says } = readAnswer(event.body);
+  const isHeard = signature?.kind === "valid" || (author !== undefined && mayAnswer(author, loom.config.gates));
+  if (!isHeard || !ANSWERS_OPEN.has(says)) return undefined;
+  const gate = openGate(loom, record);
+  return gate && readPosts(loom, gate);
+}
+
+const ANSWERS_OPEN: ReadonlySet<string> = new Set(["approve", "reject", "revise"]);
+
+/** Undefined also for one that cannot be read: then the comment is put off by the next look at it. */
+function openGate(loom: Gated, record: PlanRecord): GateRecord | undefined {
+  try {
+    return gatesOf(loom, record).findLast((gate) => gate.state === "open" && isShown(gate));
+  } catch {
+    return undefined;
+  }
+}
 
 /** Takes a comment as an answer to the plan's gate; undefined for one that is none. */
 export function hearAnswer(
   loom: Located & Configured & Records & Gated & Buses,
   record: PlanRecord,
-  event: BusEvent,
+  { event, signature, posts }: HeardComment,
 ): HeardAnswer | undefined {
   const author = event.context?.author;
   if (!author || event.type === AGENT_MESSAGE) return undefined;
@@ -31,18 +74,36 @@ export function hearAnswer(
   if (known) return consequence(known);
   const edited = event.context?.edited === true;
   // A comment that a plugin put off may be older than the gate.
-  const at = gates.length === 0 ? undefined : (loom.bus(record.id).cameInAt(event.id) ?? 0);
-  const comment = { body: event.body, author, edited, at };
-  const judged = judgeComment(comment, gates.map(posted), { approvers: loom.config.gates.approvers });
-  // Where nothing is to be approved, praise is feedback like any other.
-  if (judged.decides === "none") return gates.length > 0 || isGated(loom, record) ? unheard(judged) : undefined;
+  const at = gates.length === 0 ? undefined : (writtenAt(event) ?? loom.bus(record.id).cameInAt(event.id) ?? 0);
+  const comment = { body: event.body, author, edited, at, signature };
+  const rules = { approvers: loom.config.gates.approvers, ownLogin: ownLoginOf(event) };
+  const judged = judgeComment(
+    comment,
+    gates.map((gate) => posted(gate, posts)),
+    rules,
+  );
+  if (judged.decides === "none") {
+    // Where nothing is to be approved, praise is feedback like any other.
+    if (gates.length === 0 && !isGated(loom, record)) return undefined;
+    return judged.isNear && !isFirstHint(loom, gates, event) ? { kind: "pending" } : unheard(judged);
+  }
   if (judged.decides === "hold" || judged.decides === "unhold") {
     const paused = judged.decides === "hold";
     updateRecord(loom, record.id, () => ({ paused, halted: undefined }));
-    return { kind: "answered", reason: paused ? "paused" : "goes on" };
+    return { kind: "answered", reason: paused ? "paused" : "goes on", reply: heldReply(record, author.login, paused) };
   }
-  const { decides: decision, gateId = "", words } = judged;
-  const answer = { decision, gateId, words, by: author.login, via: "thread", event: event.id } as const;
+  const { decides: decision, gateId = "", words, signer } = judged;
+  if (decision !== "withdraw" && posts?.kind === "unreadable")
+    return { kind: "later", error: new Error(`the post of gate ${gateId} cannot be read: ${posts.why}`) };
+  const gate = gates.find((one) => one.gateId === gateId);
+  if (decision !== "withdraw" && gate && posts?.kind === "changed") {
+    showAgain(loom, gate, posts.what);
+    const reply = `Nothing was decided: ${posts.what}. It is shown again; answer that.`;
+    return unheard({ why: posts.what, reply, isAnswer: true });
+  }
+  const who =
+    signer === undefined ? { by: author.login, via: "thread" as const } : { by: signer, via: "signed" as const };
+  const answer = { decision, gateId, words, ...who, event: event.id };
   const outcome = answerGate(loom, record.id, answer);
   if (outcome.kind === "stale")
     return unheard({ ...outcome, reply: `Nothing was decided: ${outcome.why}.`, isAnswer: true });
@@ -60,13 +121,42 @@ function consequence({ state, gateId }: GateRecord): HeardAnswer {
   return state === "revised" ? { kind: "pending" } : { kind: "answered", reason: `${state}: gate ${gateId}` };
 }
 
+function heldReply({ id }: PlanRecord, by: string, paused: boolean): string {
+  return paused
+    ? `Paused by ${by}: what runs goes on to its end, and nothing new begins. \`/unhold\` or \`prloom resume ${id}\` goes on.`
+    : `${by} lets it go on.`;
+}
+
+/** Whether the author is told the words that count: once at each gate, or once more for the same comment after a kill. */
+function isFirstHint(loom: Records & Gated, gates: readonly GateRecord[], event: BusEvent): boolean {
+  const gate = gates.findLast(({ state }) => state === "open");
+  const login = event.context?.author?.login.toLowerCase() ?? "";
+  if (!gate) return true;
+  const told = new Map(Object.entries(gate.hinted ?? {})).get(login);
+  if (told !== undefined) return told === event.id;
+  putGates(loom, gate.planId, [{ ...gate, hinted: { ...gate.hinted, [login]: event.id } }]);
+  return true;
+}
+
+/** The login that the tracker posts with, if the author has it. */
+function ownLoginOf({ context }: BusEvent): string | undefined {
+  return typeof context?.ownLogin === "string" ? context.ownLogin : undefined;
+}
+
+/** When it was written, by the clock of the place where it was; what came in late may be old. */
+function writtenAt({ context }: BusEvent): number | undefined {
+  const at = typeof context?.at === "string" ? Date.parse(context.at) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}
+
 function isGated(loom: Configured, record: PlanRecord): boolean {
   const config = planConfig(loom, record);
   return config.ok && (config.config.gated || config.config.prGated);
 }
 
-const posted = ({ gateId, state, openedAt }: GateRecord): PostedGate => ({
-  gateId,
-  state,
-  postedAt: Date.parse(openedAt),
-});
+function posted(gate: GateRecord, posts: Posts | undefined): PostedGate {
+  const { gateId, state, openedAt, postedAt = openedAt } = gate;
+  const isOpen = state === "open";
+  const at = isOpen && posts?.kind === "intact" ? posts.at : Date.parse(postedAt);
+  return { gateId, state, postedAt: at, isPosting: isOpen && !isShown(gate) };
+}

@@ -13,6 +13,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { changeDigest, planDigest, scopeDigest } from "../../plan/digest.ts";
 import { wishesOf } from "../../plan/metadata.ts";
+import { quoteAdded } from "../../plan/quote-logs.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { type Located, textPath } from "../paths.ts";
@@ -101,6 +102,12 @@ export function approvalOf(loom: Gated, record: PlanRecord): string {
   const words = (gate.comment ?? "").trim();
   const said = words === "" ? "" : `\n\n${words.replace(/^/gm, "> ").replace(/ +$/gm, "")}`;
   return `## Approval\n\n${gate.decidedBy} approved this plan on ${gate.decidedAt}. Do what it says, and no more.${said}\n`;
+}
+
+/** The plan as an agent is told it: what agents wrote into its logs since a person approved it is quoted. */
+export function toldPlan(loom: Gated, record: PlanRecord, text: string): string {
+  const gate = gateOf(loom, record);
+  return gate?.state === "approved" ? quoteAdded(text, gate.text) : text;
 }
 
 /** Writes gates, then what the record of their plan is to say: a record names no gate that is not there. */

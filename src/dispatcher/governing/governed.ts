@@ -15,6 +15,7 @@ import { filesSeenFrom } from "../../governance/policy/files-seen.ts";
 import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
 import { type Role, roleNamed } from "../../governance/policy/roles.ts";
+import { AWAITED } from "../../hosts/end-run.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
 import { ProtectedFiles } from "../../hosts/protected-files.ts";
 import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../../hosts/run-governance.ts";
@@ -26,7 +27,7 @@ import { type Todo, titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { EncloseOptions, Enclosure } from "../enclosure/enclose.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { gateOf } from "../gates/plan-gate.ts";
+import { doorAt, gateOf } from "../gates/plan-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Records } from "../records.ts";
@@ -64,22 +65,25 @@ export function roleOfRun({ config }: Configured, { id }: PlanRecord, todo: Todo
   );
 }
 
-interface GovernedRun {
+export interface GovernedRun {
   readonly adapter: StageAgent["adapter"];
   readonly stage: Stage;
   readonly runDir: string;
   readonly text: PlanText;
   readonly enclosure: Enclosure;
   readonly vars: Readonly<Record<string, string>>;
+  /** A plugin has it run: what it may do does not hang on the TODO that is next. */
+  readonly isOfPlugin?: true;
 }
 
-/** Before a plan is approved nothing is changed but the plan itself. */
-function doorFor(loom: Configured & Gated, record: PlanRecord, stage: Stage): Pick<RunTerms, "door"> {
+export const NOT_APPROVED = "A person has not approved the plan yet; until then nothing is changed but the plan.";
+
+/** Before a plan is approved as it is, nothing is changed but the plan itself, whatever runs. */
+function doorFor(loom: Configured & Gated, record: PlanRecord, text: PlanText): Pick<RunTerms, "door"> {
   const config = planConfig(loom, record);
+  if (!config.ok || doorAt(loom, record, text, config.config).kind === "open") return {};
   const gate = gateOf(loom, record);
-  if (stage === "worker" || !config.ok || !config.config.gated || gate?.state === "approved") return {};
-  const reason = "A person has not approved the plan yet; until then nothing is changed but the plan.";
-  return { door: { state: "closed", reason, ...(gate ? { gateId: gate.gateId } : {}) } };
+  return { door: { state: "closed", reason: NOT_APPROVED, ...(gate ? { gateId: gate.gateId } : {}) } };
 }
 
 /** How a run is judged: by a part of ours in its program, or by us, whom it asks. */
@@ -108,7 +112,9 @@ export async function governRun(
     const { permit, tell } = overseer;
     return { overseer: { permit, tell, server }, settled: () => overseer.settled() };
   }
-  const facts = join(runDir, RUN_FILES.agentDir, FACTS);
+  const agentDir = join(runDir, RUN_FILES.agentDir);
+  const facts = join(agentDir, FACTS);
+  writeRunFile(join(agentDir, RUN_FILES.policyEnd), AWAITED);
   return {
     governed: {
       plugin: join(at.program, PLUGIN),
@@ -145,31 +151,38 @@ function rootOf(init: InitRecord | undefined): string {
   return `/proc/${init.pid}/root`;
 }
 
+/** Of a worker that a plugin has run. */
+const PLUGIN_TASK = "plugin";
+
 /** What the run may do, and the tasks of its plan. */
 function termsOf(
   loom: Located & Configured & Records & Gated,
   record: PlanRecord,
-  { stage, text, enclosure, vars }: GovernedRun,
+  { stage, text, enclosure, vars, isOfPlugin }: GovernedRun,
 ): { policy: Policy; graph: TaskGraph } {
+  const asked = isOfPlugin && stage === "worker" ? { id: PLUGIN_TASK, name: "What the plugin asks for" } : undefined;
   const { graph, current } = graphOfPlan({
     id: record.id,
     title: titleOf(text.text, record.id),
     status: "active",
     todos: text.doc.todos,
     at: Date.parse(record.updatedAt),
+    ...(asked ? { asked } : {}),
     // What the dispatcher took up waits for no plan that was named since.
     before: plansBefore(loom, record, text.doc).filter(({ status }) => status === "completed" || status === "archived"),
   });
   const todo =
-    stage === "worker" ? (text.doc.todos.find(({ id }) => id === record.current?.todoId) ?? current) : undefined;
+    stage === "worker" && !asked
+      ? (text.doc.todos.find(({ id }) => id === record.current?.todoId) ?? current)
+      : undefined;
   const { governance } = loom.config;
-  const role = roleOfRun(loom, record, todo);
+  const role = (asked && roleNamed("executor")) ?? roleOfRun(loom, record, todo);
   const home = enclosure.env.HOME ?? loom.environment.HOME ?? "/";
   const temporary = enclosure.env.TMPDIR ?? loom.environment.TMPDIR ?? tmpdir();
   const policy = makePolicy(governance, {
     role,
-    node: todo?.id ?? null,
-    ...doorFor(loom, record, stage),
+    node: asked?.id ?? todo?.id ?? null,
+    ...doorFor(loom, record, text),
     place: { root: worktreeOf(loom, record).path, home, temporary },
     variables: vars,
     ...(todo?.settings.paths ? { paths: todo.settings.paths } : {}),

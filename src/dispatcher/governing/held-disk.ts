@@ -1,7 +1,7 @@
 import { splitNul } from "../../git/output.ts";
 import { gitIn, type Worktree } from "../../git/worktree/worktrees.ts";
-import type { WorktreeDisk } from "../../hosts/protected-files.ts";
-import { ensureLinkIn, placeFile, readInside, unlockFolder } from "../../kernel/held/files.ts";
+import type { WorktreeDisk } from "../../hosts/worktree-disk.ts";
+import { ensureLinkIn, listInside, placeFile, readInside, unlockFolder } from "../../kernel/held/files.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
 
 const MAX_BYTES = 1024 ** 2;
@@ -12,6 +12,7 @@ export function heldDisk(worktree: Worktree): WorktreeDisk {
   const root = worktree.path;
   return {
     files: async () => splitNul((await gitIn(worktree, ALL_FILES)).stdout),
+    list: async (folder, most) => listInside(root, folder, most).map((name) => name.toString("latin1")),
     read: async (path) => readInside(root, path, MAX_BYTES),
     unlock: async (folder) => unlockFolder(root, folder),
     remove: async (path) => removeFrom(root, path),

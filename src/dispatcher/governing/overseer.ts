@@ -103,7 +103,8 @@ export class RunOverseer {
 
   async #ended({ callId, ok }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {
     const call = this.#calls.get(callId);
-    if (!call) return {};
+    // One that we know nothing of, or no more, may have run all the same: what is protected is put back after it, too.
+    if (!call) return this.#noteOf({ id: callId }, await this.#putBack());
     this.#calls.delete(callId);
     const tool = ownTool(call.tool);
     // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
@@ -116,9 +117,18 @@ export class RunOverseer {
 
   /** What is protected is put back, and the agent told, before it goes on; all else is found out meanwhile. */
   async #touchedBy(call: HostCall, ok: boolean): Promise<ToldAnswer> {
-    const back = await this.#kept.putBack().catch(() => []);
-    const note = this.#governor.changedProtected(call, back);
+    const back = await this.#putBack();
+    const told = this.#noteOf(call, back);
     this.#recording = this.#recording.then(() => quietly(() => this.#record(call, ok, back)));
+    return told;
+  }
+
+  #putBack(): Promise<readonly string[]> {
+    return this.#kept.putBack().catch(() => []);
+  }
+
+  #noteOf(call: Pick<HostCall, "id">, back: readonly string[]): ToldAnswer {
+    const note = this.#governor.changedProtected(call, back);
     return note === "" ? {} : { note };
   }
 

@@ -69,6 +69,8 @@ export interface WaitingView {
   readonly hidden: boolean;
   /** A person has it open. */
   readonly opened: boolean;
+  /** It waits at its gate. */
+  readonly gated: boolean;
   /** The agent that is at work; its stage may be one that takes no messages. */
   readonly live: { readonly agent: string; readonly stage: string; readonly listens: boolean } | undefined;
   readonly dispatcher: boolean;
@@ -87,6 +89,10 @@ export function whyItWaits(view: WaitingView): { why: string; hint?: string } {
   if (view.status === "review") {
     const hint = `To make work of it, comment instead: prloom comment ${id} "what you want"`;
     return { why: "the plan is in review, and no turn is due", hint };
+  }
+  if (view.gated) {
+    const hint = `\`prloom approve ${id}\` lets it go on; a message answers nothing.`;
+    return { why: "the plan waits for an answer at its gate", hint };
   }
   if (!view.dispatcher) return { why: "no dispatcher is running", hint: "`prloom start` starts one." };
   return { why: view.status === "queued" ? "the plan has not begun" : "no agent is at work at this moment" };

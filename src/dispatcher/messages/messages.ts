@@ -4,6 +4,8 @@ import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { waitingGate } from "../gates/plan-gate.ts";
 import { hasBus, homeOf, type Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -60,7 +62,7 @@ export function keepMessage(loom: Located & Timing, planId: string, event: BusEv
 
 /** An event with a message is settled: by a plugin, or kept, and then it is handed to the agent at once if that listens. */
 export function messageSettled(
-  loom: Located & Records & AtWork & Reporting & Waking,
+  loom: Located & Records & Gated & AtWork & Reporting & Waking,
   record: PlanRecord,
   event: { id: string; by: string | undefined },
 ): void {
@@ -77,7 +79,7 @@ export function messageNotKept(loom: Reporting, record: PlanRecord, event: { id:
 }
 
 /** Hands what waits to the agent that is at work, if it takes messages now. To be called when one has been started, too. */
-export function offerMessages(loom: Located & Records & AtWork & Reporting & Waking, planId: string): void {
+export function offerMessages(loom: Located & Records & Gated & AtWork & Reporting & Waking, planId: string): void {
   safely(loom, planId, () => {
     const record = loom.store.byId(planId);
     if (!record) return;
@@ -85,7 +87,7 @@ export function offerMessages(loom: Located & Records & AtWork & Reporting & Wak
   });
 }
 
-function offer(loom: Located & AtWork & Waking, record: PlanRecord, { id, text }: KeptMessage): void {
+function offer(loom: Located & Gated & AtWork & Waking, record: PlanRecord, { id, text }: KeptMessage): void {
   const live = loom.occupancy.agentIn(record.id);
   const run = awaitedRun(record);
   if (!live || run === undefined || !listens(record) || live.send?.({ id, text }) !== true) {
@@ -109,7 +111,7 @@ function agentOf(loom: Located, planId: string, run: number): string {
 }
 
 /** What a message to this plan would wait for now, if it had to. */
-export function viewOf(loom: Located & AtWork & Waking, record: PlanRecord): WaitingView {
+export function viewOf(loom: Located & Gated & AtWork & Waking, record: PlanRecord): WaitingView {
   const run = awaitedRun(record);
   const isLive = loom.occupancy.agentIn(record.id) !== undefined && run !== undefined;
   return {
@@ -119,6 +121,7 @@ export function viewOf(loom: Located & AtWork & Waking, record: PlanRecord): Wai
     paused: record.paused,
     hidden: record.hidden,
     opened: record.opened !== undefined,
+    gated: waitingGate(loom, record) !== undefined,
     live: isLive
       ? { agent: agentOf(loom, record.id, run), stage: stageOf(record), listens: listens(record) }
       : undefined,

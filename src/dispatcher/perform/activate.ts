@@ -23,6 +23,7 @@ import { makeRunCopy } from "../enclosure/run-copy.ts";
 import { homeOf, inboxOf, type Located } from "../paths.ts";
 import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { givePorts } from "../worktree/ports.ts";
 import { takePrepared } from "../worktree/prepared.ts";
 import { isReplaced } from "../worktree/remove-own.ts";
 import { hookDue } from "./hook-due.ts";
@@ -38,7 +39,7 @@ export async function activate(
 ): Promise<void> {
   const { id } = planned;
   loom.report({ planId: id, level: "info", text: "activating" });
-  const record = await chooseBranch(loom, planned);
+  const record = await givePorts(loom, await chooseBranch(loom, planned));
   // A branch that no record knows of is a person's.
   await loom.store.synced();
   crashPoint("activate:named");

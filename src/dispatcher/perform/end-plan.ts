@@ -26,7 +26,7 @@ export function endPlan(
   const undelivered = undeliveredMessages(loom, record.id);
   const left = leftOpen(loom, record);
   const finishedAt = isoTime(loom.clock.now());
-  changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined });
+  changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined, firstPort: undefined });
   const why = isFound && outcome === "merged" ? `: what it changed is in ${record.baseBranch} already` : "";
   loom.report({ planId: record.id, level: "good", text: `${outcome}${why}` });
   if (left !== "")

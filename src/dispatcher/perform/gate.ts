@@ -4,24 +4,31 @@ import { HUMAN_TARGET } from "../../bridges/notify/bridge.ts";
 import { GATE } from "../../bus/names.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
-import type { GateRecord } from "../../gate/gate-record.ts";
-import { gatePost } from "../../gate/shown.ts";
+import { type GateRecord, isShown, postsOf } from "../../gate/gate-record.ts";
+import { partsOf } from "../../gate/parts.ts";
+import { commandsFor, gatePost } from "../../gate/shown.ts";
+import { matchesAny } from "../../governance/policy/paths.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import { wishesOf } from "../../plan/metadata.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { putNewGate } from "../gates/new-gate.ts";
-import { gateOf, gatesOf, newestGates, putGates, waitingGate, whatPlanSays } from "../gates/plan-gate.ts";
+import { doorAt, gateOf, gatesOf, newestGates, putGates, waitingGate, whatPlanSays } from "../gates/plan-gate.ts";
+import { isRedirected, readPosts, replacedFor, showAgain, threadOf } from "../gates/posting.ts";
+import type { PlanText } from "../intake/plan-texts.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
 
 /** In a plan's home: the text as it was before the designer's first design. */
 export const GIVEN_WORDS = "given.md";
@@ -45,9 +52,19 @@ export async function openGate(
         ...{ planId: record.id, gateId, digest: says.digest, text: text.text, settings },
         isFirst: gatesOf(loom, record).length === 0,
         isAdvisory: loom.config.gates.advisory,
+        isSignable: loom.config.gates.signers !== undefined,
         since: sinceOf(loom, record, before),
+        again: replacedFor(before),
+        signers: namedSigners(loom, text),
       }),
   });
+}
+
+/** The file of signers, if a TODO says that it is to be changed. */
+function namedSigners({ config }: Configured, { doc }: PlanText): string | undefined {
+  const { signers } = config.gates;
+  const paths = doc.todos.flatMap(({ settings }) => settings.paths ?? []);
+  return signers !== undefined && matchesAny(signers, paths, "any-case") ? signers : undefined;
 }
 
 function sinceOf(loom: Located, { id }: PlanRecord, before: GateRecord | undefined) {
@@ -57,32 +74,86 @@ function sinceOf(loom: Located, { id }: PlanRecord, before: GateRecord | undefin
 }
 
 /** Shows a gate, or says what became of it: in the thread, on the global bus, and to people. A repetition after a kill adds nothing. */
-export function tellGate(loom: Located & Records & Buses & Gated & Reporting, record: PlanRecord): void {
-  const gate = newestGates(loom, record).find(({ told, state }) => told !== state);
-  if (!gate) return;
+export function tellGate(loom: Located & Records & Buses & Gated & Extended & Reporting, record: PlanRecord): void {
+  const untold = newestGates(loom, record).find(({ told, state }) => told !== state);
+  if (!untold) return;
+  const gate = untold.state === "open" ? placed(loom, record, untold) : untold;
   // What was shown before has no other time at which it is told.
   const before = gate.before === undefined ? undefined : loom.gates.get(gate.before);
   const superseded = before?.state === "revised" && before.via === "prloom" ? [gateEvent(before)] : [];
   loom.globalBus().appendEvents([...superseded, gateEvent(gate)]);
-  const actions = gate.state === "open" ? openedActions(loom, record, gate) : [decidedAction(record, gate)];
+  const isOpen = gate.state === "open";
+  const actions = isOpen ? openedActions(loom, record, gate) : [decidedAction(record, gate)];
   settleGate(loom, record, `gate-${gate.gateId}-${gate.state}`, actions);
   crashPoint("gate:told");
   putGates(loom, record.id, [{ ...gate, told: gate.state }]);
+  if (!isOpen) tellPeople(loom, record, gate);
+}
+
+/** Where it is shown, and in how many posts. */
+function placed(loom: Extended, record: PlanRecord, gate: GateRecord): GateRecord {
+  const { address, maxLength } = threadOf(loom, record);
+  const parts = partsOf(gate.shown, gate.gateId, maxLength);
+  return { ...gate, thread: address, ...(parts.length > 1 ? { parts } : {}) };
+}
+
+/** All of it is there to be seen: from now on it can be answered. */
+export function gatePosted(
+  loom: Records & Configured & Gated & Buses & Extended & Reporting,
+  record: PlanRecord,
+): void {
+  const gate = waitingGate(loom, record);
+  if (!gate || isShown(gate)) return;
+  const now = loom.clock.now();
+  const { expireAfterMs } = loom.config.gates;
+  const expiry = expireAfterMs === undefined ? {} : { expiresAt: isoTime(now + expireAfterMs) };
+  const redirected = isRedirected(loom, gate) ? { redirected: true as const } : {};
+  putGates(loom, record.id, [{ ...gate, postedAt: isoTime(now), ...redirected, ...expiry }]);
+  crashPoint("gate:posted");
+  tellPeople(loom, record, gate);
+}
+
+function tellPeople(loom: Reporting, record: PlanRecord, gate: GateRecord): void {
   loom.report({ planId: record.id, level: gate.state === "approved" ? "good" : "warn", text: inShort(record, gate) });
 }
 
-/** The approval that a run works with was taken back: it ends as one that was interrupted. */
-export async function stopRun(loom: AtWork & Reporting, { id }: PlanRecord): Promise<void> {
-  loom.report({ planId: id, level: "warn", text: "its approval was withdrawn: ending the run" });
+/** The approval that a run works with was taken back, or is for another plan by now: it ends as one that was interrupted. */
+export async function stopRun(loom: Gated & AtWork & Reporting, record: PlanRecord): Promise<void> {
+  const { id } = record;
+  const why =
+    gateOf(loom, record)?.state === "withdrawn" ? "its approval was withdrawn" : "it is not approved as it is now";
+  loom.report({ planId: id, level: "warn", text: `${why}: ending the run` });
   await Promise.all(loom.occupancy.runsIn(id).map((run) => run.stop()));
   // Stopped by a person: no sign that something ends the processes around the agent.
   loom.stranded.delete(id);
 }
 
-/** People are told once more; the plan itself is in the thread already. */
-export function remindOfGate(loom: Located & Records & Buses & Gated, record: PlanRecord): void {
+/** A plugin's worker may run inside of a step, after which alone the plan is looked at again: it is ended from here. */
+export function endUnapproved(loom: Located & Configured & Records & Gated & AtWork & Reporting, id: string): void {
+  const record = loom.occupancy.hasWorker(id) ? loom.store.byId(id) : undefined;
+  if (!record || !loom.occupancy.whoIsIn(id).has("plugin-agent")) return;
+  try {
+    const config = planConfig(loom, record);
+    if (config.ok && doorAt(loom, record, planText(loom, record), config.config).kind !== "open")
+      void stopRun(loom, record);
+  } catch (error) {
+    // A gate that cannot be read opens no door.
+    if (!(error instanceof PrloomError)) throw error;
+    void stopRun(loom, record);
+  }
+}
+
+/** People are told once more; the plan itself is in the thread already, unless it was deleted or edited there. */
+export async function remindOfGate(
+  loom: Located & Records & Buses & Gated & Extended,
+  record: PlanRecord,
+): Promise<void> {
+  const asked = waitingGate(loom, record);
+  const posts = asked && (await readPosts(loom, asked));
   const gate = waitingGate(loom, record);
-  if (!gate) return;
+  // Answered meanwhile.
+  if (!gate || gate.gateId !== asked?.gateId) return;
+  if (posts?.kind === "changed") return showAgain(loom, gate, posts.what);
   const reminders = gate.reminders + 1;
   const id = `gate-${gate.gateId}-reminder-${reminders}`;
   settleGate(loom, record, id, [notice(loom, record, { gate, id, title: "still waits for your answer" })]);
@@ -112,21 +183,24 @@ function gateEvent(gate: GateRecord): BusEvent {
 function openedActions(loom: Located & Records, record: PlanRecord, gate: GateRecord): Action[] {
   const id = `gate-${gate.gateId}-notice`;
   return [
-    comment(record, `gate-${gate.gateId}-${gate.kind}`, gate.shown),
+    ...postsOf(gate).map((post) => comment(record, gate, post)),
     notice(loom, record, { gate, id, title: "waits for your answer" }),
   ];
 }
 
 function decidedAction(record: PlanRecord, gate: GateRecord): Action {
-  return comment(record, `gate-${gate.gateId}-${gate.state}`, `${inShort(record, gate)} (gate ${gate.gateId})`);
+  const id = `gate-${gate.gateId}-${gate.state}`;
+  // Where it could not be shown, nothing else gets through either.
+  const place = gate.postedAt === undefined ? {} : gate;
+  return comment(record, place, { id, body: `${inShort(record, gate)} (gate ${gate.gateId})` });
 }
 
-const comment = ({ id: planId }: PlanRecord, id: string, message: string): Action => ({
-  id,
-  type: "respond",
-  target: { target: LOCAL_TARGET, token: planId },
-  payload: { type: "comment", message },
-});
+function comment({ id: token }: PlanRecord, { thread }: Pick<GateRecord, "thread">, post: GatePost): Action {
+  const target = thread ?? { target: LOCAL_TARGET, token };
+  return { id: post.id, type: "respond", target, payload: { type: "comment", message: post.body } };
+}
+
+type GatePost = ReturnType<typeof postsOf>[number];
 
 interface GateNotice {
   readonly gate: GateRecord;
@@ -136,7 +210,7 @@ interface GateNotice {
 
 function notice(loom: Located & Records, record: PlanRecord, { gate, id, title }: GateNotice): Action {
   const name = titleOf(planText(loom, record)?.text ?? "", record.id);
-  const message = `\`prloom show ${record.id}\` shows it (gate ${gate.gateId}); answer with \`prloom approve\`, \`reject\` or \`revise ${record.id}\`.`;
+  const message = `\`prloom show ${record.id}\` shows it (gate ${gate.gateId}). Answer with one of these:\n${commandsFor(record.id)}`;
   return {
     id,
     type: "respond",
@@ -182,6 +256,6 @@ function inShort({ id }: PlanRecord, gate: GateRecord): string {
     case "withdrawn":
       return `approval withdrawn by ${who}${words} ${next.withdrawn}`;
     case "expired":
-      return `not answered in time. \`prloom unblock ${id}\` shows it again.`;
+      return `${said ?? "not answered in time"}. \`prloom unblock ${id}\` shows it again.`;
   }
 }

@@ -13,6 +13,7 @@ import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { putNewGate } from "../gates/new-gate.ts";
 import { gateOf, gatesOf } from "../gates/plan-gate.ts";
+import { replacedFor } from "../gates/posting.ts";
 import { prDoorAt, whatChangeSays } from "../gates/pr-gate.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -55,15 +56,17 @@ async function openPrGate(
         ...{ planId: record.id, gateId, digest: says.digest, text: text.text, head, ...change, since },
         isFirst: gatesOf(loom, record).length === 0,
         isAdvisory: loom.config.gates.advisory,
+        again: replacedFor(before),
+        isSignable: loom.config.gates.signers !== undefined,
       }),
   });
 }
 
 async function changeOf(
-  loom: Located,
+  loom: Located & Configured,
   record: PlanRecord,
   head: string,
-): Promise<Pick<ShowingChange, "commits" | "files" | "diff">> {
+): Promise<Pick<ShowingChange, "commits" | "files" | "diff" | "signers">> {
   const base = await baseOf(loom, record, head);
   const commits = await commitsBetween(loom.repo, base, head);
   const { files } = await diffStat(loom.repo, base, head);
@@ -71,7 +74,19 @@ async function changeOf(
     commits: commits.map(({ sha, subject }) => `${sha.slice(0, 8)} ${subject}`),
     files: files.map(({ path, added, removed }) => `${path} +${added} -${removed}`),
     diff: await diffBetween(loom, record, base, head),
+    ...(await changedSigners(loom, base, head)),
   };
+}
+
+async function changedSigners(
+  { repo, config }: Located & Configured,
+  base: string,
+  head: string,
+): Promise<Pick<ShowingChange, "signers">> {
+  const { signers } = config.gates;
+  if (signers === undefined) return {};
+  const args = ["diff", "--quiet", "--no-ext-diff", "--no-renames", base, head, "--", `:(top,literal)${signers}`];
+  return (await gitAt(repo, args, { allowExit: [1] })).code === 1 ? { signers } : {};
 }
 
 /** Where the branch left its base: what others brought there since is not a part of the change. */

@@ -9,7 +9,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { hearAnswer } from "../gates/hear-answer.ts";
+import { type HeardAnswer, type HeardComment, hearAnswer } from "../gates/hear-answer.ts";
 import { writeAmended } from "../gates/plan-gate.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
@@ -19,8 +19,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { authorOf, isByApprover } from "./answer.ts";
 import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored.ts";
 
-export interface OfferedEvent {
-  readonly event: BusEvent;
+export interface OfferedEvent extends HeardComment {
   /** The plugin that handled it. */
   readonly by?: string;
 }
@@ -29,11 +28,12 @@ export interface OfferedEvent {
 export function takeEvent(
   loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting & Waking,
   record: PlanRecord,
-  { event, by }: OfferedEvent,
+  { by, ...comment }: OfferedEvent,
 ): void {
+  const { event } = comment;
   const bus = loom.bus(record.id);
   if (!bus.attempt(event.id, "dispatcher").allowed) return;
-  const settled = by === undefined ? takeOrTriage(loom, record, event) : { kind: "plugin" as const };
+  const settled = by === undefined ? hear(loom, record, comment) : { kind: "plugin" as const };
   if (settled.kind === "later") {
     putOff(loom, record, event, settled.error);
     return;
@@ -57,6 +57,21 @@ export function takeEvent(
   if (event.type === AGENT_MESSAGE) messageSettled(loom, record, { id: event.id, by });
 }
 
+/** An answer first. As long as it cannot be told whether it is one, it is kept from all else. */
+function hear(
+  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
+  record: PlanRecord,
+  comment: HeardComment,
+): Taken {
+  let heard: HeardAnswer | undefined;
+  try {
+    heard = hearAnswer(loom, record, comment);
+  } catch (error) {
+    return { kind: "later", error };
+  }
+  return heard ?? takeOrTriage(loom, record, comment.event);
+}
+
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
 function takeOrTriage(
   loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
@@ -75,13 +90,15 @@ function takeOrTriage(
 /** Often enough for a person who fixes the file, and longer than `--until-idle` waits. */
 const PUT_OFF_MS = 30_000;
 
-/** A message to the agent is not a comment on the plan: as long as it cannot be kept, it stays on the bus. */
+/** Neither a message to the agent that cannot be kept nor a possible answer is a comment like any other: it stays on the bus. */
 function putOff(loom: Timing & Buses & Reporting, record: PlanRecord, event: BusEvent, error: unknown): void {
   const reason = messageOf(error);
+  const isFirst = loom.bus(record.id).waitOf(event.id, DISPATCHER) === undefined;
   const until = loom.clock.now() + PUT_OFF_MS;
   const marks = { moveCursor: true, about: "event" } as const;
   loom.bus(record.id).settle({ record: event.id, handler: DISPATCHER, outcome: "deferred", reason, until, marks });
-  messageNotKept(loom, record, { id: event.id, error });
+  if (event.type === AGENT_MESSAGE) messageNotKept(loom, record, { id: event.id, error });
+  else if (isFirst) loom.report({ planId: record.id, level: "warn", text: `a comment is put off: ${reason}` });
 }
 
 type Taken =
@@ -98,8 +115,6 @@ function judgeEvent(
   event: BusEvent,
 ): Taken {
   const author = event.context?.author;
-  const heard = hearAnswer(loom, record, event);
-  if (heard) return heard;
   const refusal = whyIgnored(event);
   if (refusal) return { kind: "ignored", refusal };
   if (author && event.type === AGENT_MESSAGE) {

@@ -1,5 +1,5 @@
 import type { PlanConfig } from "../../config/presets.ts";
-import type { GateKind, GateRecord } from "../../gate/gate-record.ts";
+import { type GateKind, type GateRecord, isShown } from "../../gate/gate-record.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -50,7 +50,7 @@ export function readGates(loom: Located & Configured & Records & Gated): GatesRe
 function openGateOf(loom: Located & Configured & Records & Gated, record: PlanRecord): OpenGate[] {
   const config = planConfig(loom, record);
   const gate = config.ok ? closedGate(loom, record, config.config) : undefined;
-  if (!gate) return [];
+  if (!gate || !isShown(gate)) return [];
   const { gateId, kind, digest, openedAt, expiresAt, shown, text } = gate;
   return [{ plan: record.id, title: titleOf(text, record.id), gateId, kind, digest, openedAt, expiresAt, shown }];
 }

@@ -24,7 +24,8 @@ export interface TasksReport {
 
 /** The tasks of a plan, with what its agents told of them: evidence, which decides nothing. */
 export function readTasks({ record, summary, todos, runs, before }: PlanDetail): TasksReport {
-  const terms = { id: record.id, title: summary.title, status: workPlanStatus(record), todos, before };
+  const isHeld = summary.phase === "plan_gate" || summary.phase === "planning_complete";
+  const terms = { id: record.id, title: summary.title, status: workPlanStatus(record), todos, before, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
   const problems: string[] = [];
   const note = (run: number, line: number, problem: string): void => {

@@ -25,6 +25,8 @@ export type OccupantKind =
 interface Occupant {
   readonly kind: Exclude<OccupantKind, "person">;
   readonly run?: LiveRun;
+  /** It implements the plan: a worker, the plan's own or a plugin's. */
+  readonly implements?: true;
   /** Ends what has no process of its own. */
   stop?(): void;
 }
@@ -92,6 +94,11 @@ export class Occupancy {
   /** The plan's own agent. */
   agentIn(planId: string): LiveRun | undefined {
     return this.#within(planId).find(({ kind }) => kind === "agent")?.run;
+  }
+
+  /** A worker is in there, of the plan or of a plugin. */
+  hasWorker(planId: string): boolean {
+    return this.#within(planId).some((occupant) => occupant.implements);
   }
 
   /** All that runs in there: agents and commands. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isHost, withPolicy } from "../../agents/enclosure-level.ts";
 import type { AgentEvent } from "../../agents/port.ts";
 import { readUnstarted } from "../../agents/runner/runner.ts";
 import type { Stage } from "../../config/agent-words.ts";
@@ -9,11 +10,14 @@ import type { AgentOptions } from "../../hooks/contexts/context-types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextNoFollow } from "../../kernel/files.ts";
+import { parsePlan } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
 import { removeView } from "../enclosure/run-view.ts";
+import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { doorAt } from "../gates/plan-gate.ts";
+import { type Governance, type GovernedRun, governRun, oursFor } from "../governing/governed.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { planText, type Records, refuseUnrecovered, requireRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -79,7 +83,7 @@ interface Planned {
 
 /** Only a worker may change files. What another stage changed is put aside, as after every designer and triage. */
 async function inKeptTree(
-  loom: Located & Naming & Configured & Records & Pooled & AtWork & Reporting & Stopping,
+  loom: Located & Naming & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping,
   record: PlanRecord,
   planned: Planned,
 ): Promise<string> {
@@ -128,7 +132,7 @@ interface Coming extends Planned {
 
 /** Runs the agent in the worktree that is kept free for it, and gives back what it said. */
 async function runIn(
-  loom: Located & Configured & Records & Pooled & AtWork & Reporting & Stopping,
+  loom: Located & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping,
   record: PlanRecord,
   coming: Coming,
 ): Promise<string> {
@@ -141,28 +145,31 @@ async function runIn(
 }
 
 async function runAs(
-  loom: Located & Configured & Records & Pooled & AtWork & Reporting & Stopping,
+  loom: Located & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping,
   record: PlanRecord,
   { call, config, stage, runDir, runId, agent, tree }: Coming & { readonly agent: StageAgent },
 ): Promise<string> {
   const worktree = worktreeOf(loom, record).path;
   const { options } = call;
-  const enclosing = { agent, runDir, use: stage, ...(tree === undefined ? {} : { tree }) };
+  if (config.gated) await requireEnforced(loom.config, { [agent.name]: agent });
+  const enclosing = { agent, runDir, use: stage, ...(tree === undefined ? {} : { tree }), ...oursFor(agent, runDir) };
   const enclosure = await encloseAgent(loom, record, enclosing);
+  const vars = {
+    PRLOOM_STAGE: stage,
+    PRLOOM_PLAN_ID: record.id,
+    PRLOOM_WORKTREE: worktree,
+    PRLOOM_RUN_DIR: join(runDir, "agent"),
+  };
+  const governance = await governPluginRun(loom, record, { adapter: agent.adapter, stage, runDir, enclosure, vars });
+  const level = governance ? withPolicy(enclosure.level) : enclosure.level;
   const startedAt = isoTime(loom.clock.now());
-  writeRunRecord(runDir, { stage, agent: agent.name, attempt: 1, startedAt, level: enclosure.level });
+  writeRunRecord(runDir, { stage, agent: agent.name, attempt: 1, startedAt, level });
   const limits = runLimits(loom, record.id, config.limits);
   const answer = collectText();
   const launch = await prepareStart(loom, record, {
-    ...{ kind: "plugin-agent", stage, agent, runDir, runId, enclosure },
+    ...{ kind: "plugin-agent", stage, agent, runDir, runId, enclosure, ...governance, vars },
     prompt: `${call.prompt}${filesBelow(worktree, options.files ?? [])}`,
     model: options.model ?? agent.model,
-    vars: {
-      PRLOOM_STAGE: stage,
-      PRLOOM_PLAN_ID: record.id,
-      PRLOOM_WORKTREE: worktree,
-      PRLOOM_RUN_DIR: join(runDir, "agent"),
-    },
     limits: { ...limits, deadlineMs: Math.min(options.timeoutMs ?? limits.deadlineMs, limits.deadlineMs) },
     budgets: config.limits,
     signal: call.signal,
@@ -180,6 +187,18 @@ async function runAs(
     throw new Error(`the agent was ended (${exit.reason})${exit.error ? `: ${exit.error}` : ""}`);
   if (exit.code !== 0) throw new Error(`the agent ended with ${exit.code ?? exit.signal}; see ${runDir}`);
   return answer.text();
+}
+
+/** Judged like every other run, by the plan as it is now; undefined for a program that takes no part of ours. */
+async function governPluginRun(
+  loom: Located & Configured & Records & Gated,
+  { id }: PlanRecord,
+  run: Omit<GovernedRun, "text" | "isOfPlugin">,
+): Promise<Governance | undefined> {
+  if (!isHost(run.adapter)) return undefined;
+  const record = requireRecord(loom, id);
+  const text = planText(loom, record) ?? { text: "", doc: parsePlan("") };
+  return governRun(loom, record, { ...run, text, isOfPlugin: true });
 }
 
 /** So long a plugin waits for an agent: providers that say no may do so for hours. */

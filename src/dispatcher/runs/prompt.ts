@@ -9,6 +9,7 @@ import { withoutProvenance } from "../../plan/todos/provenance.ts";
 import { type Located, RUN_COPY, TRIAGE_RESULT, worktreeOf } from "../paths.ts";
 import { missingIn } from "../perform/review.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { portVariables } from "../worktree/ports.ts";
 
 export interface PromptParts {
   readonly stage: Stage;
@@ -88,6 +89,7 @@ export function variables(loom: Located & Configured, record: PlanRecord, run: R
     PRLOOM_PLAN_ID: record.id,
     PRLOOM_PLAN_FILE: join(worktree, RUN_COPY.plan),
     PRLOOM_WORKTREE: worktree,
+    ...portVariables(record),
     PRLOOM_RUN_DIR: join(run.runDir, "agent"),
     ...(run.stage === "worker" ? { PRLOOM_OUTCOME_FILE: join(worktree, RUN_COPY.outcome) } : {}),
     ...(run.todo ? { PRLOOM_TODO: todoTitle(run.todo), PRLOOM_TODO_INDEX: String(run.todo.index) } : {}),

@@ -112,7 +112,10 @@ export async function prepareStart(
       await ended;
     };
     const run: LiveRun = { runDir, ended, stop, send: (message) => stream.send(message) };
-    const leave = loom.occupancy.enter(record.id, start.kind, { run });
+    const leave = loom.occupancy.enter(record.id, start.kind, {
+      run,
+      ...(stage === "worker" ? { implements: true } : {}),
+    });
     return leaveAtEnd(loom, record, { start, ended, leave });
   };
 }

@@ -18,7 +18,7 @@ import type { Enclosure } from "../enclosure/enclose.ts";
 import { GIVEN, makeRunCopy } from "../enclosure/run-copy.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { approvalOf, doorAt } from "../gates/plan-gate.ts";
+import { approvalOf, doorAt, toldPlan } from "../gates/plan-gate.ts";
 import { governRun, oursFor, roleOfRun } from "../governing/governed.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { messageReceived, offerMessages, settleMessages, takeMessages } from "../messages/messages.ts";
@@ -168,6 +168,7 @@ async function describeStart(
   const words = [approval, stage === "designer" ? renderWords(given) : "", messages.text]
     .filter((part) => part !== "")
     .join("\n");
+  const told = { ...text, text: toldPlan(loom, record, text.text) };
   const goesOn = session !== undefined && session.todoId === about;
   const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
   const governance = isHost(agent.adapter)
@@ -188,7 +189,7 @@ async function describeStart(
     ...{ kind: "agent", stage, agent, runDir, enclosure, model: agent.model, sessionId: session?.id },
     runId: `${record.uid}/${number}`,
     ...governance,
-    prompt: promptFor(loom, record, { stage, ...text, todo, events, messages: words, goesOn, more }),
+    prompt: promptFor(loom, record, { stage, ...told, todo, events, messages: words, goesOn, more }),
     vars,
     limits: runLimits(loom, record.id, config.limits),
     budgets: config.limits,

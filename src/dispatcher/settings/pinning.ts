@@ -195,10 +195,12 @@ export interface TreeOffer {
 }
 
 /** Compares the working tree with the pin; throws what is wrong with a config that cannot be used. */
-export function offerOf(pin: Pin, tree: Tree): TreeOffer {
+export function offerOf(pin: Pin, tree: Tree, signers?: readonly PinnedFile[]): TreeOffer {
   const { config, files: captured } = capture(tree, pin);
+  // Only git can tell what the base branch has; where it is not asked they are what they were.
+  const known = pin.files.filter(({ kind, path }) => kind === "signers" && path === config.gates.signers);
   const modules = pin.files.filter(({ kind }) => kind === "module").flatMap((file) => onDisk(file, tree.root));
-  const files = [...captured, ...modules].sort((one, other) => (one.path < other.path ? -1 : 1));
+  const files = [...captured, ...modules, ...(signers ?? known)].sort((one, other) => (one.path < other.path ? -1 : 1));
   const before = pinnedConfig(pin);
   const changedFiles = fileChanges(pin.files, files);
   const moduleChanged = pin.files.some(

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { compareConfigs } from "../../config/compare.ts";
 import type { Config } from "../../config/config.ts";
 import { CONFIG_FILE, parseConfig } from "../../config/load.ts";
-import { type Pin, readPin } from "../../config/pin.ts";
+import { type Pin, type PinnedFile, readPin } from "../../config/pin.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { fileAt } from "../../git/file-at.ts";
 import { splitNul } from "../../git/output.ts";
@@ -18,11 +18,13 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { readCheckedOut } from "../../kernel/files.ts";
 import { changesLine } from "./pinned.ts";
 import { agentFiles, isPrompt, offerOf, PROMPTS_DIR, pinnedConfig, promptPaths, type Tree } from "./pinning.ts";
+import { signersAt } from "./signers.ts";
 
 /** What a person should know about the settings that a start applies; none when they are the usual ones. */
 export async function startNotes(repo: Repository, config: Config, pinFile: string): Promise<string[]> {
   const before = lastPin(pinFile);
-  const notes = [before && loosenedSince(before.pin, { root: repo.root, path: process.env.PATH })];
+  const tree = { root: repo.root, path: process.env.PATH };
+  const notes = [before && loosenedSince(before.pin, tree, await signersAt(repo, config))];
   notes.push(await otherThanBase(repo, config, before));
   return notes.filter((note) => note !== undefined);
 }
@@ -43,8 +45,8 @@ function lastPin(pinFile: string): LastPin | undefined {
   }
 }
 
-function loosenedSince(pin: Pin, tree: Tree): string | undefined {
-  const loosened = offerOf(pin, tree).changes.filter(({ loosens }) => loosens);
+function loosenedSince(pin: Pin, tree: Tree, signers: readonly PinnedFile[]): string | undefined {
+  const loosened = offerOf(pin, tree, signers).changes.filter(({ loosens }) => loosens);
   return loosened.length === 0
     ? undefined
     : `this start permits what the last one did not, or checks less: ${changesLine(loosened)}`;

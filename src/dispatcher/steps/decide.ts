@@ -26,8 +26,11 @@ export function decide(view: PlanView, now: number): Step {
   if (view.opened === "left") return { kind: "close-opened" };
   // Also of one that its answer has blocked.
   if (view.untold) return { kind: "tell-gate" };
+  if (view.posting?.kind === "posted") return { kind: "gate-posted" };
   if (record.status === "done") return decideDone(view, now);
   if (record.status === "active" && record.inInbox) return { kind: "clear-inbox" };
+  // What a run may do does not change under it: with the door closed it ends.
+  if (view.implementing && view.door.kind !== "open") return { kind: "stop-run" };
   if (view.run === "live") {
     return view.withdrawn && record.current ? { kind: "stop-run" } : { kind: "wait", why: "an agent is working" };
   }
@@ -139,7 +142,10 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
   return waitAtGate(view, door.gate, now);
 }
 
-function waitAtGate({ record, remindAfterMs }: PlanView, gate: GateRecord, now: number): Step {
+function waitAtGate({ record, remindAfterMs, posting }: PlanView, gate: GateRecord, now: number): Step {
+  if (posting?.kind === "dead") return { kind: "give-up-gate", reason: posting.reason };
+  if (posting?.kind === "under-way")
+    return waits(`it is being posted (${posting.target}); then it waits for your answer`);
   const { openedAt, remindedAt = openedAt, expiresAt } = gate;
   const expiry = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
   if (now >= expiry) return { kind: "expire-gate" };

@@ -8,6 +8,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { doorAt, gateOf, newestGates } from "../gates/plan-gate.ts";
+import { postingOf } from "../gates/posting.ts";
 import { headSeen, prDoorAt } from "../gates/pr-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { hasBus, homeOf, type Located, worktreeOf } from "../paths.ts";
@@ -48,6 +49,7 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
     hookAgent: within.has("plugin-agent"),
+    ...(loom.occupancy.hasWorker(record.id) ? { implementing: true } : {}),
     ...(within.has("merge") ? { merging: true } : {}),
     ...(record.opened ? { opened: loom.occupancy.personIn(record.id) ? "held" : "left" } : {}),
     bus: around.bus ?? busView(loom, record),
@@ -62,19 +64,22 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
 }
 
 function gateView(
-  loom: Located & Gated & Configured,
+  loom: Located & Gated & Configured & Buses,
   record: PlanRecord,
   text: PlanText | undefined,
   wished: PlanView["config"],
 ) {
   const config = wished.ok ? wished.config : { gated: false, prGated: false };
   const isWithdrawn = gateOf(loom, record)?.state === "withdrawn";
-  const isUntold = newestGates(loom, record).some(({ told, state }) => told !== state);
+  const newest = newestGates(loom, record);
+  const isUntold = newest.some(({ told, state }) => told !== state);
+  const posting = newest.map((gate) => postingOf(loom, gate)).find((one) => one !== undefined);
   return {
     door: doorAt(loom, record, text, config),
     prDoor: prDoorAt(loom, record, { text, config, head: config.prGated ? headSeen(loom, record) : undefined }),
     ...(isWithdrawn ? { withdrawn: true as const } : {}),
     ...(isUntold ? { untold: true as const } : {}),
+    ...(posting ? { posting } : {}),
     remindAfterMs: loom.config.gates.remindAfterMs,
   };
 }

@@ -5,7 +5,7 @@ import { verify } from "../acceptance/verify.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Naming, Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
-import { expireGate } from "../gates/answer-gate.ts";
+import { expireGate, giveUpGate } from "../gates/answer-gate.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import type { Located } from "../paths.ts";
 import { activate, clearInbox, restoreWorktree } from "../perform/activate.ts";
@@ -13,7 +13,7 @@ import { beginSide, beginTodo, discardWork, recoverRun } from "../perform/begin.
 import { callPlugins } from "../perform/call-plugins.ts";
 import { closeOpened } from "../perform/close-opened.ts";
 import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
-import { openGate, remindOfGate, stopRun, tellGate } from "../perform/gate.ts";
+import { gatePosted, openGate, remindOfGate, stopRun, tellGate } from "../perform/gate.ts";
 import { beginReview } from "../perform/review.ts";
 import { settleSide } from "../perform/stage-result.ts";
 import { blockPlan, changeStatus, type Records } from "../records.ts";
@@ -60,6 +60,8 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   "clear-inbox": (loom, { record }) => clearInbox(loom, record.id),
   "open-gate": configured(openGate),
   "tell-gate": (loom, { record }) => tellGate(loom, record),
+  "gate-posted": (loom, { record }) => gatePosted(loom, record),
+  "give-up-gate": (loom, { record }, { reason }) => giveUpGate(loom, record, reason),
   "remind-of-gate": (loom, { record }) => remindOfGate(loom, record),
   "expire-gate": (loom, { record }) => expireGate(loom, record),
   "stop-run": (loom, { record }) => stopRun(loom, record),

@@ -10,6 +10,7 @@ import type { Watched } from "../watchdog/stalls.ts";
 import { decide } from "./decide.ts";
 import { observe } from "./observe.ts";
 import { type Performing, perform } from "./perform.ts";
+import { type Place, Places } from "./places.ts";
 import type { PlanView, Step } from "./step.ts";
 
 /** A plan as the scheduler keeps it: nothing here needs to survive, it is all looked up again. */
@@ -19,9 +20,6 @@ interface ScheduledPlan {
   failures: number;
   retryAt: number | undefined;
   trouble: string;
-  waitsFor: "agent" | "open" | undefined;
-  /** Counts up with each wait that begins, so that the plan that waits longest is asked first. */
-  waitingSince: number;
   /** The last step and the revision it was made at, and how often in a row. */
   last: string;
   repeats: number;
@@ -52,6 +50,8 @@ const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const GIVES_UP_PLACE: ReadonlySet<Step["kind"]> = new Set<Step["kind"]>(["block", "finish", "end-plan"]);
 
 export interface SchedulerHooks {
+  /** A plan is to be looked at, perhaps only after a step that takes long. */
+  onWake?(id: string): void;
   /** A plan has come to rest. */
   onQuiet(): void;
   /** A plan is being looked at; false when something has to happen first, and the plan will be woken after it. */
@@ -69,28 +69,33 @@ export class Scheduler {
   readonly #plans = new Map<string, ScheduledPlan>();
   /** Plans between "decided to activate" and the record saying so. */
   readonly #activating = new Set<string>();
-  #waits = 0;
+  readonly #places = new Places({
+    isFree: (place) => this.#isFree(place),
+    ask: (id) => this.wake(id),
+  });
 
   constructor(loom: Performing & Watched, hooks: SchedulerHooks) {
     this.#loom = loom;
     this.#hooks = hooks;
   }
 
-  /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already. */
-  wake(id: string): void {
-    if (this.#loom.stopping || this.#loom.stalls.isHeld(id)) return;
+  /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already; false: it is not now. */
+  wake(id: string): boolean {
+    if (this.#loom.stopping || this.#loom.stalls.isHeld(id)) return false;
+    this.#hooks.onWake?.(id);
     this.#planOf(id).loop.hurry();
+    return true;
   }
 
   /** An agent of this plan has ended: its place is free. */
   runEnded(id: string): void {
     this.wake(id);
-    this.#wakeWaiting("agent");
+    this.#places.offer("agent");
   }
 
-  /** A plan may have given up its place (paused, blocked, deleted by a person). */
+  /** A plan may have given up its place (paused, blocked, deleted by a person), or wait for something else by now. */
   placesChanged(): void {
-    this.#wakeWaiting("open");
+    for (const id of this.#places.queue("open")) this.wake(id);
   }
 
   /** Resolves when no plan is being worked on at this moment. */
@@ -120,7 +125,7 @@ export class Scheduler {
 
   /** The same for what no file tells: a place among the agents, the next try of a step. */
   waits(): Record<string, string> {
-    const untold = [...this.#plans.values()].filter(({ waitsFor, retryAt }) => waitsFor || retryAt);
+    const untold = [...this.#plans.values()].filter(({ id, retryAt }) => retryAt || this.#places.isWaiting(id));
     return Object.fromEntries(untold.map(({ id, why }) => [id, why]));
   }
 
@@ -140,25 +145,21 @@ export class Scheduler {
       onFailure: (error) => this.#tell(id, `looking at it failed: ${messageOf(error)}`),
       onIdle: () => this.#hooks.onQuiet(),
     });
-    const nothing = { retryAt: undefined, waitsFor: undefined, last: "", trouble: "", why: "" };
-    const plan: ScheduledPlan = { id, loop, failures: 0, waitingSince: 0, repeats: 0, ...nothing };
+    const nothing = { retryAt: undefined, last: "", trouble: "", why: "" };
+    const plan: ScheduledPlan = { id, loop, failures: 0, repeats: 0, ...nothing };
     this.#plans.set(id, plan);
     return plan;
   }
 
-  /** First come, first served: a place that became free goes to the plan that waits longest. */
-  #wakeWaiting(kind: "agent" | "open"): void {
-    const waiting = [...this.#plans.values()].filter((plan) => plan.waitsFor === kind);
-    for (const plan of waiting.sort((a, b) => a.waitingSince - b.waitingSince)) this.wake(plan.id);
+  #isFree(place: Place): boolean {
+    const { limits } = this.#loom.config;
+    if (place === "agent") return this.#loom.pool.atWork() < limits.maxRunningAgents;
+    return this.#openPlans() < limits.maxOpenPlans;
   }
 
   #freeSlots(record: PlanRecord): PlanView["slots"] {
-    const { limits } = this.#loom.config;
-    return {
-      agent: this.#loom.pool.atWork() < limits.maxRunningAgents,
-      // Counting the open plans costs their number, so only a plan that wants to become one asks.
-      open: record.status !== "queued" || this.#openPlans() < limits.maxOpenPlans,
-    };
+    // Counting the open plans costs their number, so only a plan that wants to become one asks.
+    return { agent: this.#isFree("agent"), open: record.status !== "queued" || this.#isFree("open") };
   }
 
   /** Plans that hold a place: activated, and neither in review nor standing still because of a person or a fault. */
@@ -168,7 +169,14 @@ export class Scheduler {
     return open.length + this.#activating.size;
   }
 
-  async #pass(plan: ScheduledPlan): Promise<number | undefined> {
+  #pass(plan: ScheduledPlan): Promise<number | undefined> {
+    const passing = this.#lookAt(plan);
+    // A step that needs a place has taken it by now.
+    this.#places.answered(plan.id);
+    return passing;
+  }
+
+  async #lookAt(plan: ScheduledPlan): Promise<number | undefined> {
     const record = this.#loom.stopping ? undefined : this.#loom.store.byId(plan.id);
     if (!record) return undefined;
     try {
@@ -193,13 +201,12 @@ export class Scheduler {
     const now = loom.clock.now();
     const step = decide(view, now);
     if (step.kind === "wait") {
-      if (step.slot !== plan.waitsFor) plan.waitingSince = this.#waits++;
-      plan.waitsFor = step.slot;
+      this.#places.waits(plan.id, step.slot);
       plan.why = retryAt && retryAt > now ? `${step.why}: ${plan.trouble}` : step.why;
       loom.rest(plan.id);
       return step.until;
     }
-    plan.waitsFor = undefined;
+    this.#places.waits(plan.id, undefined);
     this.#countRepeats(plan, `${step.kind} ${record.revision}`);
     if (!this.#hooks.stillOwner()) return undefined;
     await this.#attempt(plan, view, step);
@@ -229,7 +236,7 @@ export class Scheduler {
     } finally {
       this.#activating.delete(plan.id);
       leave?.();
-      if (GIVES_UP_PLACE.has(step.kind) || this.#loom.store.byId(plan.id)?.blocked) this.#wakeWaiting("open");
+      if (GIVES_UP_PLACE.has(step.kind) || this.#loom.store.byId(plan.id)?.blocked) this.#places.offer("open");
     }
   }
 

@@ -1,7 +1,9 @@
 import type { Door } from "../../gate/gate-record.ts";
 import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Posting } from "../gates/posting.ts";
 import type { WishedConfig } from "../settings/plan-config.ts";
+import type { Place } from "./places.ts";
 
 /** The state of the run that the record names. */
 export type RunState =
@@ -36,6 +38,8 @@ export interface PlanView {
   readonly worktree: "ok" | "missing" | "broken";
   /** A plugin's agent works in the plan's worktree. */
   readonly hookAgent: boolean;
+  /** An agent implements the plan at this moment. */
+  readonly implementing?: true;
   /** A person or a bridge has its branch merged at this moment. */
   readonly merging?: true;
   /** A person has it open (`prloom open`), or had until that process died without closing it. */
@@ -56,6 +60,8 @@ export interface PlanView {
   readonly withdrawn?: true;
   /** Something became of its gate that the thread was not told. */
   readonly untold?: true;
+  /** Its gate is told, and not there to be seen yet. */
+  readonly posting?: Posting;
   readonly remindAfterMs: number;
   readonly cleanAfterMs: number;
   /** An earlier step of this plan failed: not before this time. */
@@ -64,7 +70,7 @@ export interface PlanView {
 
 /** The smallest thing the dispatcher performs. Each looks before it acts, so doing one twice does it once. */
 export type Step =
-  | { readonly kind: "wait"; readonly why: string; readonly until?: number; readonly slot?: "agent" | "open" }
+  | { readonly kind: "wait"; readonly why: string; readonly until?: number; readonly slot?: Place }
   | { readonly kind: "block"; readonly reason: string; readonly hint: string }
   | { readonly kind: "close-opened" }
   | { readonly kind: "call-plugins" }
@@ -73,6 +79,8 @@ export type Step =
   | { readonly kind: "clear-inbox" }
   | { readonly kind: "open-gate" }
   | { readonly kind: "tell-gate" }
+  | { readonly kind: "gate-posted" }
+  | { readonly kind: "give-up-gate"; readonly reason: string }
   | { readonly kind: "remind-of-gate" }
   | { readonly kind: "expire-gate" }
   | { readonly kind: "stop-run" }

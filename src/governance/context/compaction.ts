@@ -20,7 +20,7 @@ export function renderCompaction(view: Omit<TurnView, "wear" | "concerns" | "del
     { yields: 0, lines: ["GOVERNANCE CONTEXT (keep this in the summary)", `PHASE: ${short(view.phase, 60)}`] },
     { yields: 0, lines: found ? workLines(found.plan, found.node) : ["TASK: none is started."] },
     ...(found ? found.node.checkpoints.slice(-MAX_CHECKPOINTS).reverse().map(checkpointPart) : []),
-    { yields: 2, lines: found ? nextLine(found.plan, found.node) : [] },
+    { yields: 3, lines: found ? nextLine(found.plan, found.node) : [] },
     ...anchorParts(view.anchors),
     { yields: 1, lines: RULES },
   ];
@@ -37,7 +37,7 @@ function workLines(plan: WorkPlan, node: TaskNode): string[] {
 }
 
 const checkpointPart = ({ timestamp, tool, summary }: Checkpoint): Part => ({
-  yields: 3,
+  yields: 4,
   lines: [`  - [${new Date(timestamp).toISOString().slice(11, 16)}] ${short(tool, 40)}: ${short(summary, 120)}`],
 });
 

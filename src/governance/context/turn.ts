@@ -32,9 +32,9 @@ export function renderTurn(view: TurnView): string {
     { yields: 0, lines: [`PHASE: ${short(phase, 60)}`, ...taskLines(graph, found?.node)] },
     { yields: 0, lines: delegation ? delegationLines(delegation) : [] },
     { yields: 1, lines: warningsOf(graph, visible(found?.plan), view.wear) },
-    { yields: 2, lines: found ? nextLines(graph, found.plan, found.node) : [] },
+    { yields: 3, lines: found ? nextLines(graph, found.plan, found.node) : [] },
     ...anchorParts(view.anchors),
-    { yields: 3, lines: view.concerns.map((one) => `ABOUT: ${short(one)}`) },
+    { yields: 4, lines: view.concerns.map((one) => `ABOUT: ${short(one)}`) },
   ];
   return `${OPEN}\n${fit(parts, TURN_BUDGET - OPEN.length - CLOSE.length - 2)}\n${CLOSE}`;
 }
@@ -68,10 +68,10 @@ function nextLines(graph: TaskGraph, plan: WorkPlan, node: TaskNode): string[] {
   });
 }
 
-/** One part each: the least important ones make room first. */
+/** One part each: the least important ones make room first, critical ones after all but warnings. */
 export function anchorParts(anchors: readonly ShownAnchor[]): Part[] {
   return anchors.map(({ anchor, isStale }) => ({
-    yields: anchor.priority === "critical" ? 2 : 4,
+    yields: anchor.priority === "critical" ? 2 : 5,
     lines: [
       `ANCHOR [${anchor.priority.toUpperCase()}/${anchor.entityType}${isStale ? ", stale" : ""}]: ${short(anchor.content)}`,
     ],

@@ -1,6 +1,8 @@
+import { counted } from "../../kernel/words.ts";
 import { isOver } from "../graph/lifecycle.ts";
 import { findNode } from "../graph/lookup.ts";
 import type { TaskGraph, TaskNode, WorkPlan } from "../graph/schema.ts";
+import { STALE_HOURS } from "./anchors.ts";
 
 /** Output of a tool that the model still sees, and the node that it was for. */
 export interface SeenOutput {
@@ -11,6 +13,8 @@ export interface Wear {
   /** Changing calls since the last anchor or checkpoint. */
   readonly drift: number;
   readonly outputs: readonly SeenOutput[];
+  /** Anchors that are left out because they are stale. */
+  readonly stale: number;
 }
 
 const MAX_DRIFT = 10;
@@ -44,15 +48,28 @@ export function brokenChains(graph: TaskGraph, plan: WorkPlan): readonly { node:
   });
 }
 
-/** What an agent is told about the state of its own context. */
-export function warningsOf(graph: TaskGraph, plan: WorkPlan | undefined, { drift, outputs }: Wear): readonly string[] {
+const driftLine = ({ drift }: Wear): string =>
+  `DRIFT: ${counted(drift, "changing call")} since the last checkpoint or anchor.`;
+
+const poisoningLine = (graph: TaskGraph, { outputs }: Wear): string => {
   const { level, past } = poisoningOf(graph, outputs);
+  return `POISONING: ${level}; ${past} of ${outputs.length} outputs are of tasks that are over.`;
+};
+
+/** The state of an agent's own context, whatever it is: told where it tries what is not its turn. */
+export const wearLines = (graph: TaskGraph, wear: Wear): readonly string[] => [
+  driftLine(wear),
+  poisoningLine(graph, wear),
+];
+
+/** What an agent is told about the state of its own context, as far as it is a reason to do something. */
+export function warningsOf(graph: TaskGraph, plan: WorkPlan | undefined, wear: Wear): readonly string[] {
   const broken = plan ? brokenChains(graph, plan) : [];
+  const { drift, outputs, stale } = wear;
   return [
-    ...(drift >= MAX_DRIFT ? [`DRIFT: ${drift} changing calls since the last checkpoint or anchor.`] : []),
-    ...(level === "low"
-      ? []
-      : [`POISONING: ${level}; ${past} of ${outputs.length} outputs are of tasks that are over.`]),
+    ...(drift >= MAX_DRIFT ? [driftLine(wear)] : []),
+    ...(poisoningOf(graph, outputs).level === "low" ? [] : [poisoningLine(graph, wear)]),
+    ...(stale === 0 ? [] : [`STALE: ${counted(stale, "anchor")} left out, older than ${STALE_HOURS} hours.`]),
     ...broken.map(({ node, missing }) => `BROKEN CHAIN: "${node.name}" waits for "${missing}", which is gone.`),
   ];
 }

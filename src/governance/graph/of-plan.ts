@@ -15,6 +15,10 @@ export interface PlanTodos {
   readonly at: number;
   /** Plans that must be merged before. */
   readonly before?: readonly PlanBefore[];
+  /** What is worked on besides the TODOs, and is none of them. */
+  readonly asked?: Pick<TaskNode, "id" | "name">;
+  /** It is not approved: no TODO is worked on. */
+  readonly isHeld?: boolean;
 }
 
 export interface PlanBefore {
@@ -29,12 +33,22 @@ export interface PlanGraph {
 }
 
 /** The graph of a plan's TODOs, with the one that the dispatcher would work on as the one that is started. */
-export function graphOfPlan({ id, title, status, todos, at, before = [] }: PlanTodos): PlanGraph {
+export function graphOfPlan({
+  id,
+  title,
+  status,
+  todos,
+  at,
+  before = [],
+  asked,
+  isHeld = false,
+}: PlanTodos): PlanGraph {
   const next = nextTodo({ todos });
   const current = next.kind === "todo" ? next.todo : undefined;
-  const nodes = todos.map((todo) => nodeOf(todo, todos, { plan: id, at, isCurrent: todo === current }));
+  const nodes = todos.map((todo) => nodeOf(todo, todos, { plan: id, at, isCurrent: todo === current && !isHeld }));
   const ahead = current ? current.index + 1 : nodes.length;
-  const lists = { tasks: nodes.slice(0, ahead), planAhead: nodes.slice(ahead) };
+  const besides = asked ? [makeNode({ ...asked, workPlanId: id, status: "active" }, at)] : [];
+  const lists = { tasks: [...nodes.slice(0, ahead), ...besides], planAhead: nodes.slice(ahead) };
   const dependsOn = before.map((one) => one.id);
   const plan = makeWorkPlan({ id, name: title, status, dependsOn, ...lists }, at);
   const others = before.map((one) => makeWorkPlan({ ...one, name: one.id }, at));

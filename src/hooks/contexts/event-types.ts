@@ -32,6 +32,8 @@ export interface EventContexts {
   plan_status_changed: { planId: string; source?: PlanSource; oldStatus: PlanStatus; newStatus: PlanStatus };
   /** `oldPhase` is absent for the first. */
   plan_phase_changed: { planId: string; source?: PlanSource; oldPhase?: Phase; newPhase: Phase };
+  /** It does not go on until a person helps; `hint` says what to type. */
+  plan_blocked: { planId: string; source?: PlanSource; reason: string; hint?: string };
   plan_deleted: {
     planId: string;
     location: PlanLocation;

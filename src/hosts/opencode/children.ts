@@ -7,8 +7,8 @@ import type { OpenCodeClient, PermissionRule } from "./types.ts";
 const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   write: ["edit"],
   edit: ["edit"],
-  shell: ["bash"],
-  delegate: ["task"],
+  shell: ["bash", "govern_shell"],
+  delegate: ["task", "govern_delegate"],
   web: ["webfetch", "websearch"],
 };
 

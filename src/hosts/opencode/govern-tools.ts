@@ -3,6 +3,7 @@ import { DESCRIPTIONS } from "../../governance/tools/descriptions.ts";
 import type { Governor } from "../governor.ts";
 import { runShell } from "../run-shell.ts";
 import { quietly } from "../within.ts";
+import { notify } from "./notices.ts";
 import type { OpenCodeClient, ToolDefinition } from "./types.ts";
 
 interface ToolParts {
@@ -33,7 +34,8 @@ function toolOf(tool: GovernTool, actions: readonly string[], { governor, client
         ended.set(call.id, ok);
         return printed;
       }
-      const { ends } = answer;
+      const { ends, isChange } = answer;
+      if (isChange) notify(client, answer.text, "info");
       if (ends !== undefined) await quietly(() => client.session.abort({ path: { id: ends } }));
       return answer.text;
     },

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../../kernel/errors.ts";
 import { asFields, asNumber } from "../../kernel/json-fields.ts";
-import { tellEnd } from "../end-run.ts";
+import { tellBegin, tellEnd } from "../end-run.ts";
 import { type Governor, unjudged } from "../governor.ts";
 import { ProtectedFiles } from "../protected-files.ts";
 import { GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../run-governance.ts";
@@ -11,6 +11,7 @@ import { Children } from "./children.ts";
 import { reopen } from "./closing.ts";
 import { governTools } from "./govern-tools.ts";
 import { addTurn, pruneOutputs } from "./messages.ts";
+import { notify } from "./notices.ts";
 import type { Hooks, PluginInput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
@@ -23,15 +24,19 @@ export async function server(input: PluginInput): Promise<Hooks> {
   try {
     const phase = phaseOf(process.env.PRLOOM_STAGE);
     const governor = await within(governorOfRun("opencode", { folder, facts, phase }), HOOK_MS);
+    await within(tellBegin(facts), HOOK_MS);
     return hooksOf(governor, facts, input);
   } catch (error) {
-    return refusing(`prloom's rules for this run cannot be read: ${messageOf(error)}`);
+    const why = `prloom's rules for this run cannot be read: ${messageOf(error)}`;
+    await quietly(() => within(tellEnd(facts, why), HOOK_MS));
+    return refusing(why);
   }
 }
 
-/** Nothing is lifted, and what is tried all the same is told why. */
+/** An agent that can read can still say what is wrong. What changes something is denied, and told why. */
 function refusing(why: string): Hooks {
   return {
+    config: async (config) => reopen(config),
     "tool.execute.before": async ({ tool }, { args }) => {
       const verdict = unjudged("opencode", { tool, input: args }, why);
       if (!verdict.allow) throw new Error(verdict.text);
@@ -58,6 +63,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       const judged = Promise.all([children.bind(sessionID), kept.begin(), began]).then(() => governor.before(call));
       const verdict = await within(judged, HOOK_MS).catch((error) => unjudged("opencode", call, error));
       if (verdict.allow) return;
+      notify(client, verdict.text, "warn");
       if (verdict.endsRun) {
         await quietly(() => tellEnd(facts, verdict.text));
         await quietly(() => children.endAll(sessionID));
@@ -70,7 +76,11 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       const call = { id: callID, session: sessionID };
       if (!governor.mayTouch(callID)) return quietly(() => governor.after(call, { ok, files: [] }));
       const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
-      if (back.length > 0) output.output = `${output.output ?? ""}\n\n${governor.changedProtected(call, back)}`;
+      const note = governor.changedProtected(call, back);
+      if (note !== "") {
+        output.output = `${output.output ?? ""}\n\n${note}`;
+        notify(client, note, "warn");
+      }
       // The call is over: what else is found out about it is not waited for, nor that git is started.
       void quietly(async () => {
         await setImmediate();

@@ -11,7 +11,9 @@ export interface OpenCodeClient {
     update(options: { path: { id: string }; body: { permission: readonly PermissionRule[] } }): Promise<unknown>;
   };
   readonly app?: { log?(options: { body: { service: string; level: string; message: string } }): Promise<unknown> };
-  readonly tui?: { showToast?(options: { body: { message: string; variant: string } }): Promise<unknown> };
+  readonly tui?: {
+    showToast?(options: { body: { title: string; message: string; variant: string } }): Promise<unknown>;
+  };
 }
 
 export interface PermissionRule {

@@ -17,9 +17,16 @@ export function isExecutable(path: string): boolean {
 /** Working trees that this process was started for, without links. */
 const checkouts = new Set<string>();
 
+/**
+ * Folders of PATH that were found outside of them, with no link on the way there. They are asked about for every git; putting a link in
+ * place of one takes the right to put a program into it.
+ */
+const outside = new Set<string>();
+
 /** From now on no program of ours is looked for in these working trees: whatever branch is checked out can bring one. */
 export function distrustPrograms(roots: readonly string[]): void {
   for (const root of roots) checkouts.add(root);
+  outside.clear();
 }
 
 /**
@@ -42,17 +49,21 @@ export function trustedPath(path: string | undefined): string {
 }
 
 function isCheckedOut(folder: string): boolean {
-  const real = realOrItself(resolve(folder));
-  return [...checkouts].some((root) => isWithin(real, root));
+  const path = resolve(folder);
+  if (outside.has(path)) return false;
+  const real = realIfThere(path);
+  // One that is not there may come with the next branch.
+  const isInside = [...checkouts].some((root) => isWithin(real ?? path, root));
+  if (!isInside && real === path) outside.add(path);
+  return isInside;
 }
 
-/** One that is not there may come with the next branch. */
-function realOrItself(path: string): string {
+function realIfThere(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return path;
+    return undefined;
   }
 }
 

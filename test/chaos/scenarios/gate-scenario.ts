@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GateRecord } from "../../../src/gate/gate-record.ts";
 import type { Project } from "../../testing/project.ts";
-import type { CrashPoint } from "./crash-points.ts";
-import { crash, finish, type Scenario, twoPlans } from "./scenario.ts";
+import { addScripted, issue } from "../../testing/scripted-tracker.ts";
+import { crash, crashCommand, finish, killedAt, type Scenario, succeed, twoPlans } from "./scenario.ts";
 
 const IDS = ["first", "second"];
 
 /** Two plans are shown, approved and implemented; a kill at any point of that repeats and forgets nothing. */
-export const gated: Scenario = async (project, point) => {
+const gated: Scenario = async (project, point) => {
   project.config({ gates: { plan: true, advisory: true } });
   const plans = twoPlans(project);
   if (point.name === "gate:decided") {
     await finish(project);
-    await answerKilled(project, point);
+    await crashCommand(project, point, ["approve", "first"]);
   } else {
     if (point.name === "gate:reminded") {
       await finish(project);
@@ -32,12 +32,59 @@ export const gated: Scenario = async (project, point) => {
     assert.ok(code === 0 || isLate, stderr);
   }
   await finish(project);
-  for (const id of IDS) await onceEach(project, id, point.name === "gate:reminded" ? 1 : 0);
+  const reminders = point.name === "gate:reminded" ? 1 : 0;
+  for (const id of IDS) await onceEach(project, id, [["approved", reminders]]);
   return { plans };
 };
 
+/** Two plans from a tracker: their source is told of each step once, in one comment for each. */
+const writtenBack: Scenario = async (project, point) => {
+  const tracker = addScripted(project);
+  const plans = twoPlans(project);
+  for (const id of IDS) project.plan(id, ["make one"], issue(id));
+  await crash(project, point);
+  for (const id of IDS) {
+    const shown = tracker.shown(id).map(({ body }) => [...body.matchAll(/^- .* UTC: (.*)$/gm)].map(([, line]) => line));
+    assert.deepEqual(shown, [
+      ["the plan is complete", "the plan is being implemented", "all TODOs are done, and the change waits for review"],
+    ]);
+  }
+  return { plans };
+};
+
+/**
+ * The same for the way back: an approval is told, and taken back when the worker is about to start, by a command that is killed
+ * or under a dispatcher that is; then it is given again.
+ */
+export const takenBack: Scenario = async (project, point) => {
+  project.config({ gates: { plan: true, advisory: true } });
+  const [first] = twoPlans(project).slice(0, 1);
+  assert.ok(first);
+  await succeed(project, ["delete", "second", "--yes"]);
+  await finish(project);
+  await succeed(project, ["approve", "first"]);
+  await killedAt(project, { name: "run:prepared", variable: "PRLOOM_CRASH_AT" });
+  if (point.name === "gate:decided") {
+    await crashCommand(project, point, ["withdraw", "first"]);
+    const { code, stderr } = await project.cli(["withdraw", "first"]);
+    assert.ok(code === 0 || /is withdrawn by/.test(stderr), stderr);
+    await finish(project);
+  } else {
+    await succeed(project, ["withdraw", "first"]);
+    await crash(project, point);
+  }
+  assert.deepEqual(project.commits("first"), [], "nothing is done of what was taken back");
+  await succeed(project, ["approve", "first"]);
+  await finish(project);
+  await onceEach(project, "first", [
+    ["withdrawn", 0, 2],
+    ["approved", 0],
+  ]);
+  return { plans: [first], neverBegun: ["second"] };
+};
+
 /** Two changes are shown, approved and ready. Where the decision itself is killed, the answer is given again. */
-export const prGated: Scenario = async (project, point) => {
+const prGated: Scenario = async (project, point) => {
   project.config({ gates: { pr: true, advisory: true } });
   const plans = twoPlans(project);
   await crash(project, point);
@@ -48,16 +95,11 @@ export const prGated: Scenario = async (project, point) => {
   }
   await finish(project);
   for (const id of IDS) {
-    await onceEach(project, id, 0);
+    await onceEach(project, id, [["approved", 0]]);
     assert.equal(project.record(id).changeRequest?.ready, true);
   }
   return { plans };
 };
-
-async function answerKilled(project: Project, point: CrashPoint): Promise<void> {
-  const { signal, stderr } = await project.cli(["approve", "first"], { [point.variable]: point.name });
-  assert.equal(signal, "SIGKILL", stderr);
-}
 
 function ageGates(project: Project): void {
   const folder = join(project.authority, "gates");
@@ -67,19 +109,56 @@ function ageGates(project: Project): void {
   }
 }
 
-/** One gate, one post, one answer, one notice, and as many reminders as were due. */
-async function onceEach(project: Project, id: string, reminders: number): Promise<void> {
+type Ended = readonly [state: GateRecord["state"], reminders: number, answers?: number];
+
+/** Of each gate one post, one answer, one notice, and as many reminders as were due; of the plan one start. */
+async function onceEach(project: Project, id: string, expected: readonly Ended[]): Promise<void> {
   const shown = await project.cli(["show", id, "--json"]);
   const { thread, gates } = JSON.parse(shown.stdout) as { thread: { body: string }[]; gates: GateRecord[] };
   assert.deepEqual(
-    gates.map(({ state, told, reminders: done }) => [state, told, done]),
-    [["approved", "approved", reminders]],
+    gates.map(({ state, told, reminders }) => [state, told, reminders]),
+    expected.map(([state, reminders]) => [state, state, reminders]),
   );
-  const posts = thread.map(({ body }) => body.slice(0, 12)).sort();
-  assert.deepEqual(posts, [gates[0]?.kind === "pr" ? "**The change" : "**The plan w", "approved by "]);
-  const actions = readFileSync(join(project.authority, "plans", id, "bus", "settled.jsonl"), "utf8");
-  assert.equal(actions.split(`"gate-${gates[0]?.gateId}-notice"`).length - 1 > 0, true);
-  const events = readFileSync(join(project.authority, "bus", "events.jsonl"), "utf8");
-  for (const type of ["gate_opened", "gate_decided"])
-    assert.equal(events.split("\n").filter((line) => line.includes(type) && line.includes(`"${id}"`)).length, 1, type);
+  const count = (part: string): number => thread.filter(({ body }) => body.includes(part)).length;
+  for (const [at, { gateId }] of gates.entries()) {
+    assert.equal(count(`waits for your answer** (gate ${gateId}`), 1, "posts");
+    assert.equal(count(`(gate ${gateId})`), expected[at]?.[2] ?? 1, "what became of it");
+  }
+  const bus = join(project.authority, "plans", id, "bus");
+  const actions = readFileSync(join(bus, "actions.jsonl"), "utf8").split("\n");
+  const notices = gates.flatMap(({ gateId, reminders }) => [
+    `gate-${gateId}-notice`,
+    ...Array.from({ length: reminders }, (_, at) => `gate-${gateId}-reminder-${at + 1}`),
+  ]);
+  const notified = actions.filter((line) => line.includes('"type":"notification"'));
+  assert.equal(notified.length, notices.length, "notifications");
+  for (const notice of notices)
+    assert.ok(
+      notified.some((line) => line.includes(`"${notice}"`)),
+      notice,
+    );
+  const events = readFileSync(join(project.authority, "bus", "events.jsonl"), "utf8").split("\n");
+  const told = (type: string): number =>
+    events.filter((line) => line.includes(`"${type}"`) && line.includes(`"planId":"${id}"`)).length;
+  assert.equal(told("gate_opened"), gates.length);
+  assert.equal(
+    told("gate_decided"),
+    expected.reduce((sum, [, , answers = 1]) => sum + answers, 0),
+  );
+  assert.equal(project.commits(id).length, 1);
+  const runs = readdirSync(join(project.authority, "plans", id, "runs"));
+  const started = runs.filter((run) => existsSync(join(project.authority, "plans", id, "runs", run, "exit.json")));
+  assert.equal(started.length, 1, "starts");
 }
+
+/** By the points that they pass. */
+export const GATE_SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "gate:decided": gated,
+  "gate:opened": gated,
+  "gate:posted": gated,
+  "gate:reminded": gated,
+  "gate:told": gated,
+  "gate:written": gated,
+  "pr-gate:opened": prGated,
+  "status:told": writtenBack,
+};

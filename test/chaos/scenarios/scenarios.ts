@@ -9,7 +9,7 @@ import type { ExpectedPlan } from "../invariants/invariants.ts";
 import { outsideProblems } from "../invariants/outside-invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
-import { gated, prGated } from "./gate-scenario.ts";
+import { GATE_SCENARIOS } from "./gate-scenario.ts";
 import { edited, paused, putBack, reloaded } from "./person-scenarios.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
 import { crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
@@ -241,6 +241,7 @@ const slowPlugin: Scenario = async (project, point) => {
 
 /** Points that ordinary work on two plans does not pass, and what does. A new one that is not here must be passed by it. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  ...GATE_SCENARIOS,
   "poll:revived-appended": revived,
   "poll:revived-settled": revived,
   "bus.rolled": longThread,
@@ -252,11 +253,6 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "design:written": designWithWords,
   "edit:written": edited,
   "events:taken": talk,
-  "gate:decided": gated,
-  "gate:opened": gated,
-  "gate:reminded": gated,
-  "gate:told": gated,
-  "gate:written": gated,
   "home:kept": sandboxed,
   "home:old": sandboxed,
   "hook-agent:kept": review,
@@ -267,7 +263,6 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "merge:merged": merge,
   "merge:written": mergeByComment,
   "pause:noted": paused,
-  "pr-gate:opened": prGated,
   "put-back:removed": putBack,
   "rebase:rebased": rebased,
   "recover:ended": recovery,
@@ -283,6 +278,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "triage:settled": talk,
   "triage:todos": talk,
   "verify:todo-blocked": agentSaysBlocked,
+  "blocked:told": agentSaysBlocked,
   "watchdog:counted": noted,
   "worktree:forgotten": clean,
   "worktree:kept": clean,

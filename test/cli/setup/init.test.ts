@@ -57,6 +57,20 @@ describe("init", { concurrency: 2 }, () => {
     assert.deepEqual(configOf(root).stages, { default: "codex" });
   });
 
+  it("switches gates on when it is told to, and says what a start would say to that", async (t) => {
+    const { root, run } = repository(t);
+    const first = await run(["init", "--yes", "--gates"]);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /gates: each plan waits for `prloom approve`/);
+    // The template that is filled in later keeps them.
+    await run(["init", "--agent", "codex"]);
+    assert.deepEqual(configOf(root).gates, { plan: true });
+    assert.match((await run(["init", "--no-gates"])).stdout, /--gates was not used/);
+    const plain = repository(t);
+    await plain.run(["init", "--yes", "--agent", "codex"]);
+    assert.equal(configOf(plain.root).gates, undefined);
+  });
+
   it("writes nothing behind a link that came with the branch", async (t) => {
     const places = { ".gitignore": "rc", prloom: ".", "prloom/.local": "." };
     for (const [link, to] of Object.entries(places)) {

@@ -51,3 +51,18 @@ test("puts back through no link that an agent has put in the way", async () => {
     assert.equal(readFileSync(join(outside, name), "utf8"), "theirs\n", name);
   assert(!existsSync(join(outside, "link.json")));
 });
+
+test("takes away what is not named in UTF-8", async () => {
+  const { root } = files;
+  const git = join(root, ".git");
+  const kept = new ProtectedFiles(
+    { root, protected: [".codex"] },
+    heldDisk({ path: root, name: "p", gitDir: git, commonDir: git }),
+  );
+  await kept.begin();
+  const folder = Buffer.concat([Buffer.from(join(root, ".codex/")), Buffer.from([0xff])]);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(Buffer.concat([folder, Buffer.from("/rules.md")]), "evil\n");
+  assert.equal((await kept.putBack()).length, 1);
+  assert(!existsSync(Buffer.concat([folder, Buffer.from("/rules.md")])));
+});

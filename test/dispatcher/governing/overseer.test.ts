@@ -108,6 +108,15 @@ describe("a run that is judged from outside of its program", () => {
     assert.match((await calls(...STATUS)) ?? "", /settings\.json/);
   });
 
+  test("has protected files put back, and is told, after a call that nothing is known about as well", async () => {
+    const { overseer, files } = await overseen();
+    await overseer.settled();
+    writeFileSync(join(files.root, "opencode.json"), "{}");
+    const { note } = await overseer.tell({ kind: "ended", callId: nextId(), ok: false });
+    assert.match(note ?? "", /changed opencode\.json.*as it was again\./);
+    assert(!existsSync(join(files.root, "opencode.json")));
+  });
+
   test("is denied the next TODO's work, with the chain", async () => {
     const { asks } = await overseen({ node: "next" });
     const text = await asks("Write", write("src/a.ts"));

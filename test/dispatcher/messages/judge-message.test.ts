@@ -65,6 +65,7 @@ describe("what a message waits for", () => {
     id: "p",
     status: "active",
     blocked: false,
+    gated: false,
     paused: false,
     hidden: false,
     opened: false,
@@ -81,6 +82,7 @@ describe("what a message waits for", () => {
     [{ hidden: true }, /hidden/, /prloom unhide p/],
     [{ status: "draft", dispatcher: false }, /draft/, /prloom queue p/],
     [{ status: "queued" }, /has not begun/, undefined],
+    [{ gated: true, dispatcher: false }, /waits for an answer at its gate/, /prloom approve p/],
     [{ status: "review" }, /in review, and no turn is due/, /prloom comment p/],
     [{ dispatcher: false }, /no dispatcher/, /prloom start/],
   ];

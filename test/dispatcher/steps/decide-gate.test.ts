@@ -42,6 +42,27 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     "wait",
   ],
   ["without an answer it expires", { door: { ...closed, gate: { ...gate, expiresAt: long } } }, "expire-gate"],
+  [
+    "as long as its posts are under way nothing expires",
+    { door: { ...closed, gate: { ...gate, expiresAt: long } }, posting: { kind: "under-way", target: "issues" } },
+    "wait",
+    /being posted \(issues\)/,
+  ],
+  [
+    "once they are all there, that is noted, also of a plan that is blocked",
+    { door: closed, posting: { kind: "posted" }, record: { blocked: { reason: "", at: "" } } },
+    "gate-posted",
+  ],
+  [
+    "one that cannot be posted ends the gate",
+    { door: closed, posting: { kind: "dead", reason: "410" } },
+    "give-up-gate",
+  ],
+  [
+    "posts of a plan that changed meanwhile do not matter",
+    { door: due, posting: { kind: "dead", reason: "410" } },
+    "open-gate",
+  ],
   ["a plan that is paused is not shown", { door: due, record: { paused: true } }, "wait", /paused/],
   [
     "what became of a gate is told, also of a plan that it blocked",
@@ -84,6 +105,13 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     { door: due, withdrawn: true, run: "live", record: { current: { ...current, stage: "running" } } },
     "stop-run",
   ],
+  [
+    "a plan that is not what was approved any more ends the run",
+    { door: due, implementing: true, run: "live", record: { current: { ...current, stage: "running" } } },
+    "stop-run",
+  ],
+  ["a plugin's worker ends as well", { door: closed, implementing: true, hookAgent: true }, "stop-run"],
+  ["one of another stage goes on", { door: closed, hookAgent: true }, "wait", /plugin/],
   ...(["running", "ended", "verified"] as const).map((stage): (typeof TABLE)[number] => [
     `a person sends the plan back while a TODO is ${stage}: no worker goes on with it, and nothing of it is committed`,
     { door: due, record: { revising: true, designed: true, current: { ...current, stage } } },
@@ -150,3 +178,28 @@ for (const [name, change, expected, detail] of TABLE) {
     if (detail) assert.match(JSON.stringify(step), detail);
   });
 }
+
+test("ten hours at the gate: reminders, and nothing else", () => {
+  const HOUR = 3_600_000;
+  let remindedAt: string | undefined;
+  let reminders = 0;
+  for (let now = NOW; now <= NOW + 10 * HOUR; now += HOUR / 60) {
+    const asked = { ...gate, openedAt: new Date(NOW).toISOString(), ...(remindedAt ? { remindedAt } : {}) };
+    const step = decide(planView({ text: OPEN, door: { kind: "closed", gate: asked }, remindAfterMs: HOUR }), now);
+    if (step.kind === "remind-of-gate") {
+      reminders += 1;
+      remindedAt = new Date(now).toISOString();
+    } else assert.equal(step.kind, "wait");
+  }
+  assert.equal(reminders, 10);
+});
+
+test("a clock that went back lets a gate neither expire nor open", () => {
+  const later = { openedAt: new Date(NOW).toISOString(), expiresAt: new Date(NOW + 1000).toISOString() };
+  const view = planView({ text: OPEN, door: { kind: "closed", gate: { ...gate, ...later } }, remindAfterMs: 1000 });
+  assert.equal(decide(view, NOW - 3_600_000).kind, "wait");
+});
+
+test("a plan whose text is gone is blocked, at its gate as well", () => {
+  assert.equal(decide(planView({ text: null, door: due }), NOW).kind, "block");
+});

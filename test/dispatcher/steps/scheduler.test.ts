@@ -178,3 +178,24 @@ test("places go to who waits longest, when they become free", () =>
     await scheduler.settled();
     assert.deepEqual(steps, ["c", "b"], "the second as soon as the first has given its place up");
   }));
+
+test("a place that a step gives up makes plans look until it is taken, and not all that wait", () => {
+  const queued = Array.from({ length: 30 }, (_, at) => `p${at}`);
+  const taken = Promise.withResolvers<void>();
+  const hooks = { onStep: (id: string) => (id === "p2" ? taken.resolve() : undefined) };
+  return scheduled({ queued, limits: { maxOpenPlans: 1 }, hooks }, async ({ project, scheduler, loom, looks }) => {
+    makeActive(loom, "p29");
+    for (const id of queued.slice(1, -1)) scheduler.wake(id);
+    await scheduler.settled();
+    updateRecord(loom, "p29", () => ({ status: "review" }));
+    updateRecord(loom, "p1", () => ({ paused: true }));
+    looks.length = 0;
+    // Its activation ends with a block: the branch is not prloom's.
+    execFileSync("git", ["branch", "prloom/p0"], { cwd: project.root, env: project.env });
+    scheduler.wake("p0");
+    await taken.promise;
+    loom.beginStop();
+    await scheduler.settled();
+    assert.deepEqual([...new Set(looks)], ["p0", "p1", "p2"], "p1 is paused and leaves the place to p2");
+  });
+});

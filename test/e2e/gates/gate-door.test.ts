@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { appears } from "../../testing/agents/agent-scripts.ts";
 import { gateStates, killed, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeGatedProject } from "../../testing/gated.ts";
@@ -35,6 +36,14 @@ describe("a gate", { concurrency: 2 }, () => {
       assert.match(stderr, /agents cannot change plans/);
     }
     assert.deepEqual(await gateStates(project), ["open"]);
+    const tried = project.record("shop").ignored?.newest.map(({ kind, reason }) => [kind, reason]) ?? [];
+    assert.deepEqual(
+      tried.map(([kind]) => kind),
+      ["agent", "agent"],
+    );
+    assert.match(tried.join("\n"), /tried `prloom comment shop` and was refused[\s\S]*tried `prloom approve shop`/);
+    assert.match(await succeeds(project, "status"), /refused: 2 commands with which agents answer for you\n {2}shop/);
+    assert.match(await succeeds(project, "show", "shop"), /IGNORED \(2\)[\s\S]*tried `prloom approve shop`/);
     project.remove();
   });
 
@@ -169,6 +178,55 @@ describe("a gate", { concurrency: 2 }, () => {
       project.remove();
     },
   );
+
+  it("ends the run of a plan that a person changes: it is shown again before any work goes on", thorough, async () => {
+    const { project, halfWay } = makeGatedProject({ config: { gates: { plan: true, advisory: true } } });
+    project.plan("shop", ["[waits] make one", "make two"]);
+    await untilIdle(project);
+    await succeeds(project, "approve", "shop");
+    const dispatcher = await startDaemon(project);
+    await halfWay(dispatcher, "shop");
+    const file = join(project.home, "other.md");
+    writeFileSync(file, project.planText("shop").replace("make two", "make three"));
+    await succeeds(project, "edit", "shop", "--file", file);
+    await dispatcher.said("shop", /not approved as it is now: ending the run/);
+    await dispatcher.said("shop", /waits for your answer/);
+    assert.deepEqual(
+      project.processes().filter((one) => one.includes("test-agent")),
+      [],
+    );
+    await dispatcher.end();
+    assert.deepEqual(await gateStates(project), ["approved", "open"]);
+    project.remove();
+  });
+
+  it("that is taken back ends a worker of a plugin, too", thorough, async () => {
+    const { project } = makeGatedProject({
+      config: { gates: { plan: true, advisory: true } },
+      env: { BEHAVIOUR: "waits" },
+    });
+    mkdirSync(join(project.root, "plugins"));
+    const said = join(project.home, "said");
+    const code = `import { writeFileSync } from "node:fs";
+      const tell = (error) => writeFileSync(${JSON.stringify(said)}, String(error?.message));
+      export default () => ({ beforeTodo: (text, ctx) => ctx.runAgent("go", { stage: "worker" }).then(tell, tell).then(() => text) });`;
+    writeFileSync(join(project.root, "plugins", "eager.mjs"), code);
+    project.config({ plugins: { eager: { module: "./plugins/eager.mjs" } } });
+    project.plan("shop", ["make one"]);
+    await untilIdle(project);
+    await succeeds(project, "approve", "shop");
+    const dispatcher = await startDaemon(project);
+    await dispatcher.said("shop", /approved by/);
+    await appears(join(project.worktree("shop"), "half.txt"));
+    await succeeds(project, "withdraw", "shop");
+    await dispatcher.said("shop", /its approval was withdrawn: ending the run/);
+    await appears(said);
+    assert.match(readFileSync(said, "utf8"), /the agent was interrupted/);
+    await dispatcher.said("shop", /waits for your answer/);
+    await dispatcher.end();
+    assert.equal(project.record("shop").blocked, undefined);
+    project.remove();
+  });
 
   it("keeps an agent of a plugin from changing files", thorough, async () => {
     const project = makeProject({ config: { gates: { plan: true, advisory: true } } });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gateStates, killed, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
-import type { Project } from "../../testing/project.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 async function refused(project: Project, expected: RegExp, ...args: string[]): Promise<void> {
@@ -98,6 +98,27 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     assert.deepEqual(await gateStates(project), ["withdrawn", "open"]);
     assert.equal(project.record("shop").status, "active");
     await refused(project, /waits for an answer/, "merge", "shop");
+    project.remove();
+  });
+
+  it("is not merged by a plugin either, and the author of the comment is told why", async () => {
+    const project = makeProject({ config: { gates: { pr: true, advisory: true } } });
+    const code = `export default () => ({ onEvent(event, ctx) {
+      if (event.body === "/merge") { ctx.markEventHandled(); ctx.emitMerge(event.replyTo, "merge"); }
+    } });`;
+    writeFileSync(join(project.root, "prloom", "merger.mjs"), code);
+    project.config({ plugins: { merger: { module: "./prloom/merger.mjs" } } });
+    project.plan("shop", ["make one"]);
+    await untilIdle(project);
+    await succeeds(project, "comment", "shop", "/merge");
+    await untilIdle(project);
+    assert.equal(project.record("shop").status, "active");
+    assert.match(await lastPost(project), /waits for an answer \(gate \w+\)/);
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    await succeeds(project, "comment", "shop", "/merge");
+    await untilIdle(project);
+    assert.equal(project.record("shop").outcome, "merged");
     project.remove();
   });
 

@@ -59,7 +59,7 @@ const view = (changes: Partial<TurnView> = {}): TurnView => ({
   graph: GRAPH,
   node: "b",
   anchors: [],
-  wear: { drift: 0, outputs: [] },
+  wear: { drift: 0, outputs: [], stale: 0 },
   concerns: [],
   ...changes,
 });
@@ -112,14 +112,15 @@ NEXT: e "Clean up" [blocked]
     assert.match(renderTurn(view({ node: null })), /TASK: none is started/);
   });
 
-  test("warns of drift, of outputs of tasks that are over, and of chains that are broken", () => {
+  test("warns of drift, of outputs of tasks that are over, of stale anchors, and of chains that are broken", () => {
     const broken = makeGraph([
       makeWorkPlan({ id: "p", name: "P", status: "active", tasks: [node("x", "X", { dependsOn: ["gone"] })] }, 0),
     ]);
     const outputs = [{ node: "gone" }, { node: "gone" }, { node: "x" }];
-    const text = renderTurn(view({ graph: broken, node: "x", wear: { drift: 12, outputs } }));
+    const text = renderTurn(view({ graph: broken, node: "x", wear: { drift: 12, outputs, stale: 2 } }));
     assert.match(text, /DRIFT: 12 changing calls/);
     assert.match(text, /POISONING: high; 2 of 3 outputs/);
+    assert.match(text, /STALE: 2 anchors left out, older than 48 hours/);
     assert.match(text, /BROKEN CHAIN: "X" waits for "gone"/);
   });
 
@@ -140,12 +141,14 @@ NEXT: e "Clean up" [blocked]
           Array.from({ length: 20 }, (_, at) => long(`critical${at}`, "critical")),
           { now: NOW },
         ),
-        wear: { drift: 50, outputs: [] },
+        wear: { drift: 50, outputs: [], stale: 0 },
       }),
     );
     assert(crowded.length <= 1500);
     assert.match(crowded, /TASK: b/);
     assert.match(crowded, /DRIFT: 50/);
+    assert.match(crowded, /critical0 /);
+    assert.doesNotMatch(crowded, /NEXT: /);
   });
 });
 

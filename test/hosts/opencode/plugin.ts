@@ -9,6 +9,8 @@ export interface Plugin {
   readonly hooks: Hooks;
   readonly files: GovernedFiles;
   readonly aborted: string[];
+  /** What the program's log and the person were told. */
+  readonly noticed: string[];
   /** Judges a call and, where it is allowed, does `act` and tells the plugin that it ended; what the model is given. */
   call(tool: string, args: unknown, act?: () => void, session?: string): Promise<string>;
   facts(): readonly Readonly<Record<string, unknown>>[];
@@ -30,6 +32,7 @@ export async function pluginFor(
   process.env.PRLOOM_GOVERNANCE = files.folder;
   process.env.PRLOOM_FACTS = files.facts;
   const aborted: string[] = [];
+  const noticed: string[] = [];
   const client: OpenCodeClient = {
     session: {
       async get({ path: { id } }) {
@@ -41,6 +44,8 @@ export async function pluginFor(
       },
       update: async () => undefined,
     },
+    app: { log: async ({ body }) => noticed.push(`log ${body.level} ${body.message}`) },
+    tui: { showToast: async ({ body }) => noticed.push(`toast ${body.variant} ${body.message}`) },
   };
   const hooks = await server({ client });
   const call: Plugin["call"] = async (tool, args, act, session = "own") => {
@@ -60,5 +65,5 @@ export async function pluginFor(
     const lines = existsSync(files.facts) ? readFileSync(files.facts, "utf8").split("\n") : [];
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
   };
-  return { hooks, files, aborted, call, facts: read };
+  return { hooks, files, aborted, noticed, call, facts: read };
 }

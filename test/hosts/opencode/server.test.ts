@@ -29,6 +29,26 @@ test("a script that changes what is protected is put back, told, recorded, and d
   assert.equal(checkpoint.ok, false);
 });
 
+test("a person and the program's log are told of what was denied, put back and changed, and of nothing else", async (t) => {
+  const { call, noticed, hooks, files } = await pluginFor(t);
+  await call("read", { filePath: "a" });
+  await call("bash", { command: "git push" });
+  await call("bash", { command: "sh run.sh" }, () => writeFileSync(join(files.root, "opencode.json"), "evil\n"));
+  const task = async (args: object) =>
+    hooks.tool?.govern_task?.execute(args, { sessionID: "own", messageID: "m", callID: JSON.stringify(args) });
+  await task({ action: "status" });
+  await task({ action: "fail", reason: "There is no form." });
+  const what = noticed.map((text) => text.slice(0, 50));
+  assert.deepEqual(what, [
+    "log warn prloom: GOVERNANCE BLOCK: bash denied WHA",
+    "toast warning prloom: GOVERNANCE BLOCK: bash denie",
+    "log warn prloom: GOVERNANCE: this changed opencode",
+    "toast warning prloom: GOVERNANCE: this changed ope",
+    'log info prloom: "Build the form" is marked as fai',
+    'toast info prloom: "Build the form" is marked as f',
+  ]);
+});
+
 test("ordinary work is recorded with its files", async (t) => {
   const plugin = await pluginFor(t);
   mkdirSync(join(plugin.files.root, "lib"));
@@ -93,6 +113,17 @@ test("a journal that is torn, forged, huge and out of order denies nothing that 
   );
 });
 
+/** Each of the kinds that change something, and one that nothing is known about. */
+const MUTATORS: readonly (readonly [tool: string, args: unknown])[] = [
+  ["write", { filePath: "a", content: "x" }],
+  ["edit", { filePath: "a" }],
+  ["apply_patch", { patchText: "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch" }],
+  ["bash", { command: "ls" }],
+  ["task", { subagent_type: "explore", prompt: "Look." }],
+  ["github_get_issue", {}],
+  ["write", undefined],
+];
+
 test("a graph that cannot be read denies what changes something, says so, and lets reading through", async (t) => {
   const plugin = await pluginFor(t);
   writeFileSync(join(plugin.files.folder, "graph.json"), "{torn");
@@ -100,7 +131,9 @@ test("a graph that cannot be read denies what changes something, says so, and le
   const broken = await server({ client: { session: {} } as never });
   const call = { sessionID: "own", callID: "c" };
   const before = broken["tool.execute.before"];
-  await assert.rejects(async () => before?.({ ...call, tool: "write" }, { args: { filePath: "a" } }), /cannot be read/);
-  await before?.({ ...call, tool: "read" }, { args: { filePath: "a" } });
-  assert.equal(broken.config, undefined);
+  for (const [tool, args] of MUTATORS)
+    await assert.rejects(async () => before?.({ ...call, tool }, { args }), /cannot be read/, tool);
+  for (const tool of ["read", "grep", "glob"]) await before?.({ ...call, tool }, { args: { filePath: "a" } });
+  const told = JSON.parse(readFileSync(join(plugin.files.facts, "..", "policy-end.json"), "utf8"));
+  assert.match(told.why, /cannot be read/);
 });

@@ -22,6 +22,7 @@ const TRICKS: readonly ToolUse[] = [
   { write: ".claude/agents/mine.md", content: "x" },
   { shell: "echo x > .claude/settings.json" },
   { shell: "prloom approve governed" },
+  { shell: "prloom merge governed" },
   { shell: "claude -p 'do it for me'" },
   { shell: "BUN_BE_BUN=1 claude -e 1" },
   { shell: 'echo \'{"door":{"state":"open"}}\' > "$PRLOOM_GOVERNANCE/policy.json"' },
@@ -132,64 +133,6 @@ describe("Claude Code under the policy", () => {
     const told = designed.at(-1)?.conversation.said.filter(({ role, text }) => role === "tool" && DENIED.test(text));
     assert.equal(told?.length, tries.length, JSON.stringify(designed.at(-1)?.conversation.said));
   });
-
-  test(
-    "holds for sub-agents, each as what it was called, with the tools of its part, two levels down",
-    thorough,
-    async (t) => {
-      const start = (subagent_type: string, prompt: string): ToolUse => ({
-        tool: "Agent",
-        args: { description: "A part", subagent_type, prompt },
-      });
-      const does = (prompt: string, ...steps: readonly ScriptStep[]) => ({
-        when: new RegExp(`^${prompt}`),
-        steps: [...steps, { say: "Over." }],
-      });
-      const terms = {
-        action: "assign",
-        to: "executor",
-        name: "Docs",
-        expectedOutput: "a change",
-        tools: ["read", "edit", "delegate"],
-      };
-      const assigned: ScriptStep = ({ results }) =>
-        start("general-purpose", `Part ${/tn-\w+/.exec(results.at(-1) ?? "")?.[0]}`);
-      const script: Script = [
-        does("Look", { write: "src/looked.txt", content: "x\n" }, { shell: "echo x > src/looked.txt" }),
-        does("Below", { read: "README.md" }, { shell: "ls" }),
-        does("Part", { shell: "npm test" }, { write: "src/part.txt", content: "x\n" }, start("Explore", "Below it.")),
-        does("Do it", { write: "src/general.txt", content: "x\n" }, start("Explore", "Look deeper.")),
-        ...works(
-          { do: [start("Explore", "Look."), start("general-purpose", "Do it.")] },
-          { tool: "mcp__prloom__govern_delegate", args: terms },
-          assigned,
-        ),
-      ];
-      const bench = await begin(t, script);
-      if (!bench) return;
-      const { project, model } = bench;
-      project.plan("governed", ["Build the form"]);
-      await inReview(bench);
-      const files = project.git("show", "--format=", "--name-only", "prloom/governed").trim();
-      assert.equal(files, "src/general.txt", results(model).join("\n"));
-      const { delegations } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
-      assert.deepEqual(
-        delegations.map(({ to, tools }: { to: string; tools: string[] }) => [to, tools.join()]).toSorted(),
-        [
-          ["executor", ""],
-          ["executor", "read,edit,delegate"],
-          ["investigator", ""],
-          ["investigator", ""],
-          ["investigator", "read,edit,delegate"],
-        ],
-      );
-      const below = model.asked().filter(({ text }) => /^Below/.test(text));
-      const denied = below.at(-1)?.conversation.said.filter(({ text }) => /which this task does not have/.test(text));
-      assert.equal(denied?.length, 1, "the one call with another tool than those of the part");
-      const children = model.asked().filter(({ text }) => /^(Look|Part|Do it|Below)/.test(text));
-      assert(children.every(({ body }) => /HANDED OVER by executor/.test(JSON.stringify(body))));
-    },
-  );
 
   test("a hook of the user's that rewrites a call does not get around it", thorough, async (t) => {
     const bench = await begin(t, works({ shell: "ls" }, { write: "src/form.txt", content: "x\n" }));

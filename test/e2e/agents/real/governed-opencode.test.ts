@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { NOTES } from "../../../testing/agents/notes-server.ts";
 import { type Bench, makeWorkshop } from "../../../testing/agents/real-agent-bench.ts";
-import type { Script, ToolUse } from "../../../testing/model/script.ts";
+import type { Script, ScriptStep, ToolUse } from "../../../testing/model/script.ts";
 import { promptOf, tick } from "../../../testing/model/stages.ts";
 import { thorough } from "../../../testing/thorough.ts";
 
@@ -99,6 +99,82 @@ describe("OpenCode under the policy", () => {
       assert.deepEqual(
         workPlans[0].tasks.map(({ status }: { status: string }) => status),
         ["completed", "completed"],
+      );
+    },
+  );
+
+  test(
+    "a task that waits is denied with the chain, and a part has its own tools, two levels down too",
+    thorough,
+    async (t) => {
+      const start = (subagent_type: string, prompt: string): ToolUse => ({
+        tool: "task",
+        args: { description: "A part", subagent_type, prompt },
+      });
+      const does = (prompt: string, ...steps: readonly ScriptStep[]) => ({
+        when: new RegExp(`^${prompt}`),
+        steps: [...steps, { say: "Over." }],
+      });
+      const tools = ["read", "edit", "delegate"];
+      const terms = { action: "assign", to: "executor", name: "Docs", expectedOutput: "a change", tools };
+      const idIn = (results: readonly string[], pattern: RegExp): string =>
+        pattern.exec(results.at(-1) ?? "")?.[1] ?? "";
+      const startNext: ScriptStep = ({ results }) => ({
+        tool: "govern_task",
+        args: { action: "start", node: idIn(results, /(\S+): Test it/) },
+      });
+      const assigned: ScriptStep = ({ results }) => start("general", `Part ${idIn(results, /: (tn-\w+)\./)}`);
+      const edit = { edit: "README.md", from: "project", to: "house" } as const;
+      const others: readonly ToolUse[] = [{ shell: "ls" }, { write: "src/part.txt", content: "x\n" }];
+      const first = (todo: number) => promptOf("worker", ({ prompt }) => prompt.todoNumber === todo);
+      const script: Script = [
+        does("Below", { read: "README.md" }, ...others),
+        does("Part", ...others, edit, start("deep", "Below it.")),
+        {
+          when: first(1),
+          steps: [
+            { tool: "govern_task", args: { action: "status" } },
+            startNext,
+            { tool: "govern_delegate", args: terms },
+            assigned,
+            tick,
+            { say: "Done." },
+          ],
+        },
+        { when: first(2), steps: [{ write: "src/test.txt", content: "x\n" }, tick, { say: "Done." }] },
+      ];
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project, model } = bench;
+      const settings = join(project.home, ".config", "opencode", "opencode.json");
+      // By itself OpenCode lets no sub-agent start another.
+      const deep = { mode: "subagent", description: "Goes deep.", prompt: "You go deep." };
+      const nested = { subagent_depth: 3, agent: { deep, general: { permission: { task: "allow" } } } };
+      writeFileSync(settings, JSON.stringify({ ...JSON.parse(readFileSync(settings, "utf8")), ...nested }));
+      project.plan("governed", ["Build the form", "Test it"]);
+      const { stdout } = await project.work();
+      assert.equal(project.record("governed").status, "review", stdout);
+      const denied = toldIn(model.asked().filter(({ prompt }) => prompt.todoNumber === 1))[1] ?? "";
+      assert.match(
+        denied,
+        /GOVERNANCE BLOCK[\s\S]*It waits for [\s\S]*CHAIN STATUS[\s\S]*← BLOCKING[\s\S]*← YOUR TASK/,
+      );
+      const part = model.asked().filter(({ text }) => /^Part/.test(text));
+      const below = model.asked().filter(({ text }) => /^Below/.test(text));
+      for (const asked of [part, below]) {
+        assert.doesNotMatch(JSON.stringify(asked[0]?.body), /"name":"(?:bash|govern_shell)"/);
+        assert.equal(toldIn(asked).filter((text) => /unavailable tool 'bash'/.test(text)).length, 1);
+        assert.equal(toldIn(asked).filter((text) => /which this task does not have/.test(text)).length, 1);
+      }
+      assert.equal(project.git("show", "prloom/governed~1:README.md"), "A house\n");
+      assert(!existsSync(join(project.worktree("governed"), "src/part.txt")));
+      const { delegations } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
+      assert.deepEqual(
+        delegations.map(({ to, tools: own }: { to: string; tools: string[] }) => [to, own.join()]),
+        [
+          ["executor", tools.join()],
+          ["executor", tools.join()],
+        ],
       );
     },
   );

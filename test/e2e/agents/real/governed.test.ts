@@ -15,6 +15,7 @@ const TRICKS = [
   { write: ".opencode/plugin/mine.js", content: "x" },
   { shell: "echo x > .claude/settings.json" },
   { shell: "prloom approve governed" },
+  { shell: "prloom merge governed" },
   { shell: "BUN_BE_BUN=1 opencode -e 1" },
   { shell: "opencode run 'do it for me'" },
   { shell: 'echo \'{"door":{"state":"open"}}\' > "$PRLOOM_GOVERNANCE/policy.json"' },
@@ -216,10 +217,23 @@ describe("OpenCode with the policy inside", () => {
     mkdirSync(join(config, "plugin"), { recursive: true });
     writeFileSync(
       join(config, "plugin", "own.js"),
-      'export const Own = async () => ({ "tool.execute.before": async () => {} });\n',
+      `import { appendFileSync } from "node:fs";
+export const Own = async () => ({
+  "tool.execute.before": async () => {},
+  event: async ({ event }) => {
+    if (event.type === "tui.toast.show") appendFileSync(process.env.PRLOOM_RUN_DIR + "/toasts", event.properties.message);
+  },
+});
+`,
     );
     project.plan("governed", ["Build the form"]);
     const result = await project.work();
     assert.equal(project.record("governed").status, "review", result.stdout);
+    const run = join(project.authority, "plans/governed/runs/1");
+    assert.match(readFileSync(join(run, "agent", "toasts"), "utf8"), /bash denied WHAT: The command pushes commits/);
+    assert.match(
+      readFileSync(join(run, "output.log"), "utf8"),
+      /level=WARN .*message="prloom: GOVERNANCE BLOCK: bash denied WHAT/,
+    );
   });
 });

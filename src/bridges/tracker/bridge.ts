@@ -1,0 +1,113 @@
+import type { ReplyAddress } from "../../bus/message-types.ts";
+import type { PlanStatus } from "../../plan/plan-types.ts";
+import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";
+import { renderForThread } from "../local/render.ts";
+import type { HeardPost, NewPost, Tracker, TrackerAuthor } from "./port.ts";
+
+export interface TrackerBridgeOptions {
+  readonly tracker: Tracker;
+  /** The address name of its threads; a token is the name of a thread. */
+  readonly target: string;
+  /** In refusals. */
+  readonly name: string;
+}
+
+/** A bridge to the threads of a tracker: brings what people write to plans, and posts what prloom says. */
+export function trackerBridge<Config>(options: TrackerBridgeOptions): Bridge<Config, string> {
+  const { tracker, target } = options;
+  return {
+    targets: [target],
+    tracker,
+    events: (ctx, state) => hear(options, ctx, state),
+    actions: (_ctx, action) => say(options, action),
+    async delivered(_ctx, { id, target: { token } }) {
+      const found = token === undefined ? undefined : (await tracker.own(token, [id])).get(id);
+      return found ? { ref: found.ref } : false;
+    },
+  };
+}
+
+/** Posts an action in its thread, or edits what was posted with its key. */
+export async function say(
+  { tracker, name }: Pick<TrackerBridgeOptions, "tracker" | "name">,
+  { id, target: { token }, payload, ref }: OutgoingAction,
+): Promise<DeliveryResult> {
+  const refused = (error: string): DeliveryResult => ({ success: false, error, retryable: false });
+  if (token === undefined) return refused("the address has no thread (token)");
+  if (payload.type === "merge" || payload.type === "close_pr") return refused(`${name} cannot carry "${payload.type}"`);
+  const rendered = renderForThread(payload, name);
+  if ("refused" in rendered) return refused(rendered.refused);
+  const post: NewPost = { id, body: cut(rendered.text, tracker.maxLength) };
+  const edited = ref === undefined ? "gone" : await tracker.edit(token, ref, post);
+  return edited === "gone" ? tracker.post(token, post) : edited;
+}
+
+const CUT = "\n\n… (too long for this place: the rest is left out)";
+
+/** What has to be seen whole comes in posts that fit. */
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, Math.max(0, max - CUT.length)).toWellFormed()}${CUT}`;
+}
+
+async function hear(
+  options: TrackerBridgeOptions,
+  ctx: Pick<BridgeContext, "listPlans" | "log">,
+  state: string | undefined,
+): Promise<PollResult<string>> {
+  const { tracker } = options;
+  const plans = await plansByThread(options, ctx);
+  const { posts, next } = await tracker.since([...plans.keys()], state);
+  if (posts.length === 0) return { events: [], state: next };
+  const self = await tracker.self();
+  const events: BridgeEvent[] = [];
+  for (const post of posts) {
+    const plan = plans.get(post.thread);
+    if (plan !== undefined && post.own === undefined) events.push(await eventOf(options, { post, plan, self }));
+  }
+  return { events, state: next };
+}
+
+const OPEN: readonly PlanStatus[] = ["draft", "queued", "active", "triaging", "review"];
+
+async function plansByThread(
+  { tracker, target }: TrackerBridgeOptions,
+  ctx: Pick<BridgeContext, "listPlans">,
+): Promise<Map<string, string>> {
+  const plans = new Map<string, string>();
+  for (const { source, planId } of await ctx.listPlans({ status: OPEN })) {
+    const address: ReplyAddress | undefined = source && tracker.addressOf(source);
+    if (address?.target === target && address.token !== undefined) plans.set(address.token, planId);
+  }
+  return plans;
+}
+
+interface Heard {
+  readonly post: HeardPost;
+  readonly plan: string;
+  readonly self: TrackerAuthor;
+}
+
+async function eventOf({ tracker, target }: TrackerBridgeOptions, { post, plan, self }: Heard): Promise<BridgeEvent> {
+  const { author, ref, body, at, edited, thread } = post;
+  return {
+    id: `${target}-comment-${ref}`,
+    type: "comment",
+    severity: "info",
+    title: `Comment by ${author.login}`,
+    body,
+    replyTo: { target, token: thread },
+    // One that cannot be looked up fails the poll: nothing of it is taken, and it is asked again.
+    context: {
+      author: { ...author, permission: await tracker.permissionOf(author) },
+      ...{ edited, at },
+      ...(isSame(author, self) ? { ownLogin: author.login } : {}),
+    },
+    plan,
+  };
+}
+
+/** Logins change hands; where there are ids, these count. */
+function isSame(author: TrackerAuthor, self: TrackerAuthor): boolean {
+  if (author.id !== undefined && self.id !== undefined) return author.id === self.id;
+  return author.login.toLowerCase() === self.login.toLowerCase();
+}

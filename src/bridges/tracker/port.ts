@@ -1,0 +1,77 @@
+import type { AuthorPermission } from "../../bus/author.ts";
+import type { ReplyAddress } from "../../bus/message-types.ts";
+import type { PlanSource } from "../../plan/plan-types.ts";
+
+type Awaitable<T> = T | Promise<T>;
+
+/** A person or program that writes to a tracker. */
+export interface TrackerAuthor {
+  readonly login: string;
+  /** What does not change when the login does, where the tracker has such a thing. */
+  readonly id?: string | undefined;
+  readonly bot?: boolean | undefined;
+}
+
+/** One comment as the tracker shows it now. */
+export interface TrackerPost {
+  /** What the tracker calls it. */
+  readonly ref: string;
+  readonly author: TrackerAuthor;
+  /** Without what the tracker's own code adds, so that it finds the post again. */
+  readonly body: string;
+  /** When it was written, by the tracker's clock. */
+  readonly at: string;
+  readonly edited: boolean;
+  /** The id that it was posted with; only of posts of ours. */
+  readonly own?: string | undefined;
+}
+
+/** A comment that is new in a thread. */
+export interface HeardPost extends TrackerPost {
+  readonly thread: string;
+}
+
+/** The tracker was not reached (`retryable`), or refused. A throw says that it is not known what happened. */
+export interface TrackerFailure {
+  readonly success: false;
+  readonly error: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+}
+
+export type Posted = { readonly success: true; readonly ref: string } | TrackerFailure;
+
+/** What is to be said in a thread; `id` is found again in what the tracker shows. */
+export interface NewPost {
+  readonly id: string;
+  readonly body: string;
+}
+
+export interface HeardPosts {
+  readonly posts: readonly HeardPost[];
+  /** Where to go on; opaque. */
+  readonly next: string;
+}
+
+/**
+ * A place where plans are talked about, as an issue tracker or the local thread. A thread is named by a string: the
+ * token of an address. Whatever throws or fails is tried again by the caller.
+ */
+export interface Tracker {
+  /** How many characters a post may have. */
+  readonly maxLength: number;
+  /** Where the plan of a source is talked about; undefined for sources of others. */
+  addressOf(source: PlanSource): ReplyAddress | undefined;
+  /** The author that we post as. */
+  self(): Awaitable<TrackerAuthor>;
+  /** What an author may do with the repository; throws where that cannot be found out now. */
+  permissionOf(author: TrackerAuthor): Awaitable<AuthorPermission>;
+  /** Adds a comment. Asked again with the same id only after `own` did not find it. */
+  post(thread: string, post: NewPost): Awaitable<Posted>;
+  /** Changes a comment of ours; `gone`: it was deleted. */
+  edit(thread: string, ref: string, post: NewPost): Awaitable<Posted | "gone">;
+  /** What became of posts of ours: by their ids, as they are shown now. What is not there was deleted. */
+  own(thread: string, ids: readonly string[]): Awaitable<ReadonlyMap<string, TrackerPost>>;
+  /** Comments in these threads since an earlier `next`, oldest first. Without one: none, and where they end now. */
+  since(threads: readonly string[], next: string | undefined): Awaitable<HeardPosts>;
+}

@@ -1,0 +1,32 @@
+import type { Config } from "../../config/config.ts";
+import { requireEnforcedGates } from "../../dispatcher/gates/enforced.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import type { Call } from "../output.ts";
+
+export interface GateWishes {
+  readonly yes?: boolean;
+  readonly gates?: boolean;
+}
+
+/** Whether plans are to wait for a person. Asked only at a terminal, and only where something keeps the agent from writing before. */
+export async function chooseGates(call: Call, wishes: GateWishes, config: Config): Promise<boolean> {
+  if (wishes.gates !== undefined) return wishes.gates;
+  if (wishes.yes || !call.output.terminal || !process.stdin.isTTY) return false;
+  if ((await whyNotEnforced(config)) !== undefined) return false;
+  const { confirm, isCancel } = await import("@clack/prompts");
+  const message = "Should each plan wait for your approval before it is implemented?";
+  const answer = await confirm({ message, initialValue: false });
+  if (isCancel(answer)) throw new PrloomError("usage", "Nothing was written.", "`prloom init --yes` asks nothing.");
+  return answer;
+}
+
+/** What a start would say to gates with this config; undefined if it would take them. */
+export async function whyNotEnforced(config: Config): Promise<PrloomError | undefined> {
+  try {
+    await requireEnforcedGates({ ...config, gates: { ...config.gates, plan: true } });
+    return undefined;
+  } catch (error) {
+    if (error instanceof PrloomError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import { callBridge } from "../../bridges/call-bridge.ts";
+import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
+import { deliveryHandler } from "../../bridges/outbox/deliver.ts";
+import type { Tracker, TrackerPost } from "../../bridges/tracker/port.ts";
+import type { ReplyAddress } from "../../bus/types.ts";
+import { type GateRecord, isShown, postsOf } from "../../gate/gate-record.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Records } from "../records.ts";
+import type { Gated } from "./gate-store.ts";
+import { putGates } from "./plan-gate.ts";
+
+/** Where a plan is talked about: where it came from if a bridge knows that place, else in its local thread. */
+export function threadOf(
+  { extensions }: Extended,
+  { id, source }: PlanRecord,
+): { readonly address: ReplyAddress; readonly maxLength: number } {
+  for (const { bridge } of source ? extensions.registry.all : []) {
+    const address = source && bridge.tracker?.addressOf(source);
+    if (address && bridge.tracker) return { address, maxLength: bridge.tracker.maxLength };
+  }
+  return { address: { target: LOCAL_TARGET, token: id }, maxLength: Number.MAX_SAFE_INTEGER };
+}
+
+/** What became of the posts of a gate that is not shown yet. `dead`: one of them cannot be posted. */
+export type Posting =
+  | { readonly kind: "under-way"; readonly target: string }
+  | { readonly kind: "posted" }
+  | { readonly kind: "dead"; readonly reason: string };
+
+/** Undefined when there is nothing to wait for. */
+export function postingOf(loom: Buses, gate: GateRecord): Posting | undefined {
+  if (gate.state !== "open" || gate.told !== "open" || isShown(gate)) return undefined;
+  const bus = loom.bus(gate.planId);
+  const fates = postsOf(gate).map(({ id }) => ({ id, fate: bus.actionFate(id) }));
+  const dead = fates.find(({ fate }) => fate === "dead");
+  if (dead) {
+    const letter = bus.deadLetters().find(({ record, follows }) => record === dead.id && !follows);
+    return { kind: "dead", reason: letter?.reason ?? "it was given up" };
+  }
+  if (fates.every(({ fate }) => fate === "done")) return { kind: "posted" };
+  return { kind: "under-way", target: gate.thread?.target ?? LOCAL_TARGET };
+}
+
+/** Whether a plugin sent posts elsewhere, or said them itself. */
+export function isRedirected(loom: Buses & Extended, gate: GateRecord): boolean {
+  const bridge = loom.extensions.registry.byTarget(gate.thread?.target ?? LOCAL_TARGET);
+  const bus = loom.bus(gate.planId);
+  return postsOf(gate).some(({ id }) => !bridge || bus.handlerStatus(id, deliveryHandler(bridge.name)) !== "settled");
+}
+
+/** How the posts of a gate look now, where they were posted. `at`: when the last one was, by the clock of that place. */
+export type Posts =
+  | { readonly kind: "intact"; readonly at: number }
+  /** `what` ends a sentence. */
+  | { readonly kind: "changed"; readonly what: string }
+  | { readonly kind: "unreadable"; readonly why: string };
+
+/** Reads the posts of a gate again; undefined where they cannot be read at all. */
+export async function readPosts(loom: Extended, gate: GateRecord): Promise<Posts | undefined> {
+  const { thread, planId, redirected } = gate;
+  const loaded = thread && loom.extensions.registry.byTarget(thread.target);
+  const tracker = loaded?.bridge.tracker;
+  if (!loaded || !tracker || thread.token === undefined || redirected) return undefined;
+  const called = await callBridge(loom.bridgeServices, {
+    loaded,
+    planId,
+    label: `read:${loaded.name}`,
+    call: () => ownPosts(tracker, thread.token ?? "", gate),
+  });
+  if (called.kind !== "returned") return { kind: "unreadable", why: called.error };
+  return comparePosts(gate, called.value as ReadonlyMap<string, TrackerPost>);
+}
+
+async function ownPosts(tracker: Tracker, thread: string, gate: GateRecord): Promise<ReadonlyMap<string, TrackerPost>> {
+  return tracker.own(
+    thread,
+    postsOf(gate).map(({ id }) => id),
+  );
+}
+
+/** Whether what is there to be read is what was shown. */
+export function comparePosts(gate: GateRecord, found: ReadonlyMap<string, TrackerPost>): Posts {
+  const posts = postsOf(gate);
+  const name = (index: number): string =>
+    posts.length === 1 ? `the post of gate ${gate.gateId}` : `part ${index + 1} of the post of gate ${gate.gateId}`;
+  let at = 0;
+  for (const [index, { id, body }] of posts.entries()) {
+    const post = found.get(id);
+    if (!post) return { kind: "changed", what: `${name(index)} is gone` };
+    if (post.edited || !isSameText(post.body, body)) return { kind: "changed", what: `${name(index)} was edited` };
+    at = Math.max(at, Date.parse(post.at));
+  }
+  return { kind: "intact", at };
+}
+
+/** Trackers change the ends of lines, and what is empty at the end. */
+function isSameText(one: string, other: string): boolean {
+  const plain = (text: string): string => text.replace(/\r\n?/g, "\n").trimEnd();
+  return plain(one) === plain(other);
+}
+
+/** Why the next gate shows the same again, if that is because of the posts of this one. */
+export function replacedFor(before: GateRecord | undefined): string | undefined {
+  return before?.state === "revised" && before.via === "prloom" ? before.comment : undefined;
+}
+
+/** What can be read there is not what was shown, so no answer can be for it: the plan is shown again, and says why. */
+export function showAgain(loom: Records & Gated, gate: GateRecord, why: string): void {
+  const decidedAt = isoTime(loom.clock.now());
+  const over = { state: "revised", told: "revised", via: "prloom", decidedBy: "prloom" } as const;
+  putGates(loom, gate.planId, [{ ...gate, ...over, decidedAt, comment: why }]);
+}

@@ -1,0 +1,12 @@
+import { quietly } from "../within.ts";
+import type { OpenCodeClient } from "./types.ts";
+
+const MAX_SHOWN = 300;
+
+/** Tells a person who watches the program, and its log, what the rules did. Nothing waits for it, and nothing depends on it. */
+export function notify(client: OpenCodeClient, text: string, level: "warn" | "info"): void {
+  const message = `prloom: ${text}`.replace(/\s+/g, " ").slice(0, MAX_SHOWN);
+  const variant = level === "warn" ? "warning" : "info";
+  void quietly(() => client.app?.log?.({ body: { service: "prloom", level, message } }));
+  void quietly(() => client.tui?.showToast?.({ body: { title: "prloom", message, variant } }));
+}

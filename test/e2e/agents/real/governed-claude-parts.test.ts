@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { makeWorkshop } from "../../../testing/agents/real-agent-bench.ts";
+import type { Script, ScriptStep, ToolUse } from "../../../testing/model/script.ts";
+import { promptOf, tick } from "../../../testing/model/stages.ts";
+import { thorough } from "../../../testing/thorough.ts";
+
+const DONE: readonly ScriptStep[] = [tick, { say: "Done." }];
+
+describe("tasks and their parts in Claude Code", () => {
+  const workshop = makeWorkshop({ program: "claude", config: { adapter: "claude" }, startSeconds: 5 });
+  after(() => workshop.close());
+
+  test(
+    "a task that waits is denied with the chain, and each sub-agent has what it was called and its part, two levels down",
+    thorough,
+    async (t) => {
+      const start = (subagent_type: string, prompt: string): ToolUse => ({
+        tool: "Agent",
+        args: { description: "A part", subagent_type, prompt },
+      });
+      const does = (prompt: string, ...steps: readonly ScriptStep[]) => ({
+        when: new RegExp(`^${prompt}`),
+        steps: [...steps, { say: "Over." }],
+      });
+      const terms = {
+        action: "assign",
+        to: "executor",
+        name: "Docs",
+        expectedOutput: "a change",
+        tools: ["read", "edit", "delegate"],
+      };
+      const assigned: ScriptStep = ({ results }) =>
+        start("general-purpose", `Part ${/tn-\w+/.exec(results.at(-1) ?? "")?.[0]}`);
+      const first = (todo: number) => promptOf("worker", ({ prompt }) => prompt.todoNumber === todo);
+      const startNext: ScriptStep = ({ results }) => ({
+        tool: "mcp__prloom__govern_task",
+        args: { action: "start", node: /(\S+): Test it/.exec(results.at(-1) ?? "")?.[1] },
+      });
+      const script: Script = [
+        does("Look", { write: "src/looked.txt", content: "x\n" }, { shell: "echo x > src/looked.txt" }),
+        does("Below", { read: "README.md" }, { shell: "ls" }),
+        does("Part", { shell: "npm test" }, { write: "src/part.txt", content: "x\n" }, start("Explore", "Below it.")),
+        does("Do it", { write: "src/general.txt", content: "x\n" }, start("Explore", "Look deeper.")),
+        {
+          when: first(1),
+          steps: [
+            { tool: "mcp__prloom__govern_task", args: { action: "status" } },
+            startNext,
+            { do: [start("Explore", "Look."), start("general-purpose", "Do it.")] },
+            { tool: "mcp__prloom__govern_delegate", args: terms },
+            assigned,
+            ...DONE,
+          ],
+        },
+        { when: first(2), steps: [{ write: "src/test.txt", content: "x\n" }, ...DONE] },
+      ];
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project, model } = bench;
+      project.plan("governed", ["Build the form", "Test it"]);
+      const { stdout } = await project.work();
+      assert.equal(project.record("governed").status, "review", stdout);
+      const said = model.asked().findLast(({ prompt }) => prompt.todoNumber === 1)?.conversation.said ?? [];
+      const [, denied = ""] = said.flatMap(({ role, text }) => (role === "tool" ? [text] : []));
+      assert.match(
+        denied,
+        /GOVERNANCE BLOCK[\s\S]*It waits for [\s\S]*CHAIN STATUS[\s\S]*← BLOCKING[\s\S]*← YOUR TASK/,
+      );
+      const files = project.git("show", "--format=", "--name-only", "prloom/governed~1").trim();
+      assert.equal(files, "src/general.txt", JSON.stringify(said));
+      const { delegations } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
+      assert.deepEqual(
+        delegations.map(({ to, tools }: { to: string; tools: string[] }) => [to, tools.join()]).toSorted(),
+        [
+          ["executor", ""],
+          ["executor", "read,edit,delegate"],
+          ["investigator", ""],
+          ["investigator", ""],
+          ["investigator", "read,edit,delegate"],
+        ],
+      );
+      const below = model.asked().filter(({ text }) => /^Below/.test(text));
+      const refused = below.at(-1)?.conversation.said.filter(({ text }) => /which this task does not have/.test(text));
+      assert.equal(refused?.length, 1, "the one call with another tool than those of the part");
+      const children = model.asked().filter(({ text }) => /^(Look|Part|Do it|Below)/.test(text));
+      assert(children.every(({ body }) => /HANDED OVER by executor/.test(JSON.stringify(body))));
+    },
+  );
+});

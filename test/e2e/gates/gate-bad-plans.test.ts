@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { gateStates, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
+import { makeProject } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
+
+describe("at a gate", { concurrency: 2 }, () => {
+  it(
+    "a plan whose file is deleted is blocked, opens no door, and goes on when it is written again",
+    thorough,
+    async () => {
+      const project = await waitingAtGate();
+      const text = project.planText("shop");
+      rmSync(join(project.authority, "plans", "shop", "plan.md"));
+      await untilIdle(project);
+      assert.match(project.record("shop").blocked?.reason ?? "", /plan\.md is missing/);
+      const { code } = await project.cli(["approve", "shop"]);
+      assert.notEqual(code, 0, "there is nothing to approve");
+      await untilIdle(project);
+      assert.equal(project.record("shop").runs, 0);
+      const file = join(project.home, "again.md");
+      writeFileSync(file, text);
+      await succeeds(project, "edit", "shop", "--file", file);
+      await succeeds(project, "unblock", "shop");
+      await untilIdle(project);
+      assert.equal((await showPlan(project)).phase, "plan_gate");
+      project.remove();
+    },
+  );
+
+  it("a plan of 300,000 characters is shown whole", thorough, async () => {
+    const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
+    const words = `${"These are many words about a shop. ".repeat(8600)}THE END`;
+    project.planFile("shop", `## Title\n\nA shop\n\n## Objective\n\n${words}\n\n## TODO\n\n- [ ] make one\n`);
+    await untilIdle(project);
+    const { phase, gates } = await showPlan(project);
+    assert.equal(phase, "plan_gate");
+    assert.ok((gates[0]?.shown.length ?? 0) > 300_000);
+    assert.match(gates[0]?.shown ?? "", /THE END/);
+    await succeeds(project, "approve", "shop");
+    assert.deepEqual(await gateStates(project), ["approved"]);
+    project.remove();
+  });
+});

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { partsOf } from "../../src/gate/parts.ts";
+import { gatePost } from "../../src/gate/shown.ts";
+
+const GATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+function post(text: string): string {
+  return gatePost({ planId: "shop", gateId: GATE, digest: "d".repeat(64), text, isFirst: true, isAdvisory: false });
+}
+
+/** What a person reads who reads all parts: without their numbers, and without the fences between them. */
+function read(parts: readonly string[]): string {
+  const bodies = parts.map((part) => part.replace(/^\*\*Part .*\n\n/, ""));
+  return bodies.join("\n").replace(/\n(`{3,})\n\1[a-z]*\n/g, "\n");
+}
+
+test("what fits is one post, as it is", () => {
+  const whole = post("## TODO\n\n- [ ] make one\n");
+  assert.deepEqual(partsOf(whole, GATE, whole.length), [whole]);
+});
+
+for (const [what, limit] of [
+  [100_000, 65_000],
+  [300_000, 65_000],
+  [20_000, 1000],
+] as const)
+  test(`${what} characters at ${limit} a post: every line is there, in order, in its code block`, () => {
+    const lines = Array.from({ length: what / 50 }, (_, line) => `- [ ] ${String(line).padEnd(43, ".")}`);
+    const whole = post(`## TODO\n\n${lines.join("\n")}\n`);
+    const parts = partsOf(whole, GATE, limit);
+    assert.ok(parts.length > 1);
+    for (const [index, part] of parts.entries()) {
+      assert.ok(part.length <= limit, `part ${index + 1} has ${part.length}`);
+      assert.match(part, new RegExp(`^\\*\\*Part ${index + 1} of ${parts.length}\\*\\* \\(gate ${GATE}\\)\\n\\n`));
+      assert.equal(part.match(/^`{3,}/gm)?.length ?? 0, 2, "a code block is closed where it was opened");
+    }
+    assert.equal(read(parts), whole);
+    assert.match(parts.at(-1) ?? "", /prloom approve shop/);
+  });
+
+test("a line that never fits is broken between characters, and nothing of it is lost", () => {
+  const whole = post(`## Goal\n\n${"😀".repeat(3000)}\n`);
+  const parts = partsOf(whole, GATE, 1001);
+  assert.equal(read(parts).replaceAll("\n", ""), whole.replaceAll("\n", ""));
+  assert.ok(parts.every((part) => part.isWellFormed() && part.length <= 1001));
+});
