@@ -121,6 +121,27 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.match(prompt, /brought onto main, and an agent resolved its conflict in work\.txt:\n\nc\n[\s\S]*\n\+c\n/);
   });
 
+  test("a review of the whole branch holds on where no patch changed, else it is made again", thorough, async () => {
+    const project = fresh({ config: { review: "end" } });
+    const onMain = (name: string) => {
+      writeFileSync(join(project.root, name), "of a person\n");
+      project.git("add", "--", name);
+      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", name);
+    };
+    project.plan("one", ["a"]);
+    await project.work();
+    onMain("elsewhere.txt");
+    await project.cli(["rebase", "one"]);
+    assert.equal((await project.work()).code, 0);
+    const kept = project.record("one");
+    assert.deepEqual([kept.runs, kept.status, kept.reviewedEnd?.head], [2, "review", tip(project, "one")]);
+    onMain("work.txt");
+    await project.cli(["rebase", "one"]);
+    assert.equal((await project.work()).code, 0);
+    const again = project.record("one");
+    assert.deepEqual([again.runs, again.status, again.reviewedEnd?.head], [4, "review", tip(project, "one")]);
+  });
+
   test("a reset calls it off, a deleted plan keeps its whole branch", thorough, async () => {
     const project = await conflicting({ env: { RESOLVE: "waits" } });
     const before = tip(project, "second");
