@@ -17,6 +17,7 @@ import { endPlan } from "../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
+import { hasUncommitted } from "../worktree/set-aside.ts";
 import { removeMerged } from "./finish.ts";
 import { refuseUnapproved } from "./unapproved.ts";
 export interface MergeResult {
@@ -27,6 +28,10 @@ export interface MergeResult {
   readonly undelivered: readonly Undelivered[];
   /** Why its worktree and branch are still there, though they were to go. */
   readonly left?: readonly string[];
+  /** The patch that has what was in no commit. */
+  readonly kept?: string;
+  /** Its worktree, which has something that is in no commit and so was not merged. */
+  readonly uncommitted?: string;
 }
 
 type Merging = CommandRunning & Gated & Buses & Publishing & Waking;
@@ -86,10 +91,18 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
   updateRecord(loom, id, (now) =>
     now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
   );
-  const undelivered = endPlan(loom, requireRecord(loom, id), "merged");
-  const left = options.deleteBranch ? await removeMerged(loom, requireRecord(loom, id)) : [];
+  const undelivered = endPlan(loom, requireRecord(loom, id), { outcome: "merged" });
+  const after = requireRecord(loom, id);
+  const { left, kept } = options.deleteBranch ? await removeMerged(loom, after) : { left: [], kept: undefined };
+  // Only told: a worktree that cannot be looked at is not what was merged.
+  const uncommitted = !options.deleteBranch && (await hasUncommitted(loom, after).catch(() => false));
   const sha = outcome.kind === "merged" ? { sha: outcome.sha } : {};
-  return { ...sha, base: baseBranch, method, undelivered, ...(left.length > 0 ? { left } : {}) };
+  return {
+    ...{ ...sha, base: baseBranch, method, undelivered },
+    ...(left.length > 0 ? { left } : {}),
+    ...(kept === undefined ? {} : { kept }),
+    ...(uncommitted && after.worktree !== undefined ? { uncommitted: after.worktree } : {}),
+  };
 }
 
 /** A squash is one commit in place of those of its TODOs, so it says what they were. */

@@ -84,7 +84,7 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   finish: (loom, { record }) => beginFinish(loom, record),
   "mark-ready": (loom, { record }) => finishPlan(loom, record),
   reopen: (loom, { record }) => changeStatus(loom, record.id, "todos-added"),
-  "end-plan": (loom, { record }, { outcome }) => endPlan(loom, record, outcome),
+  "end-plan": (loom, { record }, { outcome }) => endPlan(loom, record, { outcome, isFound: true }),
   "clean-worktree": (loom, { record }) => cleanWorktree(loom, record),
 };
 

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
-import { branchTip } from "../../git/repository.ts";
+import { branchTip, gitAt } from "../../git/repository.ts";
 import { readmitWorktree } from "../../git/worktree/readmit.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { resetTo, savePartial } from "../../git/worktree/reset.ts";
@@ -78,23 +78,44 @@ export async function takeBack(
   return existsSync(patch) ? patch : undefined;
 }
 
-/** What lies in a worktree that is about to be removed, and is in no commit, is kept as a patch in the plan's home. */
-export async function keepBeforeRemoval(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
+/** Whether the worktree holds what is in no commit: a person may have left it there. */
+export async function hasUncommitted(loom: Located & Configured, record: PlanRecord): Promise<boolean> {
+  const { worktreeReady, worktreeName, branch = "" } = record;
+  const head = await branchTip(loom.repo, branch);
+  if (!worktreeReady || worktreeName === undefined || head === undefined) return false;
+  if (worktreeHealth(worktreeOf(loom, record)) !== "ok") return false;
+  const { tree } = await keepNow(loom, record, head);
+  return tree !== (await gitAt(loom.repo, ["rev-parse", "--verify", `${head}^{tree}`])).stdout.trim();
+}
+
+/**
+ * What lies in a worktree that is about to be removed, and is in no commit, is kept as a patch in the plan's home. Returns the
+ * patch, if there was anything.
+ */
+export async function keepBeforeRemoval(
+  loom: Located & Configured & Reporting,
+  record: PlanRecord,
+): Promise<string | undefined> {
   const worktree = worktreeOf(loom, record);
   const { worktreeReady, worktreeName } = record;
-  if (!worktreeReady || worktreeName === undefined) return;
+  if (!worktreeReady || worktreeName === undefined) return undefined;
+  let kept: string | undefined;
   const { home } = homeOf(loom.paths, record.id);
   const patchFile = join(home, `${freeId("left", (name) => existsSync(join(home, `${name}.patch`)))}.patch`);
   const tell = (text: string): void => loom.report({ planId: record.id, level: "warn", text });
   try {
     await readmitWorktree(loom.repo, worktree, record.branch ?? "");
-    if (worktreeHealth(worktree) !== "ok") return;
+    if (worktreeHealth(worktree) !== "ok") return undefined;
     const isAny = await savePartial(worktree, { baseSha: "HEAD", patchFile, leaveOut: leftOut(loom, record) });
-    if (isAny) tell(`its worktree held changes that are in no commit; kept in ${patchFile}`);
+    if (isAny) {
+      kept = patchFile;
+      tell(`its worktree held changes that are in no commit; kept in ${patchFile}`);
+    }
   } catch (error) {
     tell(`what its worktree held beyond its commits could not be kept: ${messageOf(error)}`);
   }
   crashPoint("worktree:kept");
+  return kept;
 }
 
 /** What the worktree was before an agent of a plugin, or a check of a merge, came; it is there until the worktree is put back. */
