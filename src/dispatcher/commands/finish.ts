@@ -42,6 +42,9 @@ export async function deletePlan(
   crashPoint("delete:marked");
   await loom.occupancy.quiesce(id);
   const { left, kept } = await removeRest(loom, requireDeleted(loom, record));
+  // In the middle of a rebase the branch is not whole.
+  const { rebase, branch } = requireDeleted(loom, record);
+  if (rebase) await gitAt(loom.repo, ["update-ref", `refs/heads/${branch}`, rebase.from]);
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
   loom.report({ planId: id, level: "info", text: "deleted" });

@@ -5,8 +5,10 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { counted } from "../../kernel/words.ts";
 import { titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { checkMerge } from "../acceptance/check-merge.ts";
 import type { Buses } from "../buses/buses.ts";
-import type { Publishing, Reporting, Waking } from "../capabilities.ts";
+import type { Publishing, Waking } from "../capabilities.ts";
+import type { CommandRunning } from "../enclosure/command-run.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { gateOf } from "../gates/plan-gate.ts";
 import type { Undelivered } from "../messages/messages.ts";
@@ -14,7 +16,6 @@ import type { Located } from "../paths.ts";
 import { endPlan } from "../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import type { Configured } from "../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { hasUncommitted } from "../worktree/set-aside.ts";
 import { removeMerged } from "./finish.ts";
@@ -33,7 +34,7 @@ export interface MergeResult {
   readonly uncommitted?: string;
 }
 
-type Merging = Located & Configured & Records & Gated & Buses & Publishing & AtWork & Reporting & Waking;
+type Merging = CommandRunning & Gated & Buses & Publishing & Waking;
 
 interface MergeOptions {
   readonly force: boolean;
@@ -82,6 +83,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       loom.store.sync();
     },
     allowRepositories: force,
+    ...(force ? {} : { check: (sha) => checkMerge(loom, record, sha) }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
@@ -120,7 +122,7 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
       return new PrloomError(
         "merge-conflict",
         `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
-        `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`), resolve the conflicts, then run \`prloom merge ${id}\` again.`,
+        `\`prloom rebase ${id}\` lets an agent resolve it; or do it yourself (\`git -C ${worktree} rebase ${baseBranch}\`). Then run \`prloom merge ${id}\` again.`,
       );
     case "checkout-in-the-way":
       return new PrloomError(
@@ -145,11 +147,12 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
       `${id} is done already (${record.outcome}).`,
       "There is nothing to merge; `prloom clean` removes its worktree.",
     );
-  if (status !== "review" || loom.occupancy.agentIn(id) || record.current || record.side) {
+  const isUnderWay = record.current !== undefined || record.side !== undefined || record.rebase !== undefined;
+  if (status !== "review" || loom.occupancy.agentIn(id) || isUnderWay) {
     const hint = record.blocked
       ? `\`prloom show ${id}\` tells what blocks it; what is committed so far is on branch ${record.branch}, for \`git merge\`.`
       : `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
-    const at = record.current || record.side ? "being worked on" : status;
+    const at = isUnderWay ? "being worked on" : status;
     throw new PrloomError("plan-state", `${id} is ${record.blocked ? "blocked" : at}, not in review.`, hint);
   }
 }

@@ -118,25 +118,28 @@ export async function keepBeforeRemoval(
   return kept;
 }
 
-/** What the worktree was before an agent of a plugin came; it is there until the worktree is put back. */
+/** What the worktree was before an agent of a plugin, or a check of a merge, came; it is there until the worktree is put back. */
 const KEPT = "kept.json";
 const keptSchema = z.object({
   tree: z.string(),
   branch: z.string(),
   head: z.string(),
   leaveOut: z.array(z.string()),
+  by: z.string().optional(),
 });
 
 /** What the agent of a plugin, whose files are in `runDir`, found in the worktree. */
 export interface Visited {
   readonly runDir: string;
   readonly kept: KeptTree;
+  /** Who came, if it was not an agent of a plugin: what it changed is nothing that a person would miss. */
+  readonly by?: string | undefined;
 }
 
 /** Writes down what is to be put back, before the agent comes. */
-export function noteVisit({ runDir, kept }: Visited): void {
+export function noteVisit({ runDir, kept, by }: Visited): void {
   ensureDir(runDir);
-  writeFileAtomic(join(runDir, KEPT), JSON.stringify(kept));
+  writeFileAtomic(join(runDir, KEPT), JSON.stringify({ ...kept, by }));
   crashPoint("hook-agent:kept");
 }
 
@@ -144,12 +147,12 @@ export function noteVisit({ runDir, kept }: Visited): void {
 export async function endVisit(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
-  { runDir, kept }: Visited,
+  { runDir, kept, by }: Visited,
 ): Promise<void> {
   const patch = join(runDir, "aside.patch");
   const isChanged = await restoreTree(worktreeOf(loom, record), kept, patch).catch((error: unknown) => {
     blockPlan(loom, record.id, {
-      reason: `What a plugin's agent changed in ${record.worktree} could not be put back: ${messageOf(error)}`,
+      reason: `What ${by ?? "a plugin's agent"} changed in ${record.worktree} could not be put back: ${messageOf(error)}`,
       hint: `Look there (\`git -C ${record.worktree} status\`), then run \`prloom unblock ${record.id}\`.`,
       cause: "step",
     });
@@ -157,7 +160,7 @@ export async function endVisit(
   });
   crashPoint("hook-agent:restored");
   rmSync(join(runDir, KEPT), { force: true });
-  if (isChanged)
+  if (isChanged && by === undefined)
     loom.report({ planId: record.id, level: "warn", text: `a plugin's agent changed files; put aside in ${patch}` });
 }
 
@@ -182,17 +185,17 @@ async function endInterrupted(
   record: PlanRecord,
   runDir: string,
 ): Promise<void> {
-  const kept = readKept(join(runDir, KEPT), record);
+  const { by, ...kept } = readKept(join(runDir, KEPT), record);
   const isThere = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) === "ok";
   if (isThere && (await branchTip(loom.repo, kept.branch)) === kept.head)
-    return endVisit(loom, record, { runDir, kept });
+    return endVisit(loom, record, { runDir, kept, by });
   rmSync(join(runDir, KEPT), { force: true });
   if (!isThere) return;
   const text = `${kept.branch} moved since a plugin's agent was interrupted; what that left in ${record.worktree} stays there`;
   loom.report({ planId: record.id, level: "warn", text });
 }
 
-function readKept(file: string, { id, worktree }: PlanRecord): KeptTree {
+function readKept(file: string, { id, worktree }: PlanRecord): z.infer<typeof keptSchema> {
   try {
     return keptSchema.parse(JSON.parse(readTextIfExists(file) ?? ""));
   } catch (error) {
