@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { dirname } from "node:path";
-import { renderTable } from "../../src/cli/render/table.ts";
+import { renderTable } from "../../src/cli/render/tables/table.ts";
 import type { Also, Budget, Result, Sizes } from "./result.ts";
 
 const COLUMNS = [

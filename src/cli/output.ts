@@ -1,6 +1,6 @@
 import { type Paint, paintFor } from "./render/colour.ts";
 import { jsonText } from "./render/safe-text.ts";
-import { type Cell, type Column, renderTable } from "./render/table.ts";
+import { type Cell, type Column, renderTable } from "./render/tables/table.ts";
 
 /** Where a command writes its output. */
 export interface Output {

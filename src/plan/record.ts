@@ -161,7 +161,7 @@ const changeRequestSchema = z.strictObject({
 });
 
 /**
- * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`; 4 has gates. An older record is one of 4 that
+ * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`; 4 has gates, phases, ports and rebases. An older record is one of 4 that
  * has none of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
  */
 export const RECORD_SCHEMA_VERSION = 4;

@@ -10,7 +10,7 @@ import { parsePlan, progressOf } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
 import { LEVEL_STYLES } from "../render/colour.ts";
 import { firstLine, visible } from "../render/safe-text.ts";
-import { cutToWidth } from "../render/table.ts";
+import { cutToWidth } from "../render/tables/table.ts";
 import { DEMO_PLAN } from "./demo-repository.ts";
 
 const LOOK_MS = 100;

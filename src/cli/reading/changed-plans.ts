@@ -1,8 +1,8 @@
 import type { ListedPlan } from "../../dispatcher/report/read.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { Output } from "../output.ts";
-import { planLine } from "../render/plan-table.ts";
 import { jsonText, visible } from "../render/safe-text.ts";
+import { planLine } from "../render/tables/plan-table.ts";
 import { isShown, type StatusOptions, type StatusView } from "./status-lines.ts";
 
 /** What was last told of each plan and of the dispatcher, which stands under an id that no plan has. */

@@ -5,9 +5,9 @@ import type { PlanSummary } from "../../plan/summary.ts";
 import type { Output } from "../output.ts";
 import { agentsState } from "../render/agents-state.ts";
 import { busState } from "../render/bus-state.ts";
-import { planTableLines } from "../render/plan-table.ts";
 import { problemLines } from "../render/problems.ts";
 import { visible } from "../render/safe-text.ts";
+import { planTableLines } from "../render/tables/plan-table.ts";
 import { ageOf } from "../render/time.ts";
 
 export interface StatusOptions {

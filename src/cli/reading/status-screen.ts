@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { createLogUpdate } from "log-update";
 import type { StatusReport } from "../../dispatcher/report/read.ts";
 import type { Output } from "../output.ts";
-import { displayWidth } from "../render/width.ts";
+import { displayWidth } from "../render/tables/width.ts";
 import { type StatusOptions, type StatusView, statusLines } from "./status-lines.ts";
 
 /** Times on the screen grow older by themselves. */

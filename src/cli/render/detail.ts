@@ -9,11 +9,11 @@ import { counted } from "../../kernel/words.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
 import { hintLines } from "./hint.ts";
-import { ACTIVITY_WORDS, statusText, waitsFor } from "./plan-table.ts";
-import { runTable } from "./run-table.ts";
 import { firstLine, visible, visibleLines } from "./safe-text.ts";
 import { spendingInWords } from "./spending.ts";
-import { cutToWidth } from "./table.ts";
+import { ACTIVITY_WORDS, statusText, waitsFor } from "./tables/plan-table.ts";
+import { runTable } from "./tables/run-table.ts";
+import { cutToWidth } from "./tables/table.ts";
 import { ageOf } from "./time.ts";
 
 export interface DetailOptions {

@@ -1,7 +1,7 @@
 import type { Effect, EffectTree } from "../../governance/shell/effects.ts";
 import type { Style } from "./colour.ts";
 import { visible } from "./safe-text.ts";
-import { type Cell, type Column, cutToWidth } from "./table.ts";
+import { type Cell, type Column, cutToWidth } from "./tables/table.ts";
 
 export const TREE_COLUMNS: readonly Column[] = [
   { header: "COMMAND", flexible: true },

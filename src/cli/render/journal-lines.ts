@@ -3,9 +3,9 @@ import type { Fate } from "../../bus/reading/fate.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "./colour.ts";
 import { firstLine, visible } from "./safe-text.ts";
-import { cutToWidth } from "./table.ts";
+import { cutToWidth } from "./tables/table.ts";
+import { displayWidth } from "./tables/width.ts";
 import { dayAndTime, timeUntil } from "./time.ts";
-import { displayWidth } from "./width.ts";
 
 /** Of words that may be long where no terminal limits the line. */
 const MAX_WORDS = 160;

@@ -1,7 +1,7 @@
 import type { Output } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
-import { shortIds } from "../render/short-ids.ts";
-import { type Column, fittingLayout, type Layout, progressBar, renderTable } from "../render/table.ts";
+import { shortIds } from "../render/tables/short-ids.ts";
+import { type Column, fittingLayout, type Layout, progressBar, renderTable } from "../render/tables/table.ts";
 import { ageOf } from "../render/time.ts";
 
 /** A plan with an agent at work. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { effectRows, TREE_COLUMNS } from "../../../src/cli/render/effect-tree.ts";
-import { renderTable } from "../../../src/cli/render/table.ts";
+import { renderTable } from "../../../src/cli/render/tables/table.ts";
 import type { EffectTree } from "../../../src/governance/shell/effects.ts";
 
 const lines = (tree: EffectTree, width = 100) => renderTable(TREE_COLUMNS, effectRows(tree, "/r"), { width }).slice(1);

@@ -4,7 +4,7 @@ import { emptyBusState } from "../../../src/bus/bus-state.ts";
 import { fateOf } from "../../../src/bus/reading/fate.ts";
 import { plain } from "../../../src/cli/render/colour.ts";
 import { type JournalEntry, journalLine } from "../../../src/cli/render/journal-lines.ts";
-import { displayWidth } from "../../../src/cli/render/width.ts";
+import { displayWidth } from "../../../src/cli/render/tables/width.ts";
 
 const NOW = Date.parse("2030-01-01T12:00:00.000Z");
 const wide = { width: () => Number.POSITIVE_INFINITY, paint: plain };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { RECORD_SCHEMA_VERSION } from "../../../src/plan/record.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeGatedProject } from "../../testing/gated.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
@@ -140,7 +141,7 @@ test("a plan of an earlier version in which a comment replaced the design is des
   await works(project);
   assert.deepEqual(stages(project, "p").slice(3), ["designer", "worker", "worker"]);
   assert.match(project.planText("p"), /- \[x\] asked for <!-- from local-1 by ann -->\n- \[x\] designed one/);
-  assert.equal(project.record("p").schemaVersion, 3);
+  assert.equal(project.record("p").schemaVersion, RECORD_SCHEMA_VERSION);
 });
 
 test(

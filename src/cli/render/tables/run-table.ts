@@ -1,10 +1,10 @@
-import type { PlanDetail } from "../../dispatcher/report/read.ts";
-import type { Output } from "../output.ts";
-import type { Style } from "./colour.ts";
-import { firstLine, visible } from "./safe-text.ts";
-import { dollars, tokensInWords } from "./spending.ts";
+import type { PlanDetail } from "../../../dispatcher/report/read.ts";
+import type { Output } from "../../output.ts";
+import type { Style } from "../colour.ts";
+import { firstLine, visible } from "../safe-text.ts";
+import { dollars, tokensInWords } from "../spending.ts";
+import { ageOf, shortDuration } from "../time.ts";
 import { type Cell, type Column, tableWidth } from "./table.ts";
-import { ageOf, shortDuration } from "./time.ts";
 import { displayWidth } from "./width.ts";
 
 type Run = PlanDetail["runs"][number];

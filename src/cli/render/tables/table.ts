@@ -1,4 +1,4 @@
-import { type Paint, plain, type Style } from "./colour.ts";
+import { type Paint, plain, type Style } from "../colour.ts";
 import { displayWidth, graphemes } from "./width.ts";
 
 export interface Column {

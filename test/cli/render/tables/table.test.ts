@@ -3,12 +3,12 @@ import { describe, it } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import stringWidth from "string-width";
-import { coloured } from "../../../src/cli/render/colour.ts";
-import { onlyColour, visible, visibleLines } from "../../../src/cli/render/safe-text.ts";
-import { type Column, cutToWidth, progressBar, renderTable } from "../../../src/cli/render/table.ts";
-import { ageOf, shortDuration } from "../../../src/cli/render/time.ts";
-import { displayWidth } from "../../../src/cli/render/width.ts";
-import { samples } from "../../testing/sample.ts";
+import { coloured } from "../../../../src/cli/render/colour.ts";
+import { onlyColour, visible, visibleLines } from "../../../../src/cli/render/safe-text.ts";
+import { type Column, cutToWidth, progressBar, renderTable } from "../../../../src/cli/render/tables/table.ts";
+import { displayWidth } from "../../../../src/cli/render/tables/width.ts";
+import { ageOf, shortDuration } from "../../../../src/cli/render/time.ts";
+import { samples } from "../../../testing/sample.ts";
 
 describe("displayWidth", () => {
   const texts = [

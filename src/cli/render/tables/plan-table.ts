@@ -1,12 +1,12 @@
-import type { ActivityState } from "../../agents/activity.ts";
-import type { ListedPlan } from "../../dispatcher/report/read.ts";
-import type { PlanSummary } from "../../plan/summary.ts";
-import type { Output } from "../output.ts";
-import type { Style } from "./colour.ts";
-import { firstLine, visible } from "./safe-text.ts";
+import type { ActivityState } from "../../../agents/activity.ts";
+import type { ListedPlan } from "../../../dispatcher/report/read.ts";
+import type { PlanSummary } from "../../../plan/summary.ts";
+import type { Output } from "../../output.ts";
+import type { Style } from "../colour.ts";
+import { firstLine, visible } from "../safe-text.ts";
+import { ageOf } from "../time.ts";
 import { shortIds } from "./short-ids.ts";
 import { type Column, cutToWidth, fittingLayout, type Layout, progressBar, renderTable } from "./table.ts";
-import { ageOf } from "./time.ts";
 
 const PLAN: Column = { header: "PLAN", whole: true };
 const STATUS: Column = { header: "STATUS" };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { plain } from "../../../src/cli/render/colour.ts";
-import { planTableLines } from "../../../src/cli/render/plan-table.ts";
-import { shortIds } from "../../../src/cli/render/short-ids.ts";
-import { displayWidth } from "../../../src/cli/render/width.ts";
-import { runningLines } from "../../../src/cli/running/running-table.ts";
-import type { ListedPlan } from "../../../src/dispatcher/report/read.ts";
+import { plain } from "../../../../src/cli/render/colour.ts";
+import { planTableLines } from "../../../../src/cli/render/tables/plan-table.ts";
+import { shortIds } from "../../../../src/cli/render/tables/short-ids.ts";
+import { displayWidth } from "../../../../src/cli/render/tables/width.ts";
+import { runningLines } from "../../../../src/cli/running/running-table.ts";
+import type { ListedPlan } from "../../../../src/dispatcher/report/read.ts";
 
 const AT = "2030-01-01T00:00:00.000Z";
 const NOW = Date.parse(AT) + 180_000;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Output } from "../../../src/cli/output.ts";
-import { plain } from "../../../src/cli/render/colour.ts";
-import { runTable } from "../../../src/cli/render/run-table.ts";
-import { renderTable } from "../../../src/cli/render/table.ts";
-import type { PlanDetail } from "../../../src/dispatcher/report/read.ts";
+import type { Output } from "../../../../src/cli/output.ts";
+import { plain } from "../../../../src/cli/render/colour.ts";
+import { runTable } from "../../../../src/cli/render/tables/run-table.ts";
+import { renderTable } from "../../../../src/cli/render/tables/table.ts";
+import type { PlanDetail } from "../../../../src/dispatcher/report/read.ts";
 
 const NOW = Date.parse("2030-01-01T00:00:00.000Z");
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();
