@@ -7,6 +7,7 @@ import { callOwner } from "../../dispatcher/commands/owner.ts";
 import { readPlanDetail } from "../../dispatcher/report/read.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
+import { trustedPath } from "../../kernel/system/find-program.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
 import { readInput } from "../read-input.ts";
@@ -65,7 +66,8 @@ async function inEditor(call: Call, plan: string, text: string): Promise<string>
   const file = join(mkdtempSync(join(tmpdir(), "prloom-edit-")), `${plan}.md`);
   writeFileSync(file, text);
   // Through a shell, as git does it: people set EDITOR to things like `code --wait`.
-  const child = spawn("sh", ["-c", `${editor} "$@"`, editor, file], { stdio: "inherit" });
+  const env = { ...call.env, PATH: trustedPath(call.env.PATH) };
+  const child = spawn("sh", ["-c", `${editor} "$@"`, editor, file], { env, stdio: "inherit" });
   const code = await new Promise<number | null>((resolve, reject) => child.once("exit", resolve).once("error", reject));
   if (code === 0) return file;
   if (readFileSync(file, "utf8") === text) rmSync(dirname(file), { recursive: true });
