@@ -81,8 +81,8 @@ export async function takeBack(
 /** What lies in a worktree that is about to be removed, and is in no commit, is kept as a patch in the plan's home. */
 export async function keepBeforeRemoval(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
   const worktree = worktreeOf(loom, record);
-  const { worktreeReady, worktreeName } = record;
-  if (!worktreeReady || worktreeName === undefined) return;
+  // One that is half made, or half removed, has no name on record.
+  if (record.worktreeName === undefined) return;
   const { home } = homeOf(loom.paths, record.id);
   const patchFile = join(home, `${freeId("left", (name) => existsSync(join(home, `${name}.patch`)))}.patch`);
   const tell = (text: string): void => loom.report({ planId: record.id, level: "warn", text });
