@@ -80,6 +80,14 @@ describe("commands without a dispatcher", () => {
     assert.equal((await json(["show", "two"])).blocked, undefined);
   });
 
+  it("deletes no plan by a part of its id where it does not ask", async () => {
+    await run(["new", "Plan long", "--id", "quite-long-name", "--todo", "a"]);
+    const { code, stderr } = await run(["delete", "quite-long", "--yes"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /no plan "quite-long"\. \[plan-not-found\]\n {2}hint: Did you mean `quite-long-name`/);
+    assert.equal((await run(["delete", "quite-long-name", "--yes"])).code, 0);
+  });
+
   it("takes a part of an id that only one plan begins with", async () => {
     assert.match((await run(["show", "thr"])).stdout, /^three: draft/m);
     assert.match((await run(["unblock", "thr", "one"])).stdout, /^three was not blocked\.\none was not blocked\.$/m);

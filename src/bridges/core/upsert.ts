@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { Payload } from "../../bus/types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { planFromIssue } from "../../plan/checklists/as-plan.ts";
+import { readChecklist } from "../../plan/checklists/checklist.ts";
 import { ensureTitle } from "../../plan/edit-plan.ts";
-import { parsePlan } from "../../plan/markdown/markdown.ts";
+import { hasTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";
 import { type InboxMeta, type PlanRecord, type PlanSource, planSourceSchema } from "../../plan/record.ts";
@@ -119,6 +120,9 @@ function isDoneAlready(text: string): boolean {
 function change(record: PlanRecord, view: UpsertView, payload: RawUpsert): UpsertChange {
   const where = isInInbox(record) ? "inbox" : "home";
   const { text: current } = view;
+  if (!isInInbox(record) && isNoLongerClear(view, payload)) {
+    return { kind: "refused", reason: "it is no longer clear which checkboxes of its text are to be done" };
+  }
   const text = changedText(record, view, payload);
   const fields = fieldChanges(record, payload);
   const isTextSame = text === undefined || text === current || isBlank(text);
@@ -128,6 +132,14 @@ function change(record: PlanRecord, view: UpsertView, payload: RawUpsert): Upser
   return problem ?? { kind: "change", planId: record.id, where, fields, ...(isTextSame ? {} : { text }) };
 }
 
+/** Its open TODOs would go, and a plan of which some are done would pass for done. */
+function isNoLongerClear({ upserted = "" }: UpsertView, { planMarkdown }: RawUpsert): boolean {
+  if (planMarkdown === undefined || parsePlan(upserted).todos.length === 0) return false;
+  const text = visibleText(planMarkdown);
+  if (planFromIssue(text, upserted) !== text || hasTodoSection(parsePlan(text))) return false;
+  return readChecklist(text).kind === "unclear";
+}
+
 function isInInbox({ status }: PlanRecord): boolean {
   return status === "draft" || status === "queued";
 }
@@ -135,10 +147,10 @@ function isInInbox({ status }: PlanRecord): boolean {
 /** In the inbox the text is replaced, unless a person changed it since the source last said something. */
 function changedText(record: PlanRecord, view: UpsertView, payload: RawUpsert): string | undefined {
   const { text: current, upserted } = view;
-  const wanted = textFor(current, payload);
+  const given = payload.base === undefined ? upserted : planFromIssue(visibleText(payload.base), upserted);
+  const wanted = textFor(current, payload, given);
   if (current === undefined || wanted === undefined) return wanted;
   // A title alone is put into the text that is there: nothing is absent from it.
-  const given = payload.base === undefined ? upserted : visibleText(payload.base);
   const base = payload.planMarkdown === undefined || given === undefined ? undefined : planFromIssue(given);
   if (isInInbox(record) && (base === undefined || base === current)) return wanted;
   return mergeUpsert(current, wanted, base);
@@ -152,7 +164,7 @@ export function saidBy(view: Omit<UpsertView, "running">, payload: RawUpsert): s
   const { record, text, upserted } = view;
   const isNew = !record || record.deleted !== undefined || record.status === "done";
   const known = isNew ? undefined : upserted;
-  let said = textFor(isNew ? undefined : text, payload);
+  let said = textFor(isNew ? undefined : text, payload, known);
   if (payload.planMarkdown === undefined && !isNew) {
     // The rest of that text is ours, and not what the source said.
     said = known === undefined || payload.title === undefined ? undefined : retitled(known, payload.title);
@@ -161,10 +173,10 @@ export function saidBy(view: Omit<UpsertView, "running">, payload: RawUpsert): s
 }
 
 /** The text as the payload wants it; undefined when it says nothing about it. A title that is not given stays. */
-function textFor(current: string | undefined, payload: RawUpsert): string | undefined {
+function textFor(current: string | undefined, payload: RawUpsert, before?: string): string | undefined {
   const { planMarkdown, title } = payload;
   const known = current === undefined ? undefined : parsePlan(current).title;
-  if (planMarkdown !== undefined) return withTitle(planFromIssue(visibleText(planMarkdown)), title ?? known);
+  if (planMarkdown !== undefined) return withTitle(planFromIssue(visibleText(planMarkdown), before), title ?? known);
   if (title === undefined) return undefined;
   return known === undefined ? withTitle(current ?? "", title) : retitled(current ?? "", title);
 }

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PrloomError } from "../../kernel/errors.ts";
+import { trustedPath } from "../../kernel/system/find-program.ts";
 import type { Call } from "../output.ts";
 
 /** A text that a person edits. It lies in a folder of its own until `remove`. */
@@ -35,7 +36,8 @@ export function forEditor(editor: string, name: string, first: string): EditedFi
       if (given !== undefined) writeFileSync(file, given);
       const before = text();
       // Through a shell, as git does it: people set EDITOR to things like `code --wait`.
-      const child = spawn("sh", ["-c", `${editor} "$@"`, editor, file], { stdio: "inherit" });
+      const env = { ...process.env, PATH: trustedPath(process.env.PATH) };
+      const child = spawn("sh", ["-c", `${editor} "$@"`, editor, file], { env, stdio: "inherit" });
       const code = await new Promise<number | null>((resolve, reject) =>
         child.once("exit", resolve).once("error", reject),
       );

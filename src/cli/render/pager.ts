@@ -1,14 +1,16 @@
 import { spawn, spawnSync } from "node:child_process";
+import { trustedPath } from "../../kernel/system/find-program.ts";
 
 /** Shows a text on a terminal in the pager that git would use. */
 export async function page(cwd: string, text: string): Promise<void> {
-  const asked = spawnSync("git", ["var", "GIT_PAGER"], { cwd, encoding: "utf8" });
+  // The checkout, of which `npx` puts folders into PATH, is where agents' work is merged to.
+  const env = { LESS: "FRX", LV: "-c", ...process.env, PATH: trustedPath(process.env.PATH) };
+  const asked = spawnSync("git", ["var", "GIT_PAGER"], { cwd, env, encoding: "utf8" });
   const pager = asked.status === 0 ? asked.stdout.trim() : "";
   if (pager === "" || pager === "cat") {
     process.stdout.write(text);
     return;
   }
-  const env = { LESS: "FRX", LV: "-c", ...process.env };
   const child = spawn("sh", ["-c", pager], { cwd, env, stdio: ["pipe", "inherit", "inherit"] });
   // A person who has seen enough ends the pager before it has read everything.
   child.stdin.on("error", () => child.stdin.destroy());

@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import { isMergedInto } from "../../git/commits/merge.ts";
 import { branchTip, gitAt } from "../../git/repository.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -131,9 +132,12 @@ export async function cleanPlans(
 }
 
 /** Whether everything on the branch of a plan is in its base by a merge of ours, so that nothing is lost with it. */
-async function hasMergedBranch({ repo }: Located, { outcome, branch, merge }: PlanRecord): Promise<boolean> {
-  if (outcome !== "merged" || branch === undefined || !merge) return false;
-  return (await branchTip(repo, branch)) === merge.tip;
+async function hasMergedBranch({ repo }: Located, record: PlanRecord): Promise<boolean> {
+  const { outcome, branch, baseBranch, merge } = record;
+  if (outcome !== "merged" || branch === undefined || baseBranch === undefined || !merge) return false;
+  if ((await branchTip(repo, branch)) !== merge.tip) return false;
+  // A person may have taken the merge back since: then only the branch has the work.
+  return isMergedInto(repo, { branch, base: baseBranch, made: merge });
 }
 
 /** What could not be removed, and why; and what was in no commit. */

@@ -25,7 +25,7 @@ import { changeStatus, planText, type Records, updateRecord } from "../records.t
 import type { Configured } from "../settings/pinned.ts";
 import { givePorts } from "../worktree/ports.ts";
 import { takePrepared } from "../worktree/prepared.ts";
-import { isReplaced } from "../worktree/remove-own.ts";
+import { isReplaced, keepUnready } from "../worktree/remove-own.ts";
 import { hookDue } from "./hook-due.ts";
 
 /**
@@ -198,6 +198,7 @@ type Made = Pick<PlanRecord, "worktreeName" | "prepared" | "kept">;
 async function makeWorktree(loom: CommandRunning, record: PlanRecord, config: PlanConfig): Promise<Made> {
   const { branch = "", baseSha = "", worktree: path = "" } = record;
   if (isReplaced(loom, record)) throw foreignAt(path, record.id);
+  await keepUnready(loom, record);
   ensureDir(dirname(path));
   const { trustedFilters } = loom.config;
   const added = await addWorktree(loom.repo, { path, branch, baseSha, reuseBranch: true, trustedFilters });
@@ -216,6 +217,8 @@ async function makeWorktree(loom: CommandRunning, record: PlanRecord, config: Pl
     const env = config.stages.worker.env;
     const outcome = await runCommand(loom, fresh, { command, runDir: join(runs, String(index)), env });
     if (outcome.ok) continue;
+    // From here on a person may look for the fault there: what they change is kept.
+    updateRecord(loom, record.id, () => ({ worktreeName: worktree.name }));
     throw new PrloomError(
       "plan-state",
       `An initCommand failed: ${outcome.summary}`,

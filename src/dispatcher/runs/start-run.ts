@@ -95,7 +95,11 @@ export async function startAgentRun(
     const report = `${stage} started (run ${number}, agent ${choice.agent.name}${how})`;
     loom.report({ planId: record.id, level: "info", text: report });
   } catch (error) {
-    if (!loom.occupancy.agentIn(record.id)) over();
+    if (!loom.occupancy.agentIn(record.id)) {
+      over();
+      // The plans that were told to wait for this place meanwhile.
+      loom.runEnded(record.id);
+    }
     throw error;
   }
 }

@@ -16,7 +16,7 @@ import { removeView } from "../enclosure/run-view.ts";
 import { homeOf, type Located, type Paths } from "../paths.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { isReplaced, removeOwnWorktree } from "../worktree/remove-own.ts";
+import { isReplaced, keepUnready, removeOwnWorktree } from "../worktree/remove-own.ts";
 import { endInterruptedVisits } from "../worktree/set-aside.ts";
 import type { AtWork } from "./occupancy.ts";
 
@@ -66,7 +66,10 @@ async function recoverRuns(
   crashPoint("recover:survivors-ended");
   await endInterruptedVisits(loom, record);
   // Half made, it would make git refuse to add any other worktree.
-  if (!record.worktreeReady && !isReplaced(loom, record)) await removeWorktree(loom.repo, worktree);
+  if (!record.worktreeReady && !isReplaced(loom, record)) {
+    await keepUnready(loom, record);
+    await removeWorktree(loom.repo, worktree);
+  }
   // From here on only disk space is at stake.
   const planId = record.id;
   const home = homeOf(loom.paths, planId);

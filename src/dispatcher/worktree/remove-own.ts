@@ -6,6 +6,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { keepBeforeRemoval } from "./set-aside.ts";
 
 /** Removes a plan's worktree. What a person has put at its place by then is left there; returns what to tell of it. */
 export async function removeOwnWorktree(
@@ -24,6 +26,13 @@ export async function removeOwnWorktree(
   beginRemoval(loom, record);
   await removeWorktree(loom.repo, worktree);
   return undefined;
+}
+
+/** Before a worktree that is not ready is removed: where an initCommand failed in it, a person may have changed something there. */
+export async function keepUnready(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {
+  if (record.worktreeName === undefined) return;
+  await keepBeforeRemoval(loom, record);
+  beginRemoval(loom, record);
 }
 
 /**

@@ -97,8 +97,8 @@ export async function keepBeforeRemoval(
   record: PlanRecord,
 ): Promise<string | undefined> {
   const worktree = worktreeOf(loom, record);
-  const { worktreeReady, worktreeName } = record;
-  if (!worktreeReady || worktreeName === undefined) return undefined;
+  // One that is half made, or half removed, has no name on record.
+  if (record.worktreeName === undefined) return undefined;
   let kept: string | undefined;
   const { home } = homeOf(loom.paths, record.id);
   const patchFile = join(home, `${freeId("left", (name) => existsSync(join(home, `${name}.patch`)))}.patch`);

@@ -6,13 +6,25 @@ import { plainText } from "../markdown/plain-text.ts";
 import { applyEdits } from "../markdown/text-edits.ts";
 import { MARKS } from "../todos/todo.ts";
 import { readChecklist } from "./checklist.ts";
-import type { Box, Group } from "./groups.ts";
+import { type Box, type Group, groupsOf } from "./groups.ts";
+import { isToDo } from "./heading-words.ts";
 
-/** The text as a plan, where it is clear which of its checkboxes are to be done; as it is, where it is not. */
-export function planFromIssue(text: string): string {
+/**
+ * The text as a plan, where it is clear which of its checkboxes are to be done; as it is, where it is not. Of an issue that was
+ * a plan `before` they are, then, those that stand beside TODOs that it had: another heading in it takes back nothing.
+ */
+export function planFromIssue(text: string, before = ""): string {
   if (!/\[[ xXbB]\]/.test(text) || hasTodoSection(parsePlan(text))) return text;
   const found = readChecklist(text);
-  return found.kind === "todos" || found.kind === "all-ticked" ? (withTodos(text, found.groups) ?? text) : text;
+  const isClear = found.kind === "todos" || found.kind === "all-ticked";
+  const groups = isClear ? found.groups : groupsWith(text, before);
+  return groups.length === 0 ? text : (withTodos(text, groups) ?? text);
+}
+
+function groupsWith(text: string, before: string): Group[] {
+  const known = new Set(parsePlan(before).todos.map((todo) => todo.text));
+  if (known.size === 0) return [];
+  return groupsOf(text).filter(({ kind, boxes }) => isToDo(kind) && boxes.some((box) => known.has(box.text)));
 }
 
 /** The text with the boxes of these groups in a section `## TODO` at its end; undefined where no such section can be added. */

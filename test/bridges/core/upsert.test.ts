@@ -151,6 +151,30 @@ const table: [name: string, view: UpsertView, payload: RawUpsert, expected: obje
     changed("home", `${FROM_ISSUE.replace("[ ] a", "[x] a")}- [ ] d\n`),
   ],
   [
+    "active, an issue in which another heading makes it unclear what is to be done",
+    view({ status: "active" }, { text: FROM_ISSUE.replace("[ ] a", "[x] a"), upserted: FROM_ISSUE }),
+    upsert({ planMarkdown: `${ISSUE}\n## Requirements\n\n- [ ] fast\n` }),
+    changed("home", "Words.\n\n## Requirements\n\n- [ ] fast\n\n## TODO\n\n- [x] a\n- [ ] c\n"),
+  ],
+  [
+    "active, an issue whose tasks are out of scope now",
+    view({ status: "active" }, { text: FROM_ISSUE, upserted: FROM_ISSUE }),
+    upsert({ planMarkdown: "Words.\n\n### Out of scope\n- [ ] a\n- [ ] c\n" }),
+    changed("home", "Words.\n\n### Out of scope\n- [ ] a\n- [ ] c\n"),
+  ],
+  [
+    "active, an issue that was rewritten and is not clear",
+    view({ status: "active" }, { text: FROM_ISSUE.replace("[ ] a", "[x] a"), upserted: FROM_ISSUE }),
+    upsert({ planMarkdown: "## A\n- [ ] x\n\n## B\n- [ ] y\n" }),
+    { kind: "refused", reason: "it is no longer clear which checkboxes of its text are to be done" },
+  ],
+  [
+    "draft, an issue that was rewritten and is not clear",
+    view({}, { text: FROM_ISSUE, upserted: FROM_ISSUE }),
+    upsert({ planMarkdown: "## A\n- [ ] x\n\n## B\n- [ ] y\n" }),
+    changed("inbox", "## A\n- [ ] x\n\n## B\n- [ ] y\n"),
+  ],
+  [
     "active, designed before the tasks of issues were understood",
     view({ status: "active" }, { text: `${ISSUE}\n## TODO\n\n- [ ] designed\n`, upserted: ISSUE }),
     upsert({ planMarkdown: ISSUE }),
@@ -168,6 +192,12 @@ const said: [name: string, view: UpsertView, payload: RawUpsert, expected: strin
   ["of a known plan", view(), text, REPLACED],
   ["the same as before", view({}, { upserted: REPLACED }), text, undefined],
   ["the same as before, of a new plan", view({ status: "done" }, { upserted: NEW }), text, NEW],
+  [
+    "of an issue that is no longer clear",
+    view({}, { text: FROM_ISSUE, upserted: FROM_ISSUE }),
+    upsert({ planMarkdown: `${ISSUE}\n## Requirements\n\n- [ ] fast\n` }),
+    "Words.\n\n## Requirements\n\n- [ ] fast\n\n## TODO\n\n- [ ] a\n- [ ] c\n",
+  ],
   ["nothing", view(), upsert({ hidden: true }), undefined],
   ["no words", { record: record(), running: false }, upsert({ planMarkdown: " \n" }), undefined],
   ["another title", view({}, { upserted: REPLACED }), upsert({ title: "New" }), REPLACED.replace("Old", "New")],

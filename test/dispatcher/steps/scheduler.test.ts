@@ -12,6 +12,7 @@ import {
 import type { Progress } from "../../../src/dispatcher/capabilities.ts";
 import type { OwnedLoom } from "../../../src/dispatcher/compose.ts";
 import { takeWholeInbox } from "../../../src/dispatcher/intake/intake.ts";
+import { inboxOf } from "../../../src/dispatcher/paths.ts";
 import { updateRecord } from "../../../src/dispatcher/records.ts";
 import { Scheduler, type SchedulerHooks } from "../../../src/dispatcher/steps/scheduler.ts";
 import { withLoom } from "../buses/owned-loom.ts";
@@ -199,3 +200,25 @@ test("a place that a step gives up makes plans look until it is taken, and not a
     assert.deepEqual([...new Set(looks)], ["p0", "p1", "p2"], "p1 is paused and leaves the place to p2");
   });
 });
+
+test("a place that a run did not take after all is offered to the next plan", () =>
+  scheduled({ queued: ["a", "b"], limits: { maxRunningAgents: 1 } }, async ({ project, scheduler, loom }) => {
+    for (const id of ["a", "b"])
+      writeFileSync(inboxOf(project.paths, id).text, "# Title\n\n## TODO\n\n- [ ] One\n  by: none-such\n");
+    const runEnded = (id: string): void => scheduler.runEnded(id);
+    const nothing = { wake: () => undefined, wakeBus: () => undefined, poll: async () => [] };
+    loom.listen({ ...nothing, runEnded, settled: async () => undefined });
+    const over = loom.pool.started("another");
+    for (const id of ["a", "b"]) scheduler.wake(id);
+    await scheduler.settled();
+    assert.match(Object.values(scheduler.waits()).join(), /waits for an agent.*waits for an agent/);
+    over();
+    scheduler.runEnded("another");
+    await scheduler.settled();
+    assert.deepEqual(
+      ["a", "b"].map((id) => loom.store.byId(id)?.blocked?.cause),
+      ["step", "step"],
+      "no run of the first could start, and the second had its turn",
+    );
+    assert.deepEqual(scheduler.waits(), {});
+  }));

@@ -255,6 +255,19 @@ describe("commands", { concurrency: 2 }, () => {
     assert.deepEqual(project.git("branch", "--list", "prloom/*").trim().split(/\s+/), ["prloom/replayed"]);
   });
 
+  test("clean keeps the branch of a plan whose merge was taken back", async () => {
+    const project = fresh();
+    for (const id of ["kept", "undone"]) {
+      project.plan(id, ["one"]);
+      await project.work();
+      assert.equal((await project.cli(["merge", id])).code, 0);
+    }
+    project.git("reset", "-q", "--hard", "main~1");
+    const cleaned = JSON.parse((await project.cli(["clean", "--branches", "--json"])).stdout);
+    assert.deepEqual(cleaned.branches, { deleted: ["kept"], merged: [] });
+    assert.equal(project.git("branch", "--list", "prloom/*").trim(), "prloom/undone");
+  });
+
   test("clean removes the worktrees of merged plans, and only those", async () => {
     const project = fresh();
     project.plan("merged", ["one"]);

@@ -35,6 +35,26 @@ test("what a worktree holds beyond its commits outlives its removal, as a patch"
   }
 });
 
+for (const [how, ...commands] of oneOf([
+  ["the plan is unblocked", ["unblock", "half"], ["start", "--until-idle"]],
+  ["the dispatcher is started", ["start", "--until-idle"]],
+  ["the plan is deleted", ["delete", "half", "--yes"]],
+] as const)) {
+  test(`what a person changes in a worktree whose initCommand failed outlives that ${how}`, async () => {
+    const own = makeProject({ config: { initCommands: ["false"] } });
+    after(() => own.remove());
+    own.plan("half", ["one"]);
+    await own.work();
+    assert.match(own.record("half").blocked?.reason ?? "", /An initCommand failed/);
+    writeFileSync(join(own.worktree("half"), "precious.txt"), "a person's\n");
+    for (const command of commands) await own.cli([...command]);
+    const patch = readFileSync(join(own.authority, "plans", "half", "left.patch"), "utf8");
+    assert.match(patch, /\+a person's/);
+    await own.work();
+    assert.equal(existsSync(join(own.authority, "plans", "half", "left-2.patch")), false, "kept once");
+  });
+}
+
 test("a worktree with nothing of the kind leaves no patch", thorough, async () => {
   project.plan("tidy", ["one"]);
   await project.work();
