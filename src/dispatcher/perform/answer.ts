@@ -73,10 +73,14 @@ export function authorOf(event: BusEvent): string {
   return event.context?.author?.login ?? event.source;
 }
 
-/** Whether a person said it who may approve the plan; systems and bots may not. */
+/**
+ * Whether a person said it who may approve the plan; systems and bots may not. Under prloom's own login an agent could have
+ * written it, and what was edited may be the words of another.
+ */
 export function isByApprover({ config }: Configured, { context }: BusEvent): boolean {
   const author = context?.author;
-  return author !== undefined && mayAnswer(author, config.gates);
+  if (author === undefined || context?.edited === true || context?.ownLogin !== undefined) return false;
+  return mayAnswer(author, config.gates);
 }
 
 /** Pure: words about a plan as a prompt shows them, quoted, so that no author's words look like ours. */
