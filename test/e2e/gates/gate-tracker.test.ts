@@ -83,7 +83,11 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
       if (author === ANNA) tracker.change(ref, "please add three");
       await untilIdle(project);
       const { gates } = await showPlan(project);
-      assert.deepEqual([gates.at(-1)?.state, gates.flatMap(({ amendments }) => amendments)], ["open", []], author.login);
+      assert.deepEqual(
+        [gates.at(-1)?.state, gates.flatMap(({ amendments }) => amendments)],
+        ["open", []],
+        author.login,
+      );
       await succeeds(project, "approve", "shop");
       await untilIdle(project);
     }
