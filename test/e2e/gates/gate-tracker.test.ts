@@ -95,6 +95,21 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     project.remove();
   });
 
+  it("has each amendment posted where it was shown, as it stands in the plan", async () => {
+    const { project, tracker, bodies } = await atGate();
+    tracker.write("1", ANNA, "approved");
+    await untilIdle(project);
+    await succeeds(project, "comment", "shop", "please add [two](https://example.com)");
+    await untilIdle(project);
+    const { gates, thread } = await showPlan(project);
+    assert.equal(gates.at(-1)?.amendments.length, 1);
+    const posted =
+      /\nAdded to the plan:\n\n```markdown\n- add \[two\]\(https:\/\/example\.com\)\n {2}asked by .+\n```$/;
+    for (const told of [bodies(), thread.map(({ body }) => body)])
+      assert.equal(told.filter((body) => posted.test(body)).length, 1, told.join("\n---\n"));
+    project.remove();
+  });
+
   it("near misses are answered once for each author; /hold and /unhold are confirmed", async () => {
     const { project, tracker, bodies } = await atGate();
     for (const body of ["approved?", "ship it", "/hold", "/approve 01ARZ3NDEKTSV4RRFFQ69G5FAV"])
