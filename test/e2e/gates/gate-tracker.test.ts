@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gateStates, killed, showPlan, succeeds, untilIdle } from "../../testing/at-gate.ts";
@@ -107,6 +107,28 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
       /\nAdded to the plan:\n\n```markdown\n- add \[two\]\(https:\/\/example\.com\)\n {2}asked by .+\n```$/;
     for (const told of [bodies(), thread.map(({ body }) => body)])
       assert.equal(told.filter((body) => posted.test(body)).length, 1, told.join("\n---\n"));
+    project.remove();
+  });
+
+  it("is not merged for a comment under prloom's own login, which an agent could have written", async () => {
+    const { project, tracker } = world();
+    const merger = join(project.root, "prloom", "merger.mjs");
+    const merge = `ctx.markEventHandled(); ctx.emitMerge({ target: "local", token: "shop" });`;
+    writeFileSync(
+      merger,
+      `export default () => ({ onEvent(event, ctx) { if (event.body === "/merge") { ${merge} } } });`,
+    );
+    project.config({ plugins: { merger: { module: "./prloom/merger.mjs" } } });
+    await untilIdle(project);
+    tracker.write("1", ANNA, "approved");
+    await untilIdle(project);
+    const states: unknown[] = [];
+    for (const author of [{ login: "prloom-bot", id: "1" }, ANNA]) {
+      tracker.write("1", author, "/merge");
+      await untilIdle(project);
+      states.push(project.record("shop").status);
+    }
+    assert.deepEqual(states, ["review", "done"]);
     project.remove();
   });
 
