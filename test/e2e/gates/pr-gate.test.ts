@@ -108,6 +108,17 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
+  it("is answered also if its plan waited for an answer when that was switched off", async () => {
+    const project = await waitingAtGate(["make one"], { gates: { pr: true } });
+    project.config({ gates: { pr: true, advisory: true } });
+    await untilIdle(project);
+    assert.match(await succeeds(project, "approve", "shop"), /its change is marked ready now/);
+    await untilIdle(project);
+    assert.equal(project.record("shop").status, "review");
+    assert.deepEqual(await gateStates(project), ["revised", "approved"]);
+    project.remove();
+  });
+
   it("is taken back before it is merged: then it is not", async () => {
     const project = await atPrGate();
     await succeeds(project, "approve", "shop");
