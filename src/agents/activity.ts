@@ -18,6 +18,12 @@ export interface Activity {
   readonly evidence: string;
 }
 
+/** Pure: what an agent does now, as far as its events tell, in the fewest words. */
+export function lastAction({ question, retrying, openTool, last }: EventEvidence): string | undefined {
+  if (question !== undefined) return `asks: ${question}`;
+  return retrying === undefined ? (openTool ?? last) : `tries again: ${retrying}`;
+}
+
 /** Why a plan is not expected to move, whatever its agent does. */
 export type Rest = "gated" | "blocked" | "paused" | "hidden" | "opened";
 

@@ -5,8 +5,8 @@ import { readTextIfExists } from "../kernel/files.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { STAGES } from "./port.ts";
 
-/** The prompts that come with prloom: one for each stage, and one for a conversation that goes on. */
-export const PROMPT_NAMES = [...STAGES, "resume"] as const;
+/** The prompts that come with prloom: one for each stage, one for a conversation that goes on, and one for a worker that resolves a conflict. */
+export const PROMPT_NAMES = [...STAGES, "resume", "resolve"] as const;
 export type PromptName = (typeof PROMPT_NAMES)[number];
 
 export interface PromptTemplate {

@@ -94,7 +94,7 @@ export function difference(before: string, after: string): string {
 }
 
 /** The commands that answer, one per line. */
-function commandsFor(planId: string): string {
+export function commandsFor(planId: string): string {
   return [
     `prloom approve ${planId}`,
     `prloom reject ${planId} --reason "why"`,

@@ -5,6 +5,7 @@
 export const ERROR_CODES = [
   "branch-exists",
   "bridge-invalid",
+  "check-failed",
   "checkout-in-the-way",
   "config-invalid",
   "config-missing",

@@ -58,6 +58,31 @@ export function dependenciesOf(metadata: Metadata, doc: PlanDoc): string[] {
   return [...names];
 }
 
+/** Everything in a plan's metadata that prloom reads. */
+const KEYS: ReadonlyMap<string, string> = new Map(
+  ["agent", "model", "preset", "limits", "gates", "dependsOn", "branch"].map((key) => [normalised(key), key]),
+);
+const MAX_NOTES = 10;
+
+/** Keys that have no effect because they are written otherwise than those that have; bridges may have any other of their own. */
+export function nearMisses(metadata: Metadata): string[] {
+  const slips = Object.keys(metadata).flatMap((key) => {
+    const meant = KEYS.get(normalised(key));
+    return meant === undefined || meant === key
+      ? []
+      : [`The plan's metadata.${key} has no effect; did you mean metadata.${meant}?`];
+  });
+  return slips.slice(0, MAX_NOTES);
+}
+
+/** Without case, separators and the plural. */
+function normalised(key: string): string {
+  return key
+    .toLowerCase()
+    .replace(/[^a-z]/g, "")
+    .replace(/s$/, "");
+}
+
 function valueAt(metadata: Metadata, key: string): unknown {
   return Object.hasOwn(metadata, key) ? (metadata[key] ?? undefined) : undefined;
 }

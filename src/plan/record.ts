@@ -64,6 +64,33 @@ const currentSchema = z.strictObject({
 });
 export type CurrentTodo = z.infer<typeof currentSchema>;
 
+const conflictSchema = z.strictObject({
+  /** The commit of the old branch that conflicts. */
+  commit: z.string(),
+  /** Its change on top of `tip`, with the marks of the conflict in the files. */
+  tree: z.string(),
+  files: z.array(z.string()),
+});
+
+/** The branch is being brought onto its base, one commit after the other; an agent resolves those that conflict. */
+const rebaseSchema = z.strictObject({
+  /** Where the branch was, the commit behind which its own begin, and the commit of base that they come on top of. */
+  from: z.string(),
+  upstream: z.string(),
+  onto: z.string(),
+  /** The newest of the commits as they are made again, and how many there are. */
+  tip: z.string(),
+  done: z.int().min(0),
+  /** Where the branch stands, unless it is on its way to `tip`. */
+  stands: z.string(),
+  conflict: conflictSchema.optional(),
+  /** An agent resolved a conflict. */
+  resolved: z.literal(true).optional(),
+  /** It is called off: the branch goes back to where it was, and with a reason the plan is blocked. */
+  ended: z.strictObject({ reason: z.string().optional() }).optional(),
+});
+export type Rebase = z.infer<typeof rebaseSchema>;
+
 /** A run that is not a TODO's: the designer's, triage's or the reviewer's. */
 const sideRunSchema = z.strictObject({
   stage: z.enum(STAGES).exclude(["worker"]),
@@ -174,6 +201,8 @@ export const planRecordSchema = z.strictObject({
   /** A person asked for another design; true until there is one. */
   revising: z.literal(true).optional(),
   current: currentSchema.optional(),
+  /** While an agent resolves a conflict, `current` is its run. */
+  rebase: rebaseSchema.optional(),
   side: sideRunSchema.optional(),
   /** Plugins are to be called before anything else happens to the plan; `next` is what waited when its worktree vanished. */
   hook: hookSchema.extend({ next: hookSchema.optional() }).optional(),

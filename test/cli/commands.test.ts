@@ -109,7 +109,10 @@ describe("commands without a dispatcher", () => {
     const [event] = await json(["events", "one"]);
     assert.equal(event.data.body, "please hurry");
     assert.ok(event.cursor && event.ts && event.kind);
-    assert.match((await run(["events", "one"])).stdout, /please hurry/);
+    assert.match(
+      (await run(["events", "one"])).stdout,
+      /^[\d-]+ [\d:]+ {2}comment {2}Ada {2}please hurry {2}\[not read yet\]$/m,
+    );
     assert.deepEqual(await json(["events"]), []);
   });
 

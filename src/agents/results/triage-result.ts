@@ -47,7 +47,23 @@ export function parseTriageResult(text: string, given: readonly string[]): ReadR
       (id) => `todos.${index}.events: none of the events has the id ${JSON.stringify(id.slice(0, 100))}`,
     );
   });
-  return problems.length === 0 ? { ok: true, result: { ...read.result, todos } } : misshapen(problems, SHAPE);
+  if (problems.length > 0) return misshapen(problems, SHAPE);
+  // What the dispatcher does itself is not left to a worker as well, who may not do it.
+  const left = read.result.rebase_requested ? todos.filter(({ text: asked }) => !isRebase(asked)) : todos;
+  return { ok: true, result: { ...read.result, todos: left } };
+}
+
+const REBASE =
+  /^(?:please )?rebase(?: (?:the|this|its) (?:branch|plan|pr|pull request|change))?(?: (?:on|onto|on top of|against|to|with) (?:the )?(?:latest |current |newest )?\S+(?: branch)?)?(?: and resolve (?:the |all |any )?(?:merge )?conflicts)?$/;
+
+/** Whether a TODO asks for a rebase and for nothing else. */
+function isRebase(asked: string): boolean {
+  const words = asked
+    .toLowerCase()
+    .replace(/[`*_"'.!]/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  return REBASE.test(words);
 }
 
 /** With a single event it is clear which one was meant. */

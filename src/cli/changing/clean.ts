@@ -8,6 +8,7 @@ import { visible } from "../render/safe-text.ts";
 const resultSchema = z.object({
   removed: z.array(z.string()),
   left: z.record(z.string(), z.array(z.string())),
+  kept: z.record(z.string(), z.string()).default({}),
   branches: z.object({ deleted: z.array(z.string()), merged: z.array(z.string()) }),
 });
 
@@ -19,6 +20,10 @@ export async function clean(call: Call, plan: string | undefined, withBranches: 
   const ask = () => callOwner(call.cwd, "clean", args);
   const result = resultSchema.parse(plan === undefined ? await ask() : await suggesting(call, plan, ask));
   for (const id of result.removed) output.line(`removed the worktree of ${id}`);
+  for (const [id, patch] of Object.entries(result.kept))
+    output.line(
+      `${output.paint("yellow", "kept")}: what ${id} had in no commit, in ${visible(patch)} (for \`git apply\`)`,
+    );
   for (const [id, problems] of Object.entries(result.left)) {
     for (const problem of problems) output.line(`of ${id} could not be removed: ${visible(problem)}`);
   }
@@ -31,6 +36,8 @@ export async function clean(call: Call, plan: string | undefined, withBranches: 
   const isNothing = [result.removed, Object.keys(result.left), deleted, merged].every((list) => list.length === 0);
   if (isNothing) output.line("There is nothing to clean.");
   const isAll = Object.keys(result.left).length === 0;
-  output.data({ removed: result.removed, branches: result.branches, ...(isAll ? {} : { left: result.left }) });
+  const { removed, branches, kept, left } = result;
+  const isKept = Object.keys(kept).length > 0;
+  output.data({ removed, branches, ...(isKept ? { kept } : {}), ...(isAll ? {} : { left }) });
   return isAll ? 0 : 1;
 }

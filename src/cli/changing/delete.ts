@@ -8,7 +8,7 @@ import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
 
-const resultSchema = z.object({ left: z.array(z.string()) });
+const resultSchema = z.object({ left: z.array(z.string()), kept: z.string().optional() });
 
 export interface DeleteOptions {
   readonly yes?: boolean;
@@ -27,16 +27,23 @@ export async function deleteCommand(call: Call, plan: string, options: DeleteOpt
   // The record alone: a plan goes whatever is wrong with its other files.
   const branch = await reading(call, async (loom) => loom.store.byId(plan)?.branch);
   const ask = () => callOwner(call.cwd, "delete", { plan, branch: withBranch });
-  const { left } = resultSchema.parse(await suggesting(call, plan, ask));
+  const { left, kept: patch } = resultSchema.parse(await suggesting(call, plan, ask));
   // Looked up and not assumed: git keeps a branch that is checked out somewhere.
   const kept = branch !== undefined && (await branchExists(await openRepository(call.cwd), branch));
   output.line(
     `deleted ${plan}.${branch === undefined ? "" : ` Its branch ${branch} is ${kept ? "still there" : "gone, too"}.`}`,
   );
   if (kept && withBranch) output.line(`  hint: \`git branch -D ${branch}\` says why.`);
+  if (patch !== undefined) output.line(`  kept: what it had in no commit, in ${visible(patch)} (for \`git apply\`)`);
   for (const problem of left) output.line(`  could not be removed: ${visible(problem)}`);
   if (left.length > 0) output.line("  hint: look at it, then run `prloom clean`.");
-  output.data({ plan, left, ...(branch === undefined ? {} : { branch, branchDeleted: withBranch && !kept }) });
+  const aside = patch === undefined ? {} : { kept: patch };
+  output.data({
+    plan,
+    left,
+    ...aside,
+    ...(branch === undefined ? {} : { branch, branchDeleted: withBranch && !kept }),
+  });
   return 0;
 }
 

@@ -11,6 +11,8 @@ const resultSchema = z.object({
   base: z.string(),
   method: z.enum(MERGE_METHODS),
   left: z.array(z.string()).default([]),
+  kept: z.string().optional(),
+  uncommitted: z.string().optional(),
   undelivered: z.array(z.object({ author: z.string(), text: z.string() })).default([]),
 });
 
@@ -39,7 +41,7 @@ export async function merge(call: Call, plan: string, options: MergeFlags): Prom
     deleteBranch: options.deleteBranch === true,
     ...methodOf(options),
   };
-  const { sha, base, method, undelivered, left } = resultSchema.parse(
+  const { sha, base, method, undelivered, left, kept, uncommitted } = resultSchema.parse(
     await suggesting(call, plan, () => callOwner(call.cwd, "merge", args)),
   );
   output.line(
@@ -51,10 +53,17 @@ export async function merge(call: Call, plan: string, options: MergeFlags): Prom
     output.line(
       `${output.paint("yellow", "never delivered")}: ${visible(author)} sent its agent: ${visible(text.split("\n", 1)[0] ?? "")}`,
     );
+  if (uncommitted !== undefined)
+    output.line(`${output.paint("yellow", "not merged")}: ${visible(uncommitted)} has changes that are in no commit`);
+  if (kept !== undefined)
+    output.line(
+      `${output.paint("yellow", "not merged")}: its worktree had changes that are in no commit, now in ${visible(kept)}`,
+    );
   for (const problem of left) output.line(`${output.paint("yellow", "not removed")}: ${visible(problem)}`);
   const clean = options.deleteBranch ? "" : `, \`prloom clean ${plan} --branches\` removes its worktree and branch`;
   output.line(`next: \`git log ${sha?.slice(0, 12) ?? base}\` shows it${clean}.`);
-  output.data({ plan, base, ...(sha === undefined ? {} : { sha }), method, undelivered, left });
+  const aside = { ...(kept === undefined ? {} : { kept }), ...(uncommitted === undefined ? {} : { uncommitted }) };
+  output.data({ plan, base, ...(sha === undefined ? {} : { sha }), method, undelivered, left, ...aside });
   return left.length === 0 ? 0 : 1;
 }
 

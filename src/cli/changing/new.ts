@@ -3,7 +3,6 @@ import { basename, extname, join, relative } from "node:path";
 import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
 import { readPin } from "../../config/pin.ts";
 import { configForPlan } from "../../config/presets.ts";
-import { nearest } from "../../config/problems/nearest.ts";
 import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { homeOf, inboxOf, type Paths, pathsOf } from "../../dispatcher/paths.ts";
 import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
@@ -13,18 +12,22 @@ import { git } from "../../git/run.ts";
 import { refuseBrought } from "../../git/tracked.ts";
 import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, existsNoFollow, listDir } from "../../kernel/files.ts";
+import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
+import { counted } from "../../kernel/words.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
 import { freeId, isValidPlanId, planIdFor } from "../../plan/identity.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
-import { type InboxMeta, parseSourceKey } from "../../plan/record.ts";
+import type { InboxMeta } from "../../plan/record.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
 import { readInput } from "../read-input.ts";
 import { visible } from "../render/safe-text.ts";
 import { below, chooseTodos, leftOutLines } from "./choose-todos.ts";
 import { createFile } from "./create-file.ts";
+import { dependencyWarnings } from "./dependency-warnings.ts";
+import { editorOf, forEditor } from "./editor.ts";
 import { planTextFor } from "./plan-text.ts";
+import { planFromTemplate, TEMPLATE } from "./template.ts";
 
 export interface NewOptions {
   readonly file?: string;
@@ -47,6 +50,41 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   const given = await readInput(options);
   if (given === undefined && options.todosFrom !== undefined)
     throw new PrloomError("usage", "--todos-from names a heading of a given text.", "Give one with --file or --stdin.");
+  const editor = editorOf(call);
+  const isBare = title === "" && given === undefined && options.todo === undefined;
+  if (isBare && editor !== undefined) return newInEditor(call, repo, { editor, options });
+  return makePlan(call, repo, { title, given, options });
+}
+
+async function newInEditor(
+  call: Call,
+  repo: Repository,
+  { editor, options }: { readonly editor: string; readonly options: NewOptions },
+): Promise<number> {
+  const file = forEditor(editor, "plan", TEMPLATE);
+  const given = planFromTemplate(await file.open());
+  if (given === undefined) {
+    file.remove();
+    call.output.line("No plan was made: nothing was written.");
+    call.output.data({ plan: null });
+    return 0;
+  }
+  const code = await file.keeping(() => {
+    if (parsePlan(given).title !== undefined) return makePlan(call, repo, { title: "", given, options });
+    const hint = `Type: prloom new "what to do" --file ${file.file}`;
+    throw new PrloomError("plan-invalid", "The plan has no title.", hint);
+  });
+  file.remove();
+  return code;
+}
+
+interface Wanted {
+  readonly title: string;
+  readonly given: string | undefined;
+  readonly options: NewOptions;
+}
+
+async function makePlan(call: Call, repo: Repository, { title, given, options }: Wanted): Promise<number> {
   const name = title === "" ? titleFrom(options.file, given) : title;
   const written = planTextFor({ title: name, todos: options.todo ?? [], ...(given === undefined ? {} : { given }) });
   const { text, from, leftOut } =
@@ -61,34 +99,40 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   const doc = requireReadable(text);
   const { config } = settingsInForce(paths.pinFile, repo.root);
   const problems = planProblems(doc, config.governance.roles);
-  const warnings = unknownDependencies(paths, [...(options.dependsOn ?? []), ...doc.dependsOn]);
   const id = place(paths, { wanted: options.id, title: doc.title ?? name, text, meta: metaOf(options) });
+  const warnings = await dependencyWarnings(call, repo, { id, named: options.dependsOn ?? [], listed: doc.dependsOn });
   const file = inboxOf(paths, id).text;
-  const { output } = call;
-  output.data({
-    plan: id,
-    title: doc.title ?? id,
-    status: options.queue ? "queued" : "draft",
-    file,
-    todos: doc.todos.length,
-    todosFrom: from,
-    leftOut,
-    problems,
-    warnings,
+  const status = options.queue ? "queued" : "draft";
+  const todos = doc.todos.length;
+  call.output.data({
+    ...{ plan: id, title: doc.title ?? id, status, file, todos, todosFrom: from, leftOut },
+    ...{ problems, warnings },
   });
-  output.line(`${output.paint("bold", id)}  ${visible(doc.title ?? id)}  (${options.queue ? "queued" : "draft"})`);
-  output.line(`  ${relative(call.cwd, file) || file}`);
-  if (doc.todos.length === 0) output.line("  It has no TODOs yet: the designer agent makes them when work starts.");
-  else
-    output.line(
-      `  ${doc.todos.length} ${doc.todos.length === 1 ? "TODO" : "TODOs"}${from.length > 0 ? ` from what stands ${below(from)}` : ""}`,
-    );
+  tellPlan(call, { id, title: doc.title ?? id, status, file, todos, from });
+  const { output } = call;
   for (const line of leftOutLines(leftOut)) output.line(`  left out: ${line}`);
   for (const problem of problems) output.line(`  ${output.paint("yellow", "note:")} ${visible(problem)}`);
   for (const warning of warnings) output.line(`  ${output.paint("yellow", "warning:")} ${visible(warning)}`);
+  if (problems.length > 0) output.line(`  hint: \`prloom edit ${id}\` changes its text.`);
   output.line();
   output.line(`next: ${(await nextSteps(repo, id, options.queue === true)).join("; ")}`);
   return 0;
+}
+
+interface MadePlan {
+  readonly id: string;
+  readonly title: string;
+  readonly status: string;
+  readonly file: string;
+  readonly todos: number;
+  readonly from: readonly string[];
+}
+
+function tellPlan({ output, cwd }: Call, { id, title, status, file, todos, from }: MadePlan): void {
+  output.line(`${output.paint("bold", id)}  ${visible(title)}  (${status})`);
+  output.line(`  ${relative(cwd, file) || file}`);
+  if (todos === 0) output.line("  It has no TODOs yet: the designer agent makes them when work starts.");
+  else output.line(`  ${counted(todos, "TODO")}${from.length > 0 ? ` from what stands ${below(from)}` : ""}`);
 }
 
 /** The name of the file, for a text that has no title of its own. */
@@ -106,18 +150,6 @@ async function nextSteps(repo: Repository, id: string, queued: boolean): Promise
     ...(isRunning ? [] : ["`prloom start` works on what is queued"]),
     `\`prloom show ${id}\` tells how far it is`,
   ];
-}
-
-/** A plan may wait for one that is written later, so this is not a mistake; a misspelt one would wait forever. */
-function unknownDependencies(paths: Paths, names: readonly string[]): string[] {
-  const inbox = listDir(paths.inbox).flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : []));
-  const known = [...listDir(paths.plans), ...inbox];
-  const unknown = [...new Set(names)].filter((name) => !known.includes(name) && parseSourceKey(name) === undefined);
-  return unknown.map((name) => {
-    const meant = nearest(name, known);
-    const guess = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
-    return `it waits for "${name}", and there is no such plan yet.${guess}`;
-  });
 }
 
 /** Mistakes in what the plan asks for are told now and not when work on it starts. */

@@ -23,7 +23,12 @@ export function planTextFor({ title, todos, given }: PlanWords): string {
       throw new PrloomError("plan-invalid", "The text of the plan is empty.", "Write at least what is to be done.");
     return name === "" ? given : ensureTitle(given, name);
   }
-  if (name === "") throw new PrloomError("usage", "The plan has no title.", 'Type: prloom new "what to do"');
+  if (name === "")
+    throw new PrloomError(
+      "usage",
+      "The plan has no title.",
+      'Type: prloom new "what to do"; or set EDITOR, and `prloom new` alone opens it.',
+    );
   const text = ensureTitle(todos.length === 0 ? "" : `## TODO\n\n${todos.map(todoItem).join("")}`, name);
   const parsed = parsePlan(text).todos.length;
   if (parsed === todos.length) return text;

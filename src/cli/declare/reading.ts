@@ -5,7 +5,7 @@ import type { SceneOptions } from "../policy/scene.ts";
 import type { DiffOptions } from "../reading/diff.ts";
 import type { EventsOptions } from "../reading/events.ts";
 import type { LogsOptions } from "../reading/logs.ts";
-import type { StatusOptions } from "../reading/status.ts";
+import type { StatusOptions } from "../reading/status-lines.ts";
 import { declare, durationArgument, type JsonOption, performCommand, wholeNumber } from "./declare.ts";
 
 /** Written out again, because the record's own list comes with the whole schema library, and `--help` is to be quick. */
@@ -22,14 +22,29 @@ const STATUSES: Readonly<Record<PlanStatus, true>> = {
 export function declareReading(program: Command): void {
   declare(program, "status", {
     about: "all plans, how far they are, what they wait for, and how the agents are doing",
-    examples: ["status", "status --all", "status --status review", "status --stale 2h", "status --json"],
+    examples: [
+      "status",
+      "status --all",
+      "status --status review",
+      "status --stale 2h",
+      "status --watch",
+      "status --json",
+    ],
   })
     .alias("ls")
     .option("-a, --all", "include plans that are done")
     .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
     .option("--stale <durationArgument>", "only plans in which nothing has happened for this long", durationArgument)
-    .action((options: StatusOptions & JsonOption) =>
-      performCommand(options, async (call) => (await import("../reading/status.ts")).status(call, options)),
+    .option(
+      "-w, --watch",
+      "keep showing what changes until interrupted; a line per change where there is no terminal, with --json an object",
+    )
+    .action((options: StatusOptions & { watch?: boolean } & JsonOption) =>
+      performCommand(options, async (call) =>
+        options.watch
+          ? (await import("../reading/watch-status.ts")).watchStatus(call, options)
+          : (await import("../reading/status.ts")).status(call, options),
+      ),
     );
   declare(program, "show", {
     about: "everything about one plan: TODOs, runs and what they cost, commits, conversation, and why it is blocked",
@@ -97,7 +112,8 @@ function declareLogs(program: Command): void {
 
 function declareEvents(program: Command): void {
   declare(program, "events", {
-    about: "the records of a plan's bus, or of the repository's own",
+    about:
+      "what came in for a plan, or for the repository, and what became of it; --json prints the records as they are",
     examples: ["events", "events add-a-login-page", "events add-a-login-page --log settled --limit 10"],
   })
     .argument("[plan]", "its id; without one: the repository's bus")

@@ -64,12 +64,19 @@ function declareCompletion(program: Command): void {
 function declareInit(program: Command): void {
   declare(program, "init", {
     about: "set up this repository: writes prloom/config.json, unless there is one",
-    examples: ["init", "init --yes", "init --agent claude", 'init --agent mine --command my-agent --arg "--quiet"'],
+    examples: [
+      "init",
+      "init --yes",
+      "init --agent claude --checks",
+      'init --agent mine --command my-agent --arg "--quiet"',
+    ],
   })
     .option("-y, --yes", "ask nothing, take the first agent that is installed and logged in")
     .option("--agent <name>", "opencode, claude, codex or gemini; with --command: what to call that program")
     .option("--command <program>", "any other program to run as agent; it gets the prompt on stdin")
     .option("--arg <argument>", "an argument for that program; repeat it for more", collect)
+    .option("--checks", "let the repository's own tests, as far as its files tell, run before each commit")
+    .option("--no-checks", "write no checks, and do not ask")
     .option("--gates", "let each plan wait for your approval before it is implemented")
     .option("--no-gates", "do not, and do not ask")
     .action((options: InitOptions & JsonOption) =>
@@ -79,9 +86,10 @@ function declareInit(program: Command): void {
 
 function declareNew(program: Command): void {
   declare(program, "new", {
-    about: "put a plan into the inbox; a draft, until it is queued",
+    about: "put a plan into the inbox; a draft, until it is queued. Without a title or a text it opens your editor",
     examples: [
       'new "Add a login page" --todo "Write the form" --todo "Check the password" --queue',
+      "new",
       "new --file plan.md --queue",
       'new --file issue.md --todos-from "Proposed changes"',
       "cat plan.md | prloom new --stdin --id login --depends-on database",

@@ -11,7 +11,7 @@ import type { SendOptions } from "../talking/send.ts";
 import type { SignFlags } from "../talking/sign.ts";
 import { declare, type JsonOption, performCommand, wholeNumber } from "./declare.ts";
 
-/** Commands by which a person takes part in the work: edit, comment, send, open, merge, poll, retry. */
+/** Commands by which a person takes part in the work: edit, comment, send, open, rebase, merge, poll, retry. */
 export function declareTalking(program: Command): void {
   declare(program, "edit", {
     about: "change the text of a plan in your editor ($VISUAL, $EDITOR), from a file or from standard input",
@@ -42,6 +42,14 @@ export function declareTalking(program: Command): void {
     );
   declareAnswers(program);
   declareAgentTalk(program);
+  declare(program, "rebase", {
+    about: "bring a plan's branch onto its base; an agent resolves what conflicts",
+    examples: ["rebase add-a-login-page"],
+  })
+    .argument("<plan>", "its id")
+    .action((plan: string, options: JsonOption) =>
+      performCommand(options, async (call) => (await import("../changing/rebase.ts")).rebase(call, plan)),
+    );
   declare(program, "merge", {
     about: "merge a plan that is in review into its base branch, and finish it",
     examples: ["merge add-a-login-page", "merge add-a-login-page --rebase --delete-branch"],
@@ -51,7 +59,7 @@ export function declareTalking(program: Command): void {
     .option("--merge", "with a merge commit; the commits of its TODOs stay")
     .option("--rebase", "commit by commit, on top of the base branch")
     .option("--delete-branch", "remove its worktree and its branch afterwards")
-    .option("--force", "merge even if it is blocked, or has open TODOs or unanswered comments")
+    .option("--force", "merge without checks, even if it is blocked, or has open TODOs or unanswered comments")
     .action((plan: string, options: MergeFlags & JsonOption) =>
       performCommand(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
     );

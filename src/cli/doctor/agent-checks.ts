@@ -1,5 +1,5 @@
-import { existsSync, statSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { processLimitHere } from "../../agents/runner/process-limit.ts";
 import type { Config } from "../../config/config.ts";
@@ -7,6 +7,7 @@ import { liesIn } from "../../dispatcher/settings/pinning.ts";
 import type { Repository } from "../../git/repository.ts";
 import { trackedIn } from "../../git/tracked.ts";
 import type { Call } from "../output.ts";
+import { agentFiles } from "../setup/agent-files.ts";
 import { type AgentCheck, checkAgent } from "../setup/agent-program.ts";
 import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../setup/choose-agent.ts";
 import { enclosureOf } from "../setup/enclosure.ts";
@@ -102,10 +103,8 @@ export function checkReadable({ agents }: Config, home: string): Finding[] {
 
 /** Files of the repository that an agent is started with and that are in no commit: the worktree it works in does not have them. */
 export async function checkCommitted({ agents }: Config, repo: Repository): Promise<Finding[]> {
-  const findings = Object.entries(agents).map(async ([name, { command, args = [] }]): Promise<Finding[]> => {
-    const files = [command.includes("/") ? command : "", ...args].filter(
-      (word) => word !== "" && isFileIn(repo.root, word),
-    );
+  const findings = Object.entries(agents).map(async ([name, agent]): Promise<Finding[]> => {
+    const files = agentFiles(repo.root, agent);
     const tracked = await Promise.all(files.map((file) => trackedIn(repo, join(repo.root, file))));
     return files
       .filter((_, at) => tracked[at]?.size === 0)
@@ -115,11 +114,6 @@ export async function checkCommitted({ agents }: Config, repo: Repository): Prom
       });
   });
   return (await Promise.all(findings)).flat();
-}
-
-function isFileIn(root: string, word: string): boolean {
-  const path = resolve(root, word);
-  return !isAbsolute(word) && statSync(path, { throwIfNoEntry: false })?.isFile() === true && liesIn(root, path);
 }
 
 /** Programs that report no cost, so that a budget in dollars never ends them. */

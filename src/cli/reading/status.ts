@@ -1,24 +1,9 @@
 import { pathsOf } from "../../dispatcher/paths.ts";
-import { askOthers, readStatus, type StatusReport } from "../../dispatcher/report/read.ts";
-import { offerLine } from "../../dispatcher/settings/pinned.ts";
+import { askOthers, readStatus } from "../../dispatcher/report/read.ts";
 import { openRepository } from "../../git/repository.ts";
-import type { PlanStatus } from "../../plan/record.ts";
-import type { PlanSummary } from "../../plan/summary.ts";
-import type { Call, Output } from "../output.ts";
+import type { Call } from "../output.ts";
 import { reading } from "../plans.ts";
-import { agentsState } from "../render/agents-state.ts";
-import { busState } from "../render/bus-state.ts";
-import { planTable } from "../render/plan-table.ts";
-import { problemLines } from "../render/problems.ts";
-import { visible } from "../render/safe-text.ts";
-import { ageOf } from "../render/time.ts";
-
-export interface StatusOptions {
-  readonly all?: boolean;
-  readonly status?: PlanStatus;
-  /** Milliseconds. */
-  readonly stale?: number;
-}
+import { type StatusOptions, statusLines } from "./status-lines.ts";
 
 /** Shows all plans and what goes on around them. */
 export async function status(call: Call, options: StatusOptions): Promise<number> {
@@ -31,43 +16,8 @@ export async function status(call: Call, options: StatusOptions): Promise<number
   const { output } = call;
   output.data(report);
   if (output.json) return 0;
-  const shown = report.plans.filter((plan) => isShown(plan, options, now));
-  if (shown.length > 0) planTable(output, shown, now);
-  else output.line(nothingToShow(report.plans.length, options));
-  output.line();
-  const done = report.plans.filter((plan) => plan.status === "done").length;
-  if (done > 0 && !options.all && options.status !== "done")
-    output.line(`${done} done (\`prloom status --all\` shows them)`);
-  surroundings(output, report, now);
+  const { table, around } = statusLines(output, report, { options, now });
+  // One write: a table of a thousand rows would otherwise be a thousand of them.
+  output.line([...table, "", ...around].join("\n"));
   return 0;
-}
-
-function isShown(plan: PlanSummary, options: StatusOptions, now: number): boolean {
-  if (options.status !== undefined) {
-    if (plan.status !== options.status) return false;
-  } else if (plan.status === "done" && !options.all) return false;
-  return options.stale === undefined || now - Date.parse(plan.updatedAt) >= options.stale;
-}
-
-function nothingToShow(plans: number, options: StatusOptions): string {
-  if (options.status !== undefined || options.stale !== undefined)
-    return "No plans match. `prloom status --all` lists all.";
-  if (plans > 0) return 'All plans are done. `prloom new "What to do" --queue` makes the next one.';
-  return 'There are no plans yet. `prloom new "What to do" --queue` makes one, `prloom start` works on it.';
-}
-
-function surroundings(output: Output, report: StatusReport, now: number): void {
-  const { daemon } = report;
-  output.line(
-    daemon.running
-      ? `dispatcher: running (pid ${daemon.pid}${daemon.startedAt === undefined ? "" : `, for ${ageOf(daemon.startedAt, now)}`})`
-      : "dispatcher: not running (`prloom start` starts it)",
-  );
-  if (report.pinned && report.pinned.changes.length > 0) {
-    const differs = offerLine(report.pinned, daemon.running);
-    output.line(`${output.paint("yellow", "config:")} ${visible(differs)}`);
-  }
-  agentsState(output, report, now);
-  busState(output, report, now);
-  problemLines(output, report);
 }

@@ -16,6 +16,7 @@ export function commandLine({ command, cwd, env, callerEnv }: ShownCommand): str
   return `cd ${quoted(cwd)} && env -i ${[...variables, ...command.map(quoted)].join(" ")}`;
 }
 
-function quoted(word: string): string {
+/** A word for a shell, as it is. */
+export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

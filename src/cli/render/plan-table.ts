@@ -4,52 +4,74 @@ import type { PlanSummary } from "../../plan/summary.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "./colour.ts";
 import { firstLine, visible } from "./safe-text.ts";
-import { type Cell, type Column, cutToWidth, progressBar, tableWidth } from "./table.ts";
+import { shortIds } from "./short-ids.ts";
+import { type Column, cutToWidth, fittingLayout, type Layout, progressBar, renderTable } from "./table.ts";
 import { ageOf } from "./time.ts";
-import { displayWidth } from "./width.ts";
 
 const PLAN: Column = { header: "PLAN", whole: true };
 const STATUS: Column = { header: "STATUS" };
 const TODO: Column = { header: "TODO" };
 const CHANGED: Column = { header: "CHANGED", align: "right" };
 const WAITS_FOR: Column = { header: "WAITS FOR", flexible: true };
+const DOES: Column = { header: "DOES / WAITS FOR", flexible: true };
 
 const BAR = 5;
-/** The reason stays at least this readable before something else makes room for it. */
-const LEAST_REASON = 20;
 /** Without a terminal nothing else would limit the line. */
 const MAX_REASON = 160;
 
 /** The table of plans that `status` and the end of `start` show. */
 export function planTable(output: Output, plans: readonly ListedPlan[], now: number): void {
-  const rows = plans.map((plan) => ({
-    id: visible(plan.planId),
-    status: { text: [statusText(plan), ...activityWord(plan)].join(", "), style: styleOf(plan) },
-    bar: progressText(plan, output.terminal),
-    count: progressText(plan, false),
-    changed: ageOf(plan.updatedAt, now),
-    reason: cutToWidth(waitsFor(plan), MAX_REASON),
-  }));
-  const fits = (todo: readonly string[]): boolean => {
-    if (!Number.isFinite(output.width())) return true;
-    const columns = [
-      [PLAN.header, ...rows.map((row) => row.id)],
-      [STATUS.header, ...rows.map((row) => row.status.text)],
-      [TODO.header, ...todo],
-      [CHANGED.header, ...rows.map((row) => row.changed)],
-    ];
-    const reason = Math.min(LEAST_REASON, widest([WAITS_FOR.header, ...rows.map((row) => row.reason)]));
-    return tableWidth([...columns.map(widest), reason]) <= output.width();
-  };
-  const shown = (["bar", "count"] as const).find((kind) => fits(rows.map((row) => row[kind])));
-  output.table(
-    [PLAN, STATUS, ...(shown ? [TODO] : []), CHANGED, WAITS_FOR],
-    rows.map((row): Cell[] => [row.id, row.status, ...(shown ? [row[shown]] : []), row.changed, row.reason]),
-  );
+  output.line(planTableLines(output, plans, now).join("\n"));
 }
 
-function widest(texts: readonly string[]): number {
-  return texts.reduce((most, text) => Math.max(most, displayWidth(text)), 0);
+/** Its lines, the header first. In a narrow terminal ids are shortened before the progress goes. */
+export function planTableLines(
+  { terminal, width, paint }: Pick<Output, "terminal" | "width" | "paint">,
+  plans: readonly ListedPlan[],
+  now: number,
+): string[] {
+  const ids = plans.map(({ planId }) => visible(planId));
+  const last = plans.some((plan) => doing(plan) !== undefined) ? DOES : WAITS_FOR;
+  const layout = (names: readonly string[], has: { bar: boolean; changed: boolean }): Layout => ({
+    columns: [PLAN, STATUS, TODO, ...(has.changed ? [CHANGED] : []), last],
+    rows: plans.map((plan, index) => [
+      names[index] ?? "",
+      { text: stateText(plan), style: styleOf(plan) },
+      progressText(plan, has.bar),
+      ...(has.changed ? [ageOf(plan.updatedAt, now)] : []),
+      cutToWidth(doing(plan) ?? waitsFor(plan), MAX_REASON),
+    ]),
+  });
+  const { columns, rows } = fittingLayout(
+    [
+      layout(ids, { bar: terminal, changed: true }),
+      layout(ids, { bar: false, changed: true }),
+      layout(shortIds(ids, 24), { bar: false, changed: true }),
+      layout(shortIds(ids, 24), { bar: false, changed: false }),
+      layout(shortIds(ids, 16), { bar: false, changed: false }),
+    ],
+    width(),
+  );
+  return renderTable(columns, rows, { width: width(), paint });
+}
+
+/** One plan in one line, for files and pipes. */
+export function planLine(plan: ListedPlan): string {
+  const now = doing(plan) ?? waitsFor(plan);
+  const parts = [visible(plan.planId), stateText(plan), progressText(plan, false), cutToWidth(now, MAX_REASON)];
+  return parts.join("  ").trimEnd();
+}
+
+/** What its agent does; undefined where none is at work, or something else says more. */
+function doing({ activity, blocked, paused, hidden }: ListedPlan): string | undefined {
+  if (activity?.last === undefined || blocked || paused || hidden) return undefined;
+  return activity.state === "crashed" || activity.state === "finished-without-result"
+    ? undefined
+    : visible(activity.last);
+}
+
+function stateText(plan: ListedPlan): string {
+  return [statusText(plan), ...activityWord(plan)].join(", ");
 }
 
 /** The status with everything that keeps the plan from moving. */

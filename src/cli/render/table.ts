@@ -69,6 +69,24 @@ function cellWidth(text: string, width: number): number {
   return Number.isFinite(width) && text.length > width * 16 ? width : Math.min(displayWidth(text), width);
 }
 
+/** What a table could show, if there is room. */
+export interface Layout {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** The first layout whose flexible columns stay readable at this width; the last one if there is none. */
+export function fittingLayout(layouts: readonly [Layout, ...Layout[]], width: number): Layout {
+  const isFitting = ({ columns, rows }: Layout): boolean => {
+    const texts = rows.map((row) => columns.map((_, index) => textOf(row[index] ?? "")));
+    const least = naturalWidths(columns, texts, width).map((one, index) =>
+      columns[index]?.flexible ? Math.min(one, NARROW) : one,
+    );
+    return tableWidth(least) <= width;
+  };
+  return layouts.find(isFitting) ?? layouts.at(-1) ?? layouts[0];
+}
+
 /** Columns that would be too narrow to be read are dropped from the end. */
 function fitWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
   const least = natural.map((one, index) => (columns[index]?.whole ? one : Math.min(one, NARROWEST)));

@@ -30,3 +30,11 @@ export function clockTime(iso: string): string {
   if (Number.isNaN(at.getTime())) return "--:--:--";
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 }
+
+/** Day and time of a recorded time, as the clock on the wall shows them. */
+export function dayAndTime(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return "?";
+  const day = [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, "0"));
+  return `${day.join("-")} ${clockTime(iso)}`;
+}

@@ -12,6 +12,7 @@ import { hintLines } from "../render/hint.ts";
 import { planTable, waitsFor } from "../render/plan-table.ts";
 import { problemLines } from "../render/problems.ts";
 import { jsonText, visible } from "../render/safe-text.ts";
+import { refreshConfigSchema } from "../setup/config-schema.ts";
 import { version } from "../setup/version.ts";
 import { startDetached } from "./detach.ts";
 import { jsonProgress, type ProgressView, plainProgress } from "./progress-view.ts";
@@ -36,6 +37,7 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
     call,
     async (loom) => {
       await warnBeforeStart(call, loom);
+      await refreshConfigSchema(loom);
       const view = await progressView(call, loom);
       const { reasons, signalled } = await dispatch({ ...call, repo: loom.repo }, view, untilIdle);
       const interrupted = unfinishedRuns(loom).length > 0;

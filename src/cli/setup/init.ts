@@ -1,8 +1,7 @@
 import { appendFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { KNOWN_PROGRAMS } from "../../agents/adapters.ts";
-import type { AgentConfig } from "../../config/config.ts";
-import { initialConfig } from "../../config/init.ts";
+import { initialConfig, unfilledTemplate } from "../../config/init.ts";
 import { CONFIG_FILE, loadConfig, parseConfig } from "../../config/load.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { ensureIgnored, gitAt, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
@@ -13,6 +12,7 @@ import { lstatIfThere } from "../../kernel/lstat.ts";
 import { createFile } from "../changing/create-file.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
+import { agentFiles } from "./agent-files.ts";
 import { type AgentCheck, checkAgent } from "./agent-program.ts";
 import {
   type AgentChoice,
@@ -23,10 +23,13 @@ import {
   remedyOf,
   troubleOf,
 } from "./choose-agent.ts";
+import { wantsChecks } from "./choose-checks.ts";
 import { chooseGates, type GateWishes, whyNotEnforced } from "./choose-gates.ts";
+import { SCHEMA_REFERENCE, writeConfigSchema } from "./config-schema.ts";
 import { type EnclosureReport, enclosureOf } from "./enclosure.ts";
+import { asConfigLines, type ProjectCommands, projectCommands } from "./project-commands.ts";
 
-export type InitOptions = AgentWishes & GateWishes;
+export type InitOptions = AgentWishes & GateWishes & { readonly checks?: boolean };
 
 const IGNORED = "/prloom/.local/";
 const IGNORE_FILE = ".gitignore";
@@ -42,20 +45,24 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   const written: string[] = [];
   let agent: AgentChoice | undefined;
   const before = textBefore(path);
-  const template = [false, true].find((gates) => before === initialConfig({ ...NO_AGENT, gates }));
-  if (before === undefined || template !== undefined) {
+  const project = projectCommands(repo.root);
+  const template = before === undefined ? undefined : unfilledTemplate(before, NO_AGENT);
+  if (before === undefined || template) {
     agent = await chooseInitialAgent(call, options);
-    const wishes = template === true ? { gates: true, ...options } : options;
+    const wishes = template?.gates ? { gates: true, ...options } : options;
     const gates = await chooseGates(call, wishes, parseConfig(initialConfig(agent), CONFIG_FILE));
+    const commands = (await wantsChecks(call, project, options)) ? project : undefined;
     // A template that is not filled in holds no work of the user.
     rmSync(path, { force: true });
     ensureDir(join(repo.root, "prloom"));
-    if (createFile(path, initialConfig({ ...agent, gates }))) written.push(CONFIG_FILE);
+    const text = initialConfig({ ...agent, gates, schema: SCHEMA_REFERENCE, ...commands });
+    if (createFile(path, text)) written.push(CONFIG_FILE);
   }
   const config = loadConfig(repo.root);
-  const { inbox } = pathsOf(repo, config.worktreesDir);
-  await refuseBrought(repo, join(inbox, "any"));
-  ensureDir(inbox);
+  const paths = pathsOf(repo, config.worktreesDir);
+  await refuseBrought(repo, join(paths.inbox, "any"));
+  ensureDir(paths.inbox);
+  await writeConfigSchema({ repo, paths });
   if (ensureIgnored(repo)) written.push("info/exclude of the git directory");
   if (ignoreInTree(repo)) written.push(IGNORE_FILE);
   const name = config.stages.default[0] ?? "";
@@ -69,7 +76,13 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
     check: used ? await checkAgent(call, used, repo.root) : { kind: "unknown" },
     enclosure: await enclosureOf(used?.sandbox ?? "auto"),
     hasCommits: (await resolveCommit(repo, "HEAD")) !== undefined,
-    uncommitted: await uncommitted(repo, [CONFIG_FILE, ...agentFiles(repo, used), IGNORE_FILE]),
+    uncommitted: await uncommitted(repo, [
+      CONFIG_FILE,
+      ...new Set(Object.values(config.agents).flatMap((one) => agentFiles(repo.root, one))),
+      IGNORE_FILE,
+    ]),
+    checks: config.checks,
+    project,
     gates: config.gates.plan,
     ungated: config.gates.plan ? await whyNotEnforced(config) : undefined,
     unused: agent ? [] : unusedFlags(options),
@@ -92,17 +105,9 @@ function noWorkingTree(repo: Repository): PrloomError {
 }
 
 function unusedFlags(options: InitOptions): string[] {
-  return (["agent", "command", "arg", "gates"] as const)
+  return (["agent", "command", "arg", "checks", "gates"] as const)
     .filter((name) => options[name] !== undefined)
     .map((name) => `--${name}`);
-}
-
-/** Files of the repository that the agent is started from, such as `prloom/agent.mjs`: a worktree has only what is committed. */
-function agentFiles(repo: Repository, agent: Pick<AgentConfig, "command" | "args"> | undefined): string[] {
-  const words = agent ? [agent.command, ...(agent.args ?? [])].join(" ").split(/\s+/) : [];
-  return words
-    .filter((word) => /^\w[\w./-]*$/.test(word) && !word.split("/").includes(".."))
-    .filter((word) => statSync(join(repo.root, word), { throwIfNoEntry: false })?.isFile());
 }
 
 /** Which of the files that belong into the repository are not in its last commit as they are. */
@@ -135,6 +140,9 @@ interface InitReport {
   readonly enclosure: EnclosureReport;
   readonly hasCommits: boolean;
   readonly uncommitted: readonly string[];
+  readonly checks: readonly string[];
+  /** What the repository seems to be tested with. */
+  readonly project: ProjectCommands | undefined;
   /** Plans wait for a person. */
   readonly gates: boolean;
   /** Why a start refuses these gates. */
@@ -160,6 +168,8 @@ function report(call: Call, result: InitReport): void {
     gates: result.gates,
     hasCommits: result.hasCommits,
     uncommitted: result.uncommitted,
+    checks: result.checks,
+    ...(result.project === undefined ? {} : { project: result.project }),
     unused,
   });
   output.line(
@@ -167,6 +177,7 @@ function report(call: Call, result: InitReport): void {
   );
   for (const file of written) output.line(`  wrote ${file}`);
   if (agent) output.line(`  agent: ${name} (${agent.why})`);
+  output.line(`  checks: ${checksInWords(result)}`);
   if (result.gates) output.line("  gates: each plan waits for `prloom approve` before it is implemented");
   if (unused.length > 0) {
     const verb = unused.length === 1 ? "was" : "were";
@@ -181,6 +192,13 @@ function report(call: Call, result: InitReport): void {
   output.line();
   output.line("next:");
   for (const line of nextSteps(result)) output.line(`  ${line}`);
+}
+
+function checksInWords({ checks, project }: InitReport): string {
+  if (checks.length > 0) return checks.join(", ");
+  const none = "none, so what an agent says is done is committed";
+  if (!project) return `${none}; add "checks" to ${CONFIG_FILE}`;
+  return `${none}; ${project.from} suggests, for ${CONFIG_FILE}: ${asConfigLines(project)}`;
 }
 
 /** What will keep the agent from working, or from working safely, and what to do about it. */

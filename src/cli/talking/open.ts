@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import * as z from "zod";
@@ -20,7 +20,7 @@ import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { identityOf, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
-import { commandLine } from "../render/command-line.ts";
+import { commandLine, quoted } from "../render/command-line.ts";
 import { hintLines } from "../render/hint.ts";
 import { visible } from "../render/safe-text.ts";
 
@@ -77,7 +77,7 @@ export async function open(call: Call, plan: string, options: OpenOptions): Prom
   try {
     const started = await interfaceOf(call, plan, opened);
     tellWhere(call, plan, opened);
-    await runInTerminal(started);
+    await runInTerminal(opened.args === undefined ? withJobControl(started) : started);
   } finally {
     await close(call, plan, { who, worktree: opened.worktree });
   }
@@ -150,6 +150,19 @@ function bubblewrap({ env }: Call): string {
   if (file !== undefined) return file;
   const hint = "`prloom doctor` says how to install it.";
   throw new PrloomError("sandbox-unavailable", "bubblewrap (bwrap) is not in your PATH.", hint);
+}
+
+/**
+ * A shell stops and resumes programs only in a terminal that it controls, and one in a session of its own has none: `script` makes
+ * it one, in there. Where that is not installed, the shell does without.
+ */
+function withJobControl(started: Interface): Interface {
+  // Where every sandbox has it; others of that name know other options.
+  const script = findProgram("script", "/usr/bin:/bin", "/");
+  if (script === undefined || !started.enclosure?.wrapper.includes("--new-session")) return started;
+  if (!spawnSync(script, ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux")) return started;
+  const line = `exec ${started.command.map(quoted).join(" ")}`;
+  return { ...started, command: [script, "-qefc", line, "/dev/null"] };
 }
 
 interface OwnEnvironment {

@@ -88,12 +88,12 @@ export async function verify(
 }
 
 /** Where the change may be: the same that a policy inside of an agent has, whatever agent it was. */
-function scopeOf({ settings: { by = "executor", paths } }: Todo, { roles }: Config["governance"]) {
+export function scopeOf({ settings: { by = "executor", paths } }: Todo, { roles }: Config["governance"]) {
   return [paths, roleNamed(by, roles)?.paths].flatMap((patterns) => (patterns ? [patterns] : []));
 }
 
 /** Refused by its provider, or ended because nothing was left to spend: what follows is not about the work. */
-async function isNobodysAttempt(
+export async function isNobodysAttempt(
   loom: Located & Configured & Records & Pooled & Reporting,
   record: PlanRecord,
   config: PlanConfig,
@@ -130,7 +130,7 @@ async function judgeCommit(
 }
 
 /** Undefined when all passed. */
-async function runChecks(
+export async function runChecks(
   loom: CommandRunning,
   record: PlanRecord,
   config: PlanConfig,

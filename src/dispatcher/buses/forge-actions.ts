@@ -1,13 +1,11 @@
 import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
-import type { Publishing, Reporting, Waking } from "../capabilities.ts";
+import type { Publishing, Waking } from "../capabilities.ts";
 import { mergePlan } from "../commands/merge-plan.ts";
+import type { CommandRunning } from "../enclosure/command-run.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import type { Located } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
-import type { AtWork } from "../runs/occupancy.ts";
-import type { Configured } from "../settings/pinned.ts";
 import type { Buses } from "./buses.ts";
 
 export type ForgeOutcome =
@@ -16,7 +14,7 @@ export type ForgeOutcome =
 
 /** A merge that was asked for in the conversation. Asking again for what was merged is fine: a kill may repeat it. */
 export async function mergeForBridge(
-  loom: Located & Configured & Records & Gated & Buses & Publishing & AtWork & Reporting & Waking,
+  loom: CommandRunning & Gated & Buses & Publishing & Waking,
   planId: string,
   method: MergeMethod,
 ): Promise<ForgeOutcome> {

@@ -25,7 +25,7 @@ export async function deletePlan(
   loom: Located & Configured & Records & AtWork & Reporting,
   id: string,
   options: { branch: boolean },
-): Promise<{ left: string[] }> {
+): Promise<{ left: string[]; kept?: string }> {
   const record = allowed(loom, id, "delete");
   const at = isoTime(loom.clock.now());
   // The text goes before the mark: a plan that is marked while its file is still there would be found and made again.
@@ -41,11 +41,14 @@ export async function deletePlan(
   loom.store.sync();
   crashPoint("delete:marked");
   await loom.occupancy.quiesce(id);
-  const left = await removeRest(loom, requireDeleted(loom, record));
+  const { left, kept } = await removeRest(loom, requireDeleted(loom, record));
+  // In the middle of a rebase the branch is not whole.
+  const { rebase, branch } = requireDeleted(loom, record);
+  if (rebase) await gitAt(loom.repo, ["update-ref", `refs/heads/${branch}`, rebase.from]);
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
   loom.report({ planId: id, level: "info", text: "deleted" });
-  return { left };
+  return { left, ...(kept === undefined ? {} : { kept }) };
 }
 
 /** The record as the last step of the plan left it: it may have got its worktree only a moment ago. */
@@ -53,8 +56,8 @@ function requireDeleted(loom: Records, record: PlanRecord): PlanRecord {
   return loom.store.get(record.uid) ?? record;
 }
 
-/** Whatever of it fails, the rest is done; returns what could not be, and why. */
-async function removeRest(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<string[]> {
+/** Whatever of it fails, the rest is done. */
+async function removeRest(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<Removed> {
   const { id } = record;
   const worktree = leftWorktree(record);
   const left: string[] = [];
@@ -68,7 +71,7 @@ async function removeRest(loom: Located & Configured & Records & Reporting, reco
     }
   };
   await attempt("processes of its last run", () => endPlanSurvivors(loom, id));
-  await keepBeforeRemoval(loom, record);
+  const kept = await keepBeforeRemoval(loom, record);
   let foreign: string | undefined;
   const removeOwn = async (): Promise<void> => {
     foreign = await removeOwnWorktree(loom, record);
@@ -76,13 +79,15 @@ async function removeRest(loom: Located & Configured & Records & Reporting, reco
   if (worktree) await attempt(`its worktree ${worktree}`, removeOwn);
   await attempt("the homes of its agents", () => removePrivateHomes(loom, record));
   if (left.length === 0) forgetWorktree(loom, record);
-  return foreign === undefined ? left : [...left, foreign];
+  return { left: foreign === undefined ? left : [...left, foreign], kept };
 }
 
 export interface Cleaned {
   readonly removed: string[];
   /** What could not be removed, and why, by plan. */
   readonly left: Record<string, string[]>;
+  /** The patch that has what a worktree held beyond its commits, by plan. */
+  readonly kept: Record<string, string>;
   /** Plans that were merged and whose branches are gone now, and those whose branches could go. */
   readonly branches: { readonly deleted: string[]; readonly merged: string[] };
 }
@@ -104,23 +109,25 @@ export async function cleanPlans(
   }
   const removed: string[] = [];
   const left: Record<string, string[]> = {};
+  const kept: Record<string, string> = {};
   const branches: Cleaned["branches"] = { deleted: [], merged: [] };
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     if (id !== undefined && record.id !== id) continue;
     const isDone = !record.deleted && record.status === "done" && record.worktreeReady;
     if (isDone || (record.deleted && record.worktree && existsNoFollow(record.worktree))) {
-      const failed = isDone ? await cleanDone(loom, record) : await removeRest(loom, record);
-      if (failed.length > 0) left[record.id] = failed;
+      const cleaned = isDone ? await cleanDone(loom, record) : await removeRest(loom, record);
+      if (cleaned.kept !== undefined) kept[record.id] = cleaned.kept;
+      if (cleaned.left.length > 0) left[record.id] = cleaned.left;
       else removed.push(record.id);
     }
     if (left[record.id] || !(await hasMergedBranch(loom, record))) continue;
-    const failed = withBranches ? await removeMerged(loom, requireDeleted(loom, record)) : [];
+    const failed = withBranches ? (await removeMerged(loom, requireDeleted(loom, record))).left : [];
     if (failed.length > 0) left[record.id] = failed;
     else (withBranches ? branches.deleted : branches.merged).push(record.id);
   }
   // Each is told of at once, named or not.
   for (const planId of removed) loom.wake(planId);
-  return { removed, left, branches };
+  return { removed, left, kept, branches };
 }
 
 /** Whether everything on the branch of a plan is in its base by a merge of ours, so that nothing is lost with it. */
@@ -129,13 +136,19 @@ async function hasMergedBranch({ repo }: Located, { outcome, branch, merge }: Pl
   return (await branchTip(repo, branch)) === merge.tip;
 }
 
+/** What could not be removed, and why; and what was in no commit. */
+interface Removed {
+  readonly left: string[];
+  readonly kept: string | undefined;
+}
+
 /** One that cannot be cleaned keeps no other from it. */
-async function cleanDone(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<string[]> {
+async function cleanDone(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<Removed> {
   try {
-    const foreign = await cleanWorktree(loom, record);
-    return foreign === undefined ? [] : [foreign];
+    const { foreign, kept } = await cleanWorktree(loom, record);
+    return { left: foreign === undefined ? [] : [foreign], kept };
   } catch (error) {
-    return [messageOf(error)];
+    return { left: [messageOf(error)], kept: undefined };
   }
 }
 
@@ -143,13 +156,13 @@ async function cleanDone(loom: Located & Configured & Records & Reporting, recor
 export async function removeMerged(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
-): Promise<string[]> {
-  const left = record.worktreeReady ? await cleanDone(loom, record) : [];
-  if (left.length > 0) return left;
+): Promise<Removed> {
+  const { left, kept } = record.worktreeReady ? await cleanDone(loom, record) : { left: [], kept: undefined };
+  if (left.length > 0) return { left, kept };
   const { branch, merge } = record;
   const tip = branch === undefined ? undefined : await branchTip(loom.repo, branch);
-  if (branch === undefined || tip === undefined) return [];
-  if (tip !== merge?.tip) return [`the branch ${branch} has commits that were not merged`];
+  if (branch === undefined || tip === undefined) return { left, kept };
+  if (tip !== merge?.tip) return { left: [`the branch ${branch} has commits that were not merged`], kept };
   const deleted = await gitAt(loom.repo, ["branch", "-D", "--", branch], { allowExit: [1] });
-  return deleted.code === 0 ? [] : [`the branch ${branch}: ${deleted.stderr.trim()}`];
+  return { left: deleted.code === 0 ? [] : [`the branch ${branch}: ${deleted.stderr.trim()}`], kept };
 }

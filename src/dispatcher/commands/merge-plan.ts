@@ -5,8 +5,10 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { counted } from "../../kernel/words.ts";
 import { titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { checkMerge } from "../acceptance/check-merge.ts";
 import type { Buses } from "../buses/buses.ts";
-import type { Publishing, Reporting, Waking } from "../capabilities.ts";
+import type { Publishing, Waking } from "../capabilities.ts";
+import type { CommandRunning } from "../enclosure/command-run.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { gateOf } from "../gates/plan-gate.ts";
 import type { Undelivered } from "../messages/messages.ts";
@@ -14,8 +16,8 @@ import type { Located } from "../paths.ts";
 import { endPlan } from "../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import type { Configured } from "../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
+import { hasUncommitted } from "../worktree/set-aside.ts";
 import { removeMerged } from "./finish.ts";
 import { refuseUnapproved } from "./unapproved.ts";
 export interface MergeResult {
@@ -26,9 +28,13 @@ export interface MergeResult {
   readonly undelivered: readonly Undelivered[];
   /** Why its worktree and branch are still there, though they were to go. */
   readonly left?: readonly string[];
+  /** The patch that has what was in no commit. */
+  readonly kept?: string;
+  /** Its worktree, which has something that is in no commit and so was not merged. */
+  readonly uncommitted?: string;
 }
 
-type Merging = Located & Configured & Records & Gated & Buses & Publishing & AtWork & Reporting & Waking;
+type Merging = CommandRunning & Gated & Buses & Publishing & Waking;
 
 interface MergeOptions {
   readonly force: boolean;
@@ -77,6 +83,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       loom.store.sync();
     },
     allowRepositories: force,
+    ...(force ? {} : { check: (sha) => checkMerge(loom, record, sha) }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
@@ -84,10 +91,18 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
   updateRecord(loom, id, (now) =>
     now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
   );
-  const undelivered = endPlan(loom, requireRecord(loom, id), "merged");
-  const left = options.deleteBranch ? await removeMerged(loom, requireRecord(loom, id)) : [];
+  const undelivered = endPlan(loom, requireRecord(loom, id), { outcome: "merged" });
+  const after = requireRecord(loom, id);
+  const { left, kept } = options.deleteBranch ? await removeMerged(loom, after) : { left: [], kept: undefined };
+  // Only told: a worktree that cannot be looked at is not what was merged.
+  const uncommitted = !options.deleteBranch && (await hasUncommitted(loom, after).catch(() => false));
   const sha = outcome.kind === "merged" ? { sha: outcome.sha } : {};
-  return { ...sha, base: baseBranch, method, undelivered, ...(left.length > 0 ? { left } : {}) };
+  return {
+    ...{ ...sha, base: baseBranch, method, undelivered },
+    ...(left.length > 0 ? { left } : {}),
+    ...(kept === undefined ? {} : { kept }),
+    ...(uncommitted && after.worktree !== undefined ? { uncommitted: after.worktree } : {}),
+  };
 }
 
 /** A squash is one commit in place of those of its TODOs, so it says what they were. */
@@ -107,7 +122,7 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
       return new PrloomError(
         "merge-conflict",
         `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
-        `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`), resolve the conflicts, then run \`prloom merge ${id}\` again.`,
+        `\`prloom rebase ${id}\` lets an agent resolve it; or do it yourself (\`git -C ${worktree} rebase ${baseBranch}\`). Then run \`prloom merge ${id}\` again.`,
       );
     case "checkout-in-the-way":
       return new PrloomError(
@@ -132,11 +147,12 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
       `${id} is done already (${record.outcome}).`,
       "There is nothing to merge; `prloom clean` removes its worktree.",
     );
-  if (status !== "review" || loom.occupancy.agentIn(id) || record.current || record.side) {
+  const isUnderWay = record.current !== undefined || record.side !== undefined || record.rebase !== undefined;
+  if (status !== "review" || loom.occupancy.agentIn(id) || isUnderWay) {
     const hint = record.blocked
       ? `\`prloom show ${id}\` tells what blocks it; what is committed so far is on branch ${record.branch}, for \`git merge\`.`
       : `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
-    const at = record.current || record.side ? "being worked on" : status;
+    const at = isUnderWay ? "being worked on" : status;
     throw new PrloomError("plan-state", `${id} is ${record.blocked ? "blocked" : at}, not in review.`, hint);
   }
 }

@@ -12,6 +12,7 @@ import { cleanPlans, deletePlan } from "./finish.ts";
 import { answerPlan, requirePosts } from "./gates.ts";
 import { mergePlan } from "./merge-plan.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
+import { rebasePlan } from "./rebase-plan.ts";
 import { reloadPinned } from "./reload.ts";
 import { blockByPerson, pausePlan, queuePlan, resumePlan, setHidden, unblockPlan } from "./state.ts";
 import { commentOn, editPlan, sendTo } from "./talk.ts";
@@ -61,6 +62,7 @@ export const OWNER_COMMANDS = {
     }),
     (loom, args) => mergePlan(loom, args.plan, args),
   ),
+  rebase: command(plan, (loom, args) => rebasePlan(loom, args.plan)),
   reload: command(z.object({ digest: z.string().optional() }), (loom, args) => reloadPinned(loom, args.digest)),
   poll: command(z.object({ bridge: z.string().optional() }), (loom, args) => pollNow(loom, args.bridge)),
   retry: command(letters, (loom, args) => retryDead(loom, args)),

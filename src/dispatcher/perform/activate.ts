@@ -118,8 +118,9 @@ export async function restoreWorktree(
     worktreeReady: true,
     ...made,
     ...hookBefore(now, hookDue(loom, now, "afterActivate")),
-    // What was in the old tree is gone, so a TODO under way starts over, as the same attempt.
-    ...(now.current && now.current.stage !== "committed" && now.current.stage !== "ticked"
+    // What was in the old tree is gone, so a TODO under way starts over, as the same attempt; a conflict is put into it again.
+    ...(now.rebase ? { current: undefined, side: undefined } : {}),
+    ...(!now.rebase && now.current && now.current.stage !== "committed" && now.current.stage !== "ticked"
       ? { current: { ...now.current, stage: "running", run: now.runs + 1 }, runs: now.runs + 1, side: undefined }
       : {}),
   }));

@@ -13,13 +13,13 @@ import { answerEvents, isByApprovers } from "./answer.ts";
 export function answerTriaged(
   loom: Configured & Buses & Records & Gated,
   record: PlanRecord,
-  triage: { result: TriageResult; events: readonly BusEvent[]; conflict: string | undefined },
+  triage: { result: TriageResult; events: readonly BusEvent[]; rebased: string },
 ): void {
-  const { result, events, conflict } = triage;
+  const { result, events, rebased } = triage;
   const parts = [
     result.reply_markdown.trim(),
     result.todos.length > 0 && `Added to the plan:\n\n${fenced(revealed(sourceOf(result.todos)), "markdown")}`,
-    conflict && `The rebase conflicts in: ${conflict}`,
+    rebased,
   ];
   const message = parts.filter((part) => part).join("\n\n") || "Read; nothing to do.";
   // Those who approved the plan are to see what their approval was extended by.

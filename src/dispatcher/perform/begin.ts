@@ -162,6 +162,7 @@ export async function discardWork(loom: Located & Configured & Records, record: 
     ...withoutSessions(now, ["worker", "reviewer", ...(now.side ? [now.side.stage] : [])]),
     current: undefined,
     side: undefined,
+    ...(now.rebase ? { rebase: { ...now.rebase, ended: {} } } : {}),
     // A worktree that its plugins have still to prepare is not ready for another beginning.
     hook: now.hook?.point === "afterActivate" ? { ...now.hook, next: undefined } : undefined,
     kept: undefined,

@@ -14,17 +14,21 @@ import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { removeOwnWorktree } from "../worktree/remove-own.ts";
 import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 
-/** The forge says that the change request was merged or closed. Returns the messages that its agent never got. */
+/**
+ * The change request was merged or closed; `isFound`: not by us, its commits were found in the base. Returns the messages that its
+ * agent never got.
+ */
 export function endPlan(
   loom: Located & Configured & Records & Buses & AtWork & Reporting & Waking,
   record: PlanRecord,
-  outcome: "merged" | "closed",
+  { outcome, isFound = false }: { readonly outcome: "merged" | "closed"; readonly isFound?: boolean },
 ): Undelivered[] {
   const undelivered = undeliveredMessages(loom, record.id);
   const left = leftOpen(loom, record);
   const finishedAt = isoTime(loom.clock.now());
   changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined, firstPort: undefined });
-  loom.report({ planId: record.id, level: "good", text: outcome });
+  const why = isFound && outcome === "merged" ? `: what it changed is in ${record.baseBranch} already` : "";
+  loom.report({ planId: record.id, level: "good", text: `${outcome}${why}` });
   if (left !== "")
     loom.report({ planId: record.id, level: "warn", text: `${outcome} with ${left}: nothing looks at it any more` });
   for (const { author, text } of undelivered) {
@@ -44,18 +48,22 @@ function leftOpen(loom: Located & Records & Buses, record: PlanRecord): string {
   return parts.filter((part) => part !== false).join(" and ");
 }
 
-/**
- * Removes the worktree of a plan that is done; branch and home stay. Recorded last, so a kill makes it be done again. Returns
- * what to tell of a folder that is not ours.
- */
+export interface CleanedWorktree {
+  /** What to tell of a folder that is not ours. */
+  readonly foreign: string | undefined;
+  /** The patch that has what was in no commit. */
+  readonly kept: string | undefined;
+}
+
+/** Removes the worktree of a plan that is done; branch and home stay. Recorded last, so a kill makes it be done again. */
 export async function cleanWorktree(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
-): Promise<string | undefined> {
-  await keepBeforeRemoval(loom, record);
+): Promise<CleanedWorktree> {
+  const kept = await keepBeforeRemoval(loom, record);
   const foreign = await removeOwnWorktree(loom, record);
   await removePrivateHomes(loom, record);
   crashPoint("clean:removed");
   updateRecord(loom, record.id, () => ({ worktreeReady: false }));
-  return foreign;
+  return { foreign, kept };
 }

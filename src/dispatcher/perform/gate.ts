@@ -6,7 +6,7 @@ import type { Action, BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { type GateRecord, isShown, postsOf } from "../../gate/gate-record.ts";
 import { partsOf } from "../../gate/parts.ts";
-import { gatePost } from "../../gate/shown.ts";
+import { commandsFor, gatePost } from "../../gate/shown.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -210,7 +210,7 @@ interface GateNotice {
 
 function notice(loom: Located & Records, record: PlanRecord, { gate, id, title }: GateNotice): Action {
   const name = titleOf(planText(loom, record)?.text ?? "", record.id);
-  const message = `\`prloom show ${record.id}\` shows it (gate ${gate.gateId}); answer with \`prloom approve\`, \`reject\` or \`revise ${record.id}\`.`;
+  const message = `\`prloom show ${record.id}\` shows it (gate ${gate.gateId}). Answer with one of these:\n${commandsFor(record.id)}`;
   return {
     id,
     type: "respond",

@@ -11,6 +11,7 @@ import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { actionId, REVIEW as REVIEW_HANDLER } from "../../bus/names.ts";
 import type { PlanConfig } from "../../config/presets.ts";
+import { messageOfCommit } from "../../git/commits/replay.ts";
 import { readBeginning, writeDiff } from "../../git/commits/write-diff.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { writeRunFile } from "../../kernel/files.ts";
@@ -26,6 +27,7 @@ import { planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { keepNow } from "../worktree/set-aside.ts";
 import { firstBase } from "./begin.ts";
+import { conflictOf } from "./resolution.ts";
 
 /** What the reviewer said, as it was understood; beside the run's other files. */
 const REVIEW = "review.json";
@@ -54,14 +56,17 @@ export async function reviewPromptValues(
 ): Promise<Record<string, string>> {
   const worktree = worktreeOf(loom, record);
   return {
-    subject: subjectOf(loom, record),
+    subject: await subjectOf(loom, record),
     earlier: earlierFindings(record),
     diff: await diffOf(loom, record),
     resultFile: join(worktree.path, REVIEW_RESULT),
   };
 }
 
-function subjectOf(loom: Located & Configured & Records, record: PlanRecord): string {
+async function subjectOf(loom: Located & Configured & Records, record: PlanRecord): Promise<string> {
+  const conflict = conflictOf(record);
+  if (conflict)
+    return `This commit of the plan below, and only this one. It was brought onto ${record.baseBranch}, and an agent resolved its conflict in ${conflict.files.join(", ")}:\n\n${await messageOfCommit(loom.repo, conflict.commit)}`;
   const todo = currentTodo(loom, record);
   if (!todo) return "All of the plan below: every TODO of it was done, and this is the whole branch.";
   const context = todo.context === "" ? "" : `\n\n${todo.context}`;

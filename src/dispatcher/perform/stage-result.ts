@@ -5,8 +5,6 @@ import { lastWords } from "../../agents/run-log/run-log.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
-import { rebaseOnto } from "../../git/commits/rebase.ts";
-import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
@@ -32,12 +30,13 @@ import { countRun, withoutSessions } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isDesignDue } from "../steps/decide.ts";
-import { takeBack, takeBackRun } from "../worktree/set-aside.ts";
+import { takeBackRun } from "../worktree/set-aside.ts";
 import { answerEvents, authorOf, givenEvents, isByApprovers } from "./answer.ts";
 import { answerTriaged } from "./answer-triaged.ts";
 import { nextRun } from "./begin.ts";
 import { GIVEN_WORDS } from "./gate.ts";
 import { hookDue } from "./hook-due.ts";
+import { beginRebase, blockRepository, type RebaseResult } from "./rebase.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
@@ -208,8 +207,8 @@ async function takeTriage(
   const events = givenEvents(loom, record);
   addTodos(loom, record, parsed.result, events);
   crashPoint("triage:todos");
-  const conflict = parsed.result.rebase_requested ? await rebase(loom, record) : undefined;
-  answerTriaged(loom, record, { result: parsed.result, events, conflict });
+  const rebased = parsed.result.rebase_requested ? await beginRebase(loom, record) : undefined;
+  answerTriaged(loom, record, { result: parsed.result, events, rebased: toldRebase(rebased) });
   crashPoint("triage:settled");
   updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
   loom.report({
@@ -217,13 +216,7 @@ async function takeTriage(
     level: "good",
     text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}`,
   });
-  if (conflict !== undefined) {
-    blockPlan(loom, record.id, {
-      reason: `The branch cannot be rebased without conflicts: ${conflict}`,
-      hint: `Rebase it (\`git -C ${record.worktree} rebase ${record.baseBranch}\`), resolve the conflicts, then run \`prloom unblock ${record.id}\`.`,
-      cause: "step",
-    });
-  }
+  if (rebased?.kind === "repository") blockRepository(loom, record, rebased.files);
   return undefined;
 }
 
@@ -249,35 +242,11 @@ function addTodos(
   else loom.texts.write(textPath(loom, record), next);
 }
 
-/** What a person left stays under every run, but not under a rebase: that needs a clean tree. */
-async function putAsideKept(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
-  const { side, kept } = record;
-  if (!side || kept?.baseSha !== side.baseSha) return;
-  const patch = await takeBack(loom, record, { baseSha: side.baseSha, run: side.run, name: "before-rebase" });
-  if (patch === undefined) return;
-  loom.report({
-    planId: record.id,
-    level: "warn",
-    text: `what a person left in the worktree was put aside in ${patch}`,
-  });
-}
-
-async function rebase(
-  loom: Located & Configured & Records & Reporting,
-  record: PlanRecord,
-): Promise<string | undefined> {
-  const { branch = "", baseBranch = "", baseSha: began } = record;
-  await putAsideKept(loom, record);
-  const request = { branch, base: baseBranch, began, identity: loom.identity };
-  const outcome = await rebaseOnto(worktreeOf(loom, record), request);
-  updateRecord(loom, record.id, () => ({ kept: undefined }));
-  if (outcome.kind === "conflict") return outcome.files.join(", ");
-  if (outcome.kind === "repository") return `${outcome.files.join(", ")} (would make a folder a git repository)`;
-  const baseSha = await resolveCommit(loom.repo, `refs/heads/${baseBranch}`);
-  const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
-  updateRecord(loom, record.id, (now) => ({
-    ...(baseSha ? { baseSha } : {}),
-    ...(now.side && head ? { side: { ...now.side, baseSha: head } } : {}),
-  }));
-  return undefined;
+/** What the rebase came to, for the people who asked. */
+function toldRebase(outcome: RebaseResult | undefined): string {
+  if (outcome?.kind === "conflict")
+    return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
+  if (outcome?.kind === "repository")
+    return `The rebase is not possible: ${outcome.files.join(", ")} would make a folder a git repository.`;
+  return "";
 }

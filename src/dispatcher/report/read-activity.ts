@@ -6,6 +6,7 @@ import {
   type ActivityEvidence,
   eventEvidence,
   judgeActivity,
+  lastAction,
   type ObservedRun,
   type Rest,
 } from "../../agents/activity.ts";
@@ -29,6 +30,8 @@ import { planConfig } from "../settings/plan-config.ts";
 export interface PlanActivity extends Activity {
   readonly run: number;
   readonly agent: string;
+  /** What it did last, or does now; the agent's own words. */
+  readonly last?: string;
 }
 
 /** Judges the run that a plan is at; undefined for a plan that is at none. */
@@ -50,7 +53,13 @@ export function readActivity(
     silenceMs: limits.silenceTimeoutMs,
     ...(rest === undefined ? {} : { rest }),
   };
-  return { ...judgeActivity(evidence, loom.clock.now()), run: judged.run, agent: run.agent };
+  const last = lastAction(run.events);
+  return {
+    ...judgeActivity(evidence, loom.clock.now()),
+    run: judged.run,
+    agent: run.agent,
+    ...(last === undefined ? {} : { last }),
+  };
 }
 
 /** The run that the record is at or, as long as that has not begun, the attempt before it that came to nothing. */

@@ -10,6 +10,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
+import { nearMisses } from "../../plan/metadata.ts";
 import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 import { type PlanSummary, summarise } from "../../plan/summary.ts";
 import type { FailingBridge } from "../buses/health.ts";
@@ -136,7 +137,7 @@ function summaryOr(
 }
 
 /** The records as they would be if the dispatcher looked now: a file dropped a moment ago counts. */
-function currentRecords(loom: Located & Records, entries: ReadonlyMap<string, InboxEntry>): PlanRecord[] {
+export function currentRecords(loom: Located & Records, entries: ReadonlyMap<string, InboxEntry>): PlanRecord[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const there = records.filter((record) => !record.deleted && (entries.has(record.id) || !hasVanished(record)));
   const known = there.map((record) => withInbox(record, entries.get(record.id)));
@@ -277,7 +278,7 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     text: text?.text,
     todos: text?.doc.todos ?? [],
     before: text ? plansBefore(loom, record, text.doc) : [],
-    problems: text ? planProblems(text.doc, loom.config.governance.roles) : [],
+    problems: [...(text ? planProblems(text.doc, loom.config.governance.roles) : []), ...nearMisses(record.metadata)],
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
     ...(activity === undefined ? {} : { activity }),

@@ -7,6 +7,7 @@ import { type PlanDoc, type Todo, titleOf, todoTitle } from "../../plan/markdown
 import type { PlanRecord } from "../../plan/record.ts";
 import { withoutProvenance } from "../../plan/todos/provenance.ts";
 import { type Located, RUN_COPY, TRIAGE_RESULT, worktreeOf } from "../paths.ts";
+import { conflictOf } from "../perform/resolution.ts";
 import { missingIn } from "../perform/review.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { portVariables } from "../worktree/ports.ts";
@@ -54,7 +55,8 @@ export function promptFor(loom: Located & Configured, record: PlanRecord, parts:
     resultFile: parts.more.resultFile ?? join(worktree, TRIAGE_RESULT),
     missing: missing ? notAccepted(missing) : "",
   };
-  return renderPrompt({ stage, template: loadPrompt(stage, loom.pinned.prompt(stage)), values });
+  const name = stage === "worker" && conflictOf(record) ? "resolve" : stage;
+  return renderPrompt({ stage: name, template: loadPrompt(name, loom.pinned.prompt(name)), values });
 }
 
 const INTERRUPTED = "Your last run was interrupted from outside. That was not your fault; go on where you were.";
@@ -92,8 +94,14 @@ export function variables(loom: Located & Configured, record: PlanRecord, run: R
     ...portVariables(record),
     PRLOOM_RUN_DIR: join(run.runDir, "agent"),
     ...(run.stage === "worker" ? { PRLOOM_OUTCOME_FILE: join(worktree, RUN_COPY.outcome) } : {}),
+    ...(run.stage === "worker" ? conflictVariables(record) : {}),
     ...(run.todo ? { PRLOOM_TODO: todoTitle(run.todo), PRLOOM_TODO_INDEX: String(run.todo.index) } : {}),
     ...(HEARING.has(run.stage) ? { PRLOOM_EVENTS_FILE: join(run.runDir, "agent", "events.json") } : {}),
     ...(resultFile === undefined ? {} : { PRLOOM_RESULT_FILE: resultFile }),
   };
+}
+
+function conflictVariables(record: PlanRecord): Record<string, string> {
+  const conflict = conflictOf(record);
+  return conflict ? { PRLOOM_CONFLICTS: conflict.files.join("\n") } : {};
 }

@@ -25,6 +25,7 @@ import { messageReceived, offerMessages, settleMessages, takeMessages } from "..
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { givenEvents, giveWords, renderWords } from "../perform/answer.ts";
 import { clearUnstarted } from "../perform/begin.ts";
+import { resolutionValues, withResolution } from "../perform/resolution.ts";
 import { reviewPromptValues } from "../perform/review.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -58,8 +59,9 @@ export async function startAgentRun(
   config: PlanConfig,
 ): Promise<void> {
   const number = awaitedRun(planned);
-  const text = planText(loom, planned);
-  if (number === undefined || !text) return;
+  const found = planText(loom, planned);
+  if (number === undefined || !found) return;
+  const text = withResolution(planned, found);
   const stage = stageOf(planned);
   const choice = loom.pool.choose(config.agents[stage], planned.id);
   // It was free when the step was decided; then the next look waits.
@@ -160,7 +162,7 @@ async function describeStart(
   const todo = text.doc.todos.find((candidate) => candidate.id === record.current?.todoId);
   // With every agent, though not every one has rules inside: what a TODO asks for is kept, or said to be impossible.
   if (stage === "worker") roleOfRun(loom, record, todo);
-  const more: Record<string, string> = stage === "reviewer" ? await reviewPromptValues(loom, record) : {};
+  const more = await (stage === "reviewer" ? reviewPromptValues : resolutionValues)(loom, record);
   const messages = takeMessages(loom, record, number, session?.id);
   const given = givenEvents(loom, record);
   const events = writeEvents(given, runDir);
@@ -169,7 +171,8 @@ async function describeStart(
     .filter((part) => part !== "")
     .join("\n");
   const told = { ...text, text: toldPlan(loom, record, text.text) };
-  const goesOn = session !== undefined && session.todoId === about;
+  // A worker in the middle of a rebase has one prompt, which says all.
+  const goesOn = session !== undefined && session.todoId === about && (stage !== "worker" || !record.rebase);
   const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
   const governance = isHost(agent.adapter)
     ? await governRun(loom, record, { adapter: agent.adapter, stage, runDir, text, enclosure, vars })

@@ -105,7 +105,7 @@ function decideOpen(view: PlanView, now: number): Step {
   }
   if (view.doc.tooLarge !== undefined) return tooLarge(record.id, view.doc.tooLarge);
   if (view.change === "merged" || view.change === "closed") {
-    if (!record.current && !record.side) return { kind: "end-plan", outcome: view.change };
+    if (!record.current && !record.side && !record.rebase) return { kind: "end-plan", outcome: view.change };
   }
   // What it leaves is put aside first: else it would be taken for a part of the plan's own work.
   if (view.hookAgent) return waits("an agent of a plugin is at work");
@@ -118,10 +118,12 @@ function decideOpen(view: PlanView, now: number): Step {
   if (record.paused && record.halted && view.run !== "interrupted") return waits("paused");
   if (record.current) return decideCurrent(view);
   if (record.side) return decideSide(view);
+  if (record.rebase?.ended) return { kind: "rebase" };
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
   // Words that came before the design reach the designer; TODOs of theirs alone would pass for the whole plan.
   if (isDesignDue(record, view.doc)) return { kind: "begin-side", stage: "designer" };
+  if (record.rebase) return { kind: "rebase" };
   if (view.bus.pending.length > 0) return { kind: "begin-side", stage: "triage" };
   return decideNext(view, now);
 }
@@ -217,6 +219,8 @@ function isEndReviewDue(view: PlanView): boolean {
 
 /** A person may have reworded, removed or ticked the TODO between two attempts. */
 function isStillOpen(view: PlanView): boolean {
+  // The conflict of a commit: its TODO is done.
+  if (view.record.rebase) return true;
   return view.doc?.todos.some((todo) => todo.id === view.record.current?.todoId && todo.state === "open") ?? false;
 }
 

@@ -60,9 +60,9 @@ export async function markMerged(loom: Located & Records & Publishing, record: P
   const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
   if (!head || head === record.baseSha) return false;
   if (!(await isMergedInto(loom.repo, { branch, base: baseBranch, made: record.merge }))) return false;
-  // Since it was asked for, work may have begun that is not in there.
+  // Since it was asked for, work may have begun that is not in there; and in the middle of a rebase the branch is not whole.
   const now = loom.store.get(record.uid);
-  if (now?.status !== "review" || now.current || now.side || now.deleted) return false;
+  if (now?.status !== "review" || now.current || now.side || now.rebase || now.deleted) return false;
   await loom.forge.close(record.id, "merged");
   updateRecord(loom, record.id, () => ({ changeRequest: { ...changeRequest, state: "merged" } }));
   return true;

@@ -1,6 +1,7 @@
 import type { PlanConfig } from "../../config/presets.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { beginFinish, commitTodo, finishPlan, publishTodo, tickTodo } from "../acceptance/commit-todo.ts";
+import { commitResolution, verifyResolution } from "../acceptance/resolve-conflict.ts";
 import { verify } from "../acceptance/verify.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
@@ -14,6 +15,7 @@ import { callPlugins } from "../perform/call-plugins.ts";
 import { closeOpened } from "../perform/close-opened.ts";
 import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
 import { gatePosted, openGate, remindOfGate, stopRun, tellGate } from "../perform/gate.ts";
+import { continueRebase } from "../perform/rebase.ts";
 import { beginReview } from "../perform/review.ts";
 import { settleSide } from "../perform/stage-result.ts";
 import { blockPlan, changeStatus, type Records } from "../records.ts";
@@ -68,18 +70,21 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   "begin-todo": (loom, { record }, { todo }) => beginTodo(loom, record, todo),
   "begin-side": (loom, { record }, { stage }) =>
     stage === "reviewer" ? beginReview(loom, record) : beginSide(loom, record, stage),
+  rebase: (loom, { record }) => continueRebase(loom, record),
   "drop-todo": (loom, { record }) => discardWork(loom, record),
   "start-run": configured(startAgentRun),
   "recover-run": (loom, { record }) => recoverRun(loom, record),
-  verify: configured(verify),
-  commit: (loom, { record }) => commitTodo(loom, record),
+  verify: configured((loom, record, config) =>
+    record.rebase ? verifyResolution(loom, record, config) : verify(loom, record, config),
+  ),
+  commit: (loom, { record }) => (record.rebase ? commitResolution(loom, record) : commitTodo(loom, record)),
   tick: (loom, { record }) => tickTodo(loom, record),
   publish: (loom, { record }) => publishTodo(loom, record),
   "settle-side": configured(settleSide),
   finish: (loom, { record }) => beginFinish(loom, record),
   "mark-ready": (loom, { record }) => finishPlan(loom, record),
   reopen: (loom, { record }) => changeStatus(loom, record.id, "todos-added"),
-  "end-plan": (loom, { record }, { outcome }) => endPlan(loom, record, outcome),
+  "end-plan": (loom, { record }, { outcome }) => endPlan(loom, record, { outcome, isFound: true }),
   "clean-worktree": (loom, { record }) => cleanWorktree(loom, record),
 };
 

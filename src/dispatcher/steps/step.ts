@@ -87,6 +87,7 @@ export type Step =
   | { readonly kind: "begin-todo"; readonly todo: Todo }
   | { readonly kind: "begin-side"; readonly stage: "designer" | "triage" | "reviewer" }
   | { readonly kind: "drop-todo" }
+  | { readonly kind: "rebase" }
   | { readonly kind: "start-run" }
   | { readonly kind: "recover-run" }
   | { readonly kind: "verify" }

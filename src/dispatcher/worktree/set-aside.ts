@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
-import { branchTip } from "../../git/repository.ts";
+import { branchTip, gitAt } from "../../git/repository.ts";
 import { readmitWorktree } from "../../git/worktree/readmit.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { resetTo, savePartial } from "../../git/worktree/reset.ts";
@@ -78,44 +78,68 @@ export async function takeBack(
   return existsSync(patch) ? patch : undefined;
 }
 
-/** What lies in a worktree that is about to be removed, and is in no commit, is kept as a patch in the plan's home. */
-export async function keepBeforeRemoval(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
+/** Whether the worktree holds what is in no commit: a person may have left it there. */
+export async function hasUncommitted(loom: Located & Configured, record: PlanRecord): Promise<boolean> {
+  const { worktreeReady, worktreeName, branch = "" } = record;
+  const head = await branchTip(loom.repo, branch);
+  if (!worktreeReady || worktreeName === undefined || head === undefined) return false;
+  if (worktreeHealth(worktreeOf(loom, record)) !== "ok") return false;
+  const { tree } = await keepNow(loom, record, head);
+  return tree !== (await gitAt(loom.repo, ["rev-parse", "--verify", `${head}^{tree}`])).stdout.trim();
+}
+
+/**
+ * What lies in a worktree that is about to be removed, and is in no commit, is kept as a patch in the plan's home. Returns the
+ * patch, if there was anything.
+ */
+export async function keepBeforeRemoval(
+  loom: Located & Configured & Reporting,
+  record: PlanRecord,
+): Promise<string | undefined> {
   const worktree = worktreeOf(loom, record);
   const { worktreeReady, worktreeName } = record;
-  if (!worktreeReady || worktreeName === undefined) return;
+  if (!worktreeReady || worktreeName === undefined) return undefined;
+  let kept: string | undefined;
   const { home } = homeOf(loom.paths, record.id);
   const patchFile = join(home, `${freeId("left", (name) => existsSync(join(home, `${name}.patch`)))}.patch`);
   const tell = (text: string): void => loom.report({ planId: record.id, level: "warn", text });
   try {
     await readmitWorktree(loom.repo, worktree, record.branch ?? "");
-    if (worktreeHealth(worktree) !== "ok") return;
+    if (worktreeHealth(worktree) !== "ok") return undefined;
     const isAny = await savePartial(worktree, { baseSha: "HEAD", patchFile, leaveOut: leftOut(loom, record) });
-    if (isAny) tell(`its worktree held changes that are in no commit; kept in ${patchFile}`);
+    if (isAny) {
+      kept = patchFile;
+      tell(`its worktree held changes that are in no commit; kept in ${patchFile}`);
+    }
   } catch (error) {
     tell(`what its worktree held beyond its commits could not be kept: ${messageOf(error)}`);
   }
   crashPoint("worktree:kept");
+  return kept;
 }
 
-/** What the worktree was before an agent of a plugin came; it is there until the worktree is put back. */
+/** What the worktree was before an agent of a plugin, or a check of a merge, came; it is there until the worktree is put back. */
 const KEPT = "kept.json";
 const keptSchema = z.object({
   tree: z.string(),
   branch: z.string(),
   head: z.string(),
   leaveOut: z.array(z.string()),
+  by: z.string().optional(),
 });
 
 /** What the agent of a plugin, whose files are in `runDir`, found in the worktree. */
 export interface Visited {
   readonly runDir: string;
   readonly kept: KeptTree;
+  /** Who came, if it was not an agent of a plugin: what it changed is nothing that a person would miss. */
+  readonly by?: string | undefined;
 }
 
 /** Writes down what is to be put back, before the agent comes. */
-export function noteVisit({ runDir, kept }: Visited): void {
+export function noteVisit({ runDir, kept, by }: Visited): void {
   ensureDir(runDir);
-  writeFileAtomic(join(runDir, KEPT), JSON.stringify(kept));
+  writeFileAtomic(join(runDir, KEPT), JSON.stringify({ ...kept, by }));
   crashPoint("hook-agent:kept");
 }
 
@@ -123,12 +147,12 @@ export function noteVisit({ runDir, kept }: Visited): void {
 export async function endVisit(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
-  { runDir, kept }: Visited,
+  { runDir, kept, by }: Visited,
 ): Promise<void> {
   const patch = join(runDir, "aside.patch");
   const isChanged = await restoreTree(worktreeOf(loom, record), kept, patch).catch((error: unknown) => {
     blockPlan(loom, record.id, {
-      reason: `What a plugin's agent changed in ${record.worktree} could not be put back: ${messageOf(error)}`,
+      reason: `What ${by ?? "a plugin's agent"} changed in ${record.worktree} could not be put back: ${messageOf(error)}`,
       hint: `Look there (\`git -C ${record.worktree} status\`), then run \`prloom unblock ${record.id}\`.`,
       cause: "step",
     });
@@ -136,7 +160,7 @@ export async function endVisit(
   });
   crashPoint("hook-agent:restored");
   rmSync(join(runDir, KEPT), { force: true });
-  if (isChanged)
+  if (isChanged && by === undefined)
     loom.report({ planId: record.id, level: "warn", text: `a plugin's agent changed files; put aside in ${patch}` });
 }
 
@@ -161,17 +185,17 @@ async function endInterrupted(
   record: PlanRecord,
   runDir: string,
 ): Promise<void> {
-  const kept = readKept(join(runDir, KEPT), record);
+  const { by, ...kept } = readKept(join(runDir, KEPT), record);
   const isThere = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) === "ok";
   if (isThere && (await branchTip(loom.repo, kept.branch)) === kept.head)
-    return endVisit(loom, record, { runDir, kept });
+    return endVisit(loom, record, { runDir, kept, by });
   rmSync(join(runDir, KEPT), { force: true });
   if (!isThere) return;
   const text = `${kept.branch} moved since a plugin's agent was interrupted; what that left in ${record.worktree} stays there`;
   loom.report({ planId: record.id, level: "warn", text });
 }
 
-function readKept(file: string, { id, worktree }: PlanRecord): KeptTree {
+function readKept(file: string, { id, worktree }: PlanRecord): z.infer<typeof keptSchema> {
   try {
     return keptSchema.parse(JSON.parse(readTextIfExists(file) ?? ""));
   } catch (error) {

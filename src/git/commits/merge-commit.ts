@@ -1,7 +1,7 @@
 import type { MergeMethod } from "../merge-method.ts";
-import { splitNul } from "../output.ts";
 import { gitAt, isAncestor, type Repository, STEP_TRAILER } from "../repository.ts";
 import { commitMessage, withoutTrailer } from "./commit.ts";
+import { type BranchCommit, HELPING, mergedTree, type OwnChange, pickOnto, readCommits, writeCommit } from "./pick.ts";
 
 export interface MergeRequest {
   readonly branch: string;
@@ -13,6 +13,8 @@ export interface MergeRequest {
   readonly method?: MergeMethod;
   /** Of an earlier attempt. */
   readonly made?: MadeMerge | undefined;
+  /** Looks at the commit that base is about to get, where base has moved since the branch left it; throws to refuse it. */
+  readonly check?: (sha: string) => Promise<void>;
   /** Keeps what is about to be merged; base moves afterwards. */
   readonly keep?: (made: MadeMerge) => void;
   /** Whether folders of base may become repositories by it. */
@@ -24,8 +26,9 @@ interface Tips {
   readonly tip: string;
 }
 
-type Conflict = { readonly kind: "conflict"; readonly files: string[] };
-type WrittenMerge = { readonly kind: "commit"; readonly sha: string } | Conflict;
+type WrittenMerge =
+  | { readonly kind: "commit"; readonly sha: string }
+  | { readonly kind: "conflict"; readonly files: string[] };
 
 /** On the commit that brought a branch to base without being a descendant of it: the branch's tip. */
 const MERGE_TRAILER = "Prloom-Merge";
@@ -61,67 +64,12 @@ function withTrailer(message: string, tip: string): string {
   return `${text}${inTrailers ? "\n" : "\n\n"}${MERGE_TRAILER}: ${tip}\n`;
 }
 
-async function mergedTree(
-  repo: Repository,
-  ours: string,
-  theirs: string,
-): Promise<{ kind: "tree"; tree: string } | Conflict> {
-  const args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
-  const merged = await gitAt(repo, args, { allowExit: [1] });
-  const [tree = "", ...files] = splitNul(merged.stdout);
-  if (merged.code === 0) return { kind: "tree", tree };
-  return { kind: "conflict", files: [...new Set(files.filter((file) => file !== ""))] };
-}
-
-interface NewCommit {
-  readonly tree: string;
-  readonly parents: readonly string[];
-  readonly message: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-async function writeCommit(repo: Repository, { tree, parents, message, env }: NewCommit): Promise<string> {
-  const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"];
-  return (await gitAt(repo, args, { input: message, env })).stdout.trim();
-}
-
-interface BranchCommit {
-  readonly sha: string;
-  readonly parents: readonly string[];
-  readonly message: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** The commits of the branch itself, oldest first; what was merged into it is one commit. */
-async function branchCommits(repo: Repository, { old, tip }: Tips): Promise<BranchCommit[]> {
-  const fields = ["%H", "%P", "%an", "%ae", "%ad", "%cd", "%B"];
-  const format = ["--date=raw", `--format=${fields.join("%x00")}`];
-  const log = await gitAt(repo, ["log", "-z", "--first-parent", "--reverse", ...format, `${old}..${tip}`, "--"]);
-  const values = splitNul(log.stdout);
-  return Array.from({ length: values.length / fields.length }, (_unused, index) => {
-    const [sha = "", parents = "", name = "", email = "", written = "", committed = "", message = ""] = values.slice(
-      index * fields.length,
-      (index + 1) * fields.length,
-    );
-    const env = {
-      GIT_AUTHOR_NAME: name,
-      GIT_AUTHOR_EMAIL: email,
-      GIT_AUTHOR_DATE: `@${written}`,
-      GIT_COMMITTER_DATE: `@${committed}`,
-    };
-    return { sha, parents: parents.split(" ").filter((parent) => parent !== ""), message, env };
-  });
-}
-
-/** Commits that only serve a merge: the same each time, so that repeating leaves no more of them behind. */
-const HELPING = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000" };
-
 /** Two commits, the first the parent of the second, whose difference is what the commit itself changed. */
 async function ownChange(
   repo: Repository,
   { sha, parents }: BranchCommit,
   { old, env }: { readonly old: string; readonly env: Readonly<Record<string, string>> },
-): Promise<{ from: string | undefined; to: string }> {
+): Promise<OwnChange> {
   const [first, second, ...more] = parents;
   const plain = { from: first, to: sha };
   if (first === undefined || second === undefined || more.length > 0) return plain;
@@ -145,18 +93,17 @@ async function wasEmpty(repo: Repository, { sha, parents }: BranchCommit): Promi
 
 /** The branch's commits on top of `old`, in the object store alone. */
 async function replay(repo: Repository, request: MergeRequest, { old, tip }: Tips): Promise<WrittenMerge> {
-  const commits = await branchCommits(repo, { old, tip });
+  // What was merged into the branch is one commit.
+  const commits = await readCommits(repo, ["--first-parent", `${old}..${tip}`]);
   const linear = commits.every(({ parents }) => parents.length === 1);
   if (linear && commits[0]?.parents[0] === old) return { kind: "commit", sha: tip };
-  const helping = { message: "for a merge\n", env: { ...request.identity, ...HELPING } };
+  const { identity } = request;
   let onto = old;
   let tree = (await gitAt(repo, ["rev-parse", "--verify", `${old}^{tree}`])).stdout.trim();
   for (const commit of commits) {
-    const { from, to } = await ownChange(repo, commit, { old, env: helping.env });
-    // `merge-tree --merge-base` is younger than the git we ask for: a commit with our tree on top of `from` does the same.
-    const ours = await writeCommit(repo, { ...helping, tree, parents: from === undefined ? [] : [from] });
-    const merged = await mergedTree(repo, ours, to);
-    if (merged.kind === "conflict") return merged;
+    const change = await ownChange(repo, commit, { old, env: { ...identity, ...HELPING } });
+    const merged = await pickOnto(repo, change, { tree, identity });
+    if (merged.kind === "conflict") return { kind: "conflict", files: merged.files };
     const isLast = commit.sha === tip;
     // The last one bears the trailer, whatever is left of it.
     if (merged.tree === tree && !isLast && !(await wasEmpty(repo, commit))) continue;
@@ -164,7 +111,7 @@ async function replay(repo: Repository, request: MergeRequest, { old, tip }: Tip
     const said = withoutTrailer(commit.message, MERGE_TRAILER);
     const words = said.trim() === "" ? `Merge ${request.branch}` : said;
     const message = isLast ? withTrailer(words, tip) : words;
-    onto = await writeCommit(repo, { tree, parents: [onto], message, env: { ...request.identity, ...commit.env } });
+    onto = await writeCommit(repo, { tree, parents: [onto], message, env: { ...identity, ...commit.env } });
   }
   return { kind: "commit", sha: onto };
 }
@@ -173,7 +120,7 @@ async function replay(repo: Repository, request: MergeRequest, { old, tip }: Tip
 export async function writeMerge(repo: Repository, request: MergeRequest, tips: Tips): Promise<WrittenMerge> {
   if (request.method === "rebase") return replay(repo, request, tips);
   const merged = await mergedTree(repo, tips.old, tips.tip);
-  if (merged.kind === "conflict") return merged;
+  if (merged.kind === "conflict") return { kind: "conflict", files: merged.files };
   const { tree } = merged;
   const words = commitMessage(request.message, `Merge ${request.branch}`);
   const commit =

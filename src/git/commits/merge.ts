@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { branchTip, gitAt, type Repository } from "../repository.ts";
+import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, git, requireGitVersion } from "../run.ts";
 import { unfinishedOperation } from "../worktree/settle-head.ts";
 import { listWorktrees } from "../worktree/worktrees.ts";
@@ -149,6 +149,7 @@ export async function mergeIntoBase(repo: Repository, request: MergeRequest): Pr
       ? []
       : await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
     if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
+    if (request.check && !(await isAncestor(repo, old, tip))) await request.check(made.sha);
     request.keep?.({ tip, sha: made.sha });
     crashPoint("merge:written");
     const outcome = await advance(repo, request, { old, sha: made.sha, checkout });

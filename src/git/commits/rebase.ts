@@ -35,9 +35,9 @@ const REBASE_CONFIG = ["rebase.updateRefs=false", "rebase.autoSquash=false", "re
 export async function rebaseOnto(worktree: Worktree, request: RebaseRequest): Promise<RebaseOutcome> {
   const { branch } = request;
   const now = await read(worktree, `refs/heads/${branch}`);
-  const kept = await gitIn(worktree, ["rev-parse", "--verify", "--quiet", keptRef(branch)], { allowExit: [1] });
-  const wasKilled = kept.code === 0;
-  const before = wasKilled ? kept.stdout.trim() : now;
+  const kept = await interruptedAt(worktree, branch);
+  const wasKilled = kept !== undefined;
+  const before = kept ?? now;
   if (unfinishedOperation(worktree.gitDir) !== undefined) await backTo(worktree, branch, now);
   else await settleHead(worktree, { branch, baseSha: now });
   const onto = await read(worktree, request.base);
@@ -58,6 +58,12 @@ export async function rebaseOnto(worktree: Worktree, request: RebaseRequest): Pr
 
 const keptRef = (branch: string) => `refs/prloom/rebase/${branch}`;
 
+/** Where the branch was before a rebase of ours that was interrupted. */
+export async function interruptedAt(worktree: Worktree, branch: string): Promise<string | undefined> {
+  const kept = await gitIn(worktree, ["rev-parse", "--verify", "--quiet", keptRef(branch)], { allowExit: [1] });
+  return kept.code === 0 ? kept.stdout.trim() : undefined;
+}
+
 async function read(worktree: Worktree, rev: string): Promise<string> {
   return (await gitIn(worktree, ["rev-parse", "--verify", `${rev}^{commit}`])).stdout.trim();
 }
@@ -70,7 +76,7 @@ async function isIn(worktree: Worktree, older: string, newer: string): Promise<b
  * The commit behind which the branch's own begin. A person who has amended base took something out of it: the commit as it was, which the
  * branch stands on, must not come back as one of the branch. It is another where a person brought the branch up to date by hand.
  */
-async function ownBegin(
+export async function ownBegin(
   worktree: Worktree,
   began: string,
   { onto, now }: { onto: string; now: string },

@@ -40,7 +40,15 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
     await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: put back", `refs/heads/${branch}`, head]);
   }
   const isChanged = await savePartial(worktree, { baseSha: tree, patchFile, leaveOut });
-  if (!isChanged) return false;
+  if (isChanged) await placeTree(worktree, { tree, leaveOut });
+  return isChanged;
+}
+
+/** Makes index and files those of a tree; the branch stays where it is, ignored files too. */
+export async function placeTree(
+  worktree: Worktree,
+  { tree, leaveOut }: Pick<KeptTree, "tree" | "leaveOut">,
+): Promise<void> {
   await clearHidingFlags(worktree);
   const spared = [LOCAL, ...leaveOut].flatMap((path) => ["-e", exactly(path)]);
   const { files } = await contentsOf(worktree, tree);
@@ -51,7 +59,6 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
     await gitIn(worktree, ["checkout-index", "--all", "--force", "--quiet"]);
     await gitIn(worktree, ["clean", "--quiet", "-ffd", ...spared]);
   });
-  return true;
 }
 
 /** The files in which two trees differ. */

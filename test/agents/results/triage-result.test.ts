@@ -44,6 +44,24 @@ test("what is wrong is named", () => {
   assert.match((parseTriageResult("I think", []) as { problem: string }).problem, /not JSON/);
 });
 
+test("a TODO that is a rebase and nothing else is left out, where a rebase is wanted", () => {
+  const dropped = ["rebase", "Rebase.", "please rebase", "Rebase onto `main`", "Rebase the branch on the latest main"];
+  const more = ["Rebase this PR onto origin/main and resolve the conflicts", "Rebase its branch against develop"];
+  const kept = [
+    "Rebase the invoices on the new tax rate",
+    "Document how to rebase",
+    "Rebase and rename the login page",
+  ];
+  const asked = (rebase_requested: boolean) => {
+    const todos = [...dropped, ...more, ...kept].map((text) => ({ text }));
+    const parsed = parse({ reply_markdown: "", todos, rebase_requested });
+    assert(parsed.ok);
+    return parsed.result.todos.map(({ text }) => text);
+  };
+  assert.deepEqual(asked(true), kept);
+  assert.deepEqual(asked(false), [...dropped, ...more, ...kept]);
+});
+
 test("each TODO names the events that ask for it, and only those that there are", () => {
   const one = { reply_markdown: "", todos: [{ text: "x" }] };
   const parsed = parse(one);

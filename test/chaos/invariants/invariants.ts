@@ -66,6 +66,7 @@ function recordProblems(record: PlanRecord): string[] {
   say(record.status !== "review", `is ${record.status}, not in review`);
   say(record.blocked !== undefined, `is blocked: ${record.blocked?.reason}`);
   say(record.current !== undefined || record.side !== undefined, "its record still names a run");
+  say(record.rebase !== undefined, "its record still names a rebase");
   say(!record.worktreeReady || record.inInbox, "its activation is not complete");
   say(record.changeRequest?.state !== "open" || !record.changeRequest.ready, "its change request is not ready");
   return problems;

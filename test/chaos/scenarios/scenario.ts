@@ -58,3 +58,8 @@ export async function succeed(project: Project, args: readonly string[]): Promis
   const result = await project.cli(args);
   assert.equal(result.code, 0, `${args.join(" ")}: ${result.stderr}${result.stdout}`);
 }
+
+export async function comment(project: Project, id: string, body: string): Promise<{ body: string; confirmed: true }> {
+  await succeed(project, ["comment", id, body]);
+  return { body, confirmed: true };
+}

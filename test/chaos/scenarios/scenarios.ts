@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { probeSandbox } from "../../../src/agents/sandbox/probe.ts";
 import { addOutside } from "../../testing/outside.ts";
-import { finished, type Project } from "../../testing/project.ts";
+import { finished } from "../../testing/project.ts";
 import type { ExpectedPlan } from "../invariants/invariants.ts";
 import { outsideProblems } from "../invariants/outside-invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
@@ -12,7 +12,8 @@ import { FLOW_POINTS } from "./flow-points.ts";
 import { GATE_SCENARIOS } from "./gate-scenario.ts";
 import { edited, paused, putBack, reloaded } from "./person-scenarios.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
-import { crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
+import { checkedMerge, givenUp, rebaseAsked, rebased, resolved } from "./rebase-scenarios.ts";
+import { comment, crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
 
 export const work: Scenario = async (project, point) => {
   const plans = twoPlans(project);
@@ -43,11 +44,6 @@ const designWithWords: Scenario = async (project, point) => {
   return { plans: [{ ...first, said }, second] };
 };
 
-async function comment(project: Project, id: string, body: string): Promise<{ body: string; confirmed: true }> {
-  await succeed(project, ["comment", id, body]);
-  return { body, confirmed: true };
-}
-
 const talk: Scenario = async (project, point) => {
   const [first, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
   const said = [await comment(project, "first", "please make two"), await comment(project, "first", "thanks for all")];
@@ -59,15 +55,6 @@ const talk: Scenario = async (project, point) => {
       { ...second, said: alsoSaid },
     ],
   };
-};
-
-const rebased: Scenario = async (project, point) => {
-  const [first, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
-  await finish(project);
-  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "more");
-  const said = [await comment(project, "first", "rebase")];
-  await crash(project, point);
-  return { plans: [{ ...first, said }, second] };
 };
 
 /** A thread of more than one segment (8 MB), so that the next answer begins a new one. */
@@ -261,14 +248,23 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "hook:put-off": slowPlugin,
   "local:acted": mergeByComment,
   "merge:merged": merge,
+  "merge:placed": checkedMerge,
   "merge:written": mergeByComment,
   "pause:noted": paused,
   "put-back:removed": putBack,
+  "rebase:begun": rebaseAsked,
+  "rebase:committed": resolved,
+  "rebase:conflict": resolved,
+  "rebase:moved": resolved,
+  "rebase:placed": resolved,
   "rebase:rebased": rebased,
+  "rebase:undone": givenUp,
+  "rebase:whole": resolved,
   "recover:ended": recovery,
   "recover:reset": recovery,
   "recover:survivors-ended": recovery,
   "reload:taken": reloaded,
+  "resolve:judged": resolved,
   "review:posted": reviewAtEnd,
   "review:todos": reviewAtEnd,
   "shim-exit": shim,

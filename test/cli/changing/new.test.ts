@@ -31,6 +31,60 @@ describe("new", { concurrency: 2 }, () => {
     assert.ok(!existsSync(join(inbox, "add-a-login-page.json")));
   });
 
+  it("opens the editor when it is told nothing, and makes nothing of what was not written", async () => {
+    const editor = (command: string) => ({ env: { EDITOR: command } });
+    const write = `f() { printf '# From the editor\\n\\n## TODO\\n\\n- [ ] one\\n' > "$1"; }; f`;
+    const { code, stdout } = await repository.run(["new", "--queue"], editor(write));
+    assert.equal(code, 0);
+    assert.match(stdout, /^from-the-editor {2}From the editor {2}\(queued\)\n.*\n {2}1 TODO$/m);
+    for (const nothing of ["true", `f() { : > "$1"; }; f`]) {
+      const none = await repository.run(["new"], editor(nothing));
+      assert.deepEqual([none.code, none.stdout], [0, "No plan was made: nothing was written.\n"]);
+    }
+    const untitled = await repository.run(["new"], editor(`f() { echo 'just words' > "$1"; }; f`));
+    assert.equal(untitled.code, 1);
+    const kept = /Your version is in (\S+) \[plan-invalid\]\n {2}hint: Type: prloom new "what to do" --file (\S+)/.exec(
+      untitled.stderr,
+    );
+    assert.ok(kept && kept[1] === kept[2], untitled.stderr);
+    assert.equal(readFileSync(kept[1] ?? "", "utf8"), "just words\n");
+    assert.equal((await repository.run(["new"])).code, 2, "without an editor it is called wrongly");
+  });
+
+  it("notes an order that cannot be, with what to type", async () => {
+    const input = "# Circular\n\n## TODO\n\n- [ ] a\n  after: 9\n- [ ] b\n  after: 3\n- [ ] c\n  after: 2\n";
+    const { stdout } = await repository.run(["new", "--stdin"], { input });
+    assert.match(stdout, /^ {2}note: TODO 1 is after TODO 9, and there is no TODO 9\.$/m);
+    assert.match(stdout, /^ {2}note: TODO 3 waits for itself/m);
+    assert.match(stdout, /^ {2}hint: `prloom edit circular` changes its text\.$/m);
+  });
+
+  it("warns of plans that wait for each other, and says where", async () => {
+    await made(["Loop one", "--depends-on", "loop-two"]);
+    const { stdout } = await repository.run(["new", "Loop two", "--depends-on", "loop-one"]);
+    assert.match(
+      stdout,
+      /^ {2}warning: it waits for itself: loop-two → loop-one → loop-two; prloom\/\.local\/inbox\/loop-two\.json has its `dependsOn`\.$/m,
+    );
+    const self = await repository.run(["new", "--stdin"], { input: "# Selfish\n\n## Depends on\n\n- selfish\n" });
+    assert.match(
+      self.stdout,
+      /^ {2}warning: it waits for itself: selfish → selfish; `prloom edit selfish` changes its `## Depends on`\.$/m,
+    );
+  });
+
+  it("is shown with metadata that has no effect because of how it is written", async () => {
+    await made(["Slips", "--queue"]);
+    const metadata = { gate: true, depends_on: ["x"], Limit: {}, tracker_key: "T-1", agentic: true };
+    writeFileSync(join(inbox, "slips.json"), JSON.stringify({ status: "queued", metadata }));
+    const { problems } = JSON.parse((await repository.run(["show", "slips", "--json"])).stdout);
+    assert.deepEqual(problems, [
+      "The plan's metadata.gate has no effect; did you mean metadata.gates?",
+      "The plan's metadata.depends_on has no effect; did you mean metadata.dependsOn?",
+      "The plan's metadata.Limit has no effect; did you mean metadata.limits?",
+    ]);
+  });
+
   it("writes what it is told about the plan into the record", async () => {
     const result = await made([
       "Wishes",

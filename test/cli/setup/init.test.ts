@@ -22,7 +22,12 @@ function repository(t: TestContext, options: RepositoryOptions = {}) {
   return made;
 }
 
-const configOf = (root: string) => JSON.parse(readFileSync(join(root, "prloom", "config.json"), "utf8"));
+/** The config without its reference to the schema for editors, which it has always. */
+function configOf(root: string) {
+  const { $schema, ...config } = JSON.parse(readFileSync(join(root, "prloom", "config.json"), "utf8"));
+  assert.equal($schema, "./.local/config.schema.json");
+  return config;
+}
 
 describe("init", { concurrency: 2 }, () => {
   it("sets up a repository without a remote and says that the agent is missing", async (t) => {

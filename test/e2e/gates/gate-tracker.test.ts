@@ -174,7 +174,7 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     assert.deepEqual(
       actions(project, /-notice$/).map(({ payload }) => [
         payload.priority,
-        /prloom approve`, `reject` or `revise shop`/.test(payload.message ?? ""),
+        /^ {4}prloom approve shop\n {4}prloom reject shop --reason/m.test(payload.message ?? ""),
       ]),
       [["action", true]],
     );

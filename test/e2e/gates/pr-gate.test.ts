@@ -27,6 +27,12 @@ function commitByHand(project: Project, name: string): void {
   project.git("-C", worktree, "-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", `Add ${name}`);
 }
 
+function commitOnMain(project: Project, name: string, text: string): void {
+  writeFileSync(join(project.root, name), text);
+  project.git("add", "--", name);
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", `Change ${name}`);
+}
+
 describe("a change at its gate", { concurrency: 2 }, () => {
   it("is shown whole, and neither ready nor merged, until a person approves it; approving merges nothing", async () => {
     const project = await atPrGate();
@@ -65,6 +71,28 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     assert.equal(project.record("shop").status, "active");
     commitByHand(project, "more.txt");
     await refused(project, /it changed after gate \w+/, "approve", "shop");
+    project.remove();
+  });
+
+  it("stays approved after a rebase that changed no patch, and is shown again after one that did", async () => {
+    const project = await atPrGate();
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    commitOnMain(project, "elsewhere.txt", "else\n");
+    assert.match(await succeeds(project, "rebase", "shop"), /rebased shop onto main/);
+    const [gate] = (await showPlan(project)).gates;
+    const head = project.git("rev-parse", "prloom/shop").trim();
+    assert.match(gate?.amendments[0]?.by[0] ?? "", new RegExp(`^rebase from ${gate?.head} to ${head}`));
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["approved"]);
+    assert.equal(project.record("shop").status, "review");
+    commitOnMain(project, "work.txt", "of a person\n");
+    assert.match(await succeeds(project, "rebase", "shop"), /conflicts with main in: work\.txt/);
+    await refused(project, /being worked on/, "merge", "shop", "--force");
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["approved", "open"]);
+    assert.match(await lastPost(project), /What changed since gate/);
+    assert.equal(project.git("show", "prloom/shop:work.txt"), "of a person\nmake one\n");
     project.remove();
   });
 

@@ -161,19 +161,26 @@ describe("commands", { concurrency: 2 }, () => {
     assert.match(conflict, /conflicts with main in: work\.txt/);
     assert.equal(project.git("status", "--porcelain"), "");
     assert.equal(project.record("clashes").status, "review");
-    // An agent that is asked for a rebase gets no further, and that is told.
+    // An agent that is asked for a rebase and cannot do it gets no further, and that is told.
+    const { agents } = project.config() as { agents: { test: { env: object } } };
+    project.config({ agents: { test: { ...agents.test, env: { RESOLVE: "gives-up" } } } });
     assert.equal((await project.cli(["comment", "asks", "please rebase"])).code, 0);
     await project.work();
     const { blocked } = project.record("asks");
-    assert.match(blocked?.reason ?? "", /cannot be rebased without conflicts: work\.txt/);
+    assert.match(blocked?.reason ?? "", /was not rebased onto main, and is as it was\. .* cannot be resolved/);
     const commands = (hint: string) => [...hint.matchAll(/`(.*?)`/g)].map(([, command]) => command);
     assert.deepEqual(commands(blocked?.hint ?? ""), [
+      "prloom rebase asks",
       `git -C ${project.worktree("asks")} rebase main`,
       "prloom unblock asks",
     ]);
     // The way out that the hint names.
     const worktree = project.worktree("clashes");
-    assert.deepEqual(commands(conflict), [`git -C ${worktree} rebase main`, "prloom merge clashes"]);
+    assert.deepEqual(commands(conflict), [
+      "prloom rebase clashes",
+      `git -C ${worktree} rebase main`,
+      "prloom merge clashes",
+    ]);
     const person = ["-C", worktree, "-c", "user.name=P", "-c", "user.email=p@localhost", "-c", "core.editor=true"];
     assert.throws(() => project.git(...person, "rebase", "main"), /could not apply/);
     writeFileSync(join(worktree, "work.txt"), "both\n");

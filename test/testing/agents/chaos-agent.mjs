@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { resolve } from "./resolve-agent.mjs";
 
 const { PRLOOM_STAGE, PRLOOM_PLAN_FILE, PRLOOM_WORKTREE, PRLOOM_RUN_DIR, PRLOOM_RUN_ID } = process.env;
 const { PRLOOM_PLAN_ID, PRLOOM_TODO = "", PRLOOM_TODO_INDEX = "0", STEP_MS = "60" } = process.env;
@@ -105,4 +106,5 @@ linger();
 if (PRLOOM_STAGE === "triage") await triage();
 else if (PRLOOM_STAGE === "designer") await design();
 else if (PRLOOM_STAGE === "reviewer") await review();
+else if (process.env.PRLOOM_CONFLICTS) resolve("");
 else await work();

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { until } from "./agent-waits.mjs";
+import { resolve } from "./resolve-agent.mjs";
 import { review } from "./review-agent.mjs";
 
 const { PRLOOM_STAGE, PRLOOM_PLAN_FILE, PRLOOM_WORKTREE, PRLOOM_TODO = "", PRLOOM_TODO_INDEX } = process.env;
@@ -62,7 +63,6 @@ const tryGit = (...args) => {
     console.log(`git failed: ${error.message}`);
   }
 };
-
 const behaviours = {
   work() {
     work();
@@ -276,8 +276,7 @@ async function triage() {
       })),
   );
   const reply = todos.length > 0 ? `Will do ${todos.length}.` : "Thank you, nothing to do.";
-  const rebase = events.some((event) => /rebase/i.test(event.body));
-  const result = { reply_markdown: reply, todos, rebase_requested: rebase };
+  const result = { reply_markdown: reply, todos, rebase_requested: events.some(({ body }) => /rebase/i.test(body)) };
   writeFileSync(process.env.PRLOOM_RESULT_FILE, JSON.stringify(result));
 }
 
@@ -285,8 +284,8 @@ async function design() {
   if (process.env.DESIGN === "waits") await until(process.env.GATE, () => existsSync(join(process.env.GATE, "design")));
   if (process.env.DESIGN === "nothing") return console.log("no idea");
   if (process.env.DESIGN === "source") writeFileSync(join(PRLOOM_WORKTREE, "sneaked-in.txt"), "mine\n");
-  const heading = /^## TODO$/m.test(planText()) ? "" : "\n## TODO\n\n";
-  writeFileSync(PRLOOM_PLAN_FILE, `${planText().trimEnd()}\n${heading}- [ ] designed one\n- [ ] designed two\n`);
+  const text = planText().trimEnd() + (/^## TODO$/m.test(planText()) ? "" : "\n\n## TODO\n");
+  writeFileSync(PRLOOM_PLAN_FILE, `${text}\n- [ ] designed one\n- [ ] designed two\n`);
 }
 
 const prompt = readFileSync(0, "utf8");
@@ -296,5 +295,6 @@ if (process.env.ORDER) appendFileSync(process.env.ORDER, `${process.env.PRLOOM_P
 if (PRLOOM_STAGE === "triage") await triage();
 else if (PRLOOM_STAGE === "designer") await design();
 else if (PRLOOM_STAGE === "reviewer") await review(prompt);
+else if (process.env.PRLOOM_CONFLICTS) resolve(prompt);
 else if (!behaviours[behaviour]) throw new Error(`no behaviour ${behaviour}`);
 else await behaviours[behaviour]();

@@ -4,6 +4,7 @@
 set -eu
 program=${0%/*}/test-agent.mjs
 [ "$PRLOOM_STAGE ${BEHAVIOUR:-work} ${ORDER:-}" = "worker work " ] || exec "$1" "$program"
+[ -z "${PRLOOM_CONFLICTS:-}" ] || exec "$1" "$program"
 case $PRLOOM_TODO in "["*) exec "$1" "$program" ;; esac
 cat > "$PRLOOM_RUN_DIR/prompt.txt"
 cat /proc/$$/environ > "$PRLOOM_RUN_DIR/environment"

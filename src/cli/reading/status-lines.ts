@@ -1,0 +1,70 @@
+import type { StatusReport } from "../../dispatcher/report/read.ts";
+import { offerLine } from "../../dispatcher/settings/pinned.ts";
+import type { PlanStatus } from "../../plan/record.ts";
+import type { PlanSummary } from "../../plan/summary.ts";
+import type { Output } from "../output.ts";
+import { agentsState } from "../render/agents-state.ts";
+import { busState } from "../render/bus-state.ts";
+import { planTableLines } from "../render/plan-table.ts";
+import { problemLines } from "../render/problems.ts";
+import { visible } from "../render/safe-text.ts";
+import { ageOf } from "../render/time.ts";
+
+export interface StatusOptions {
+  readonly all?: boolean;
+  readonly status?: PlanStatus;
+  /** Milliseconds. */
+  readonly stale?: number;
+}
+
+/** Shows what is known, again and again. */
+export interface StatusView {
+  show(report: StatusReport, now: number): void;
+  close(): void;
+}
+
+/** The table of plans, and the lines about everything around them. */
+export function statusLines(
+  output: Output,
+  report: StatusReport,
+  { options, now }: { readonly options: StatusOptions; readonly now: number },
+): { readonly table: string[]; readonly around: string[] } {
+  const shown = report.plans.filter((plan) => isShown(plan, options, now));
+  const table = shown.length > 0 ? planTableLines(output, shown, now) : [nothingToShow(report.plans.length, options)];
+  const around: string[] = [];
+  const done = report.plans.filter((plan) => plan.status === "done").length;
+  if (done > 0 && !options.all && options.status !== "done")
+    around.push(`${done} done (\`prloom status --all\` shows them)`);
+  surroundings({ ...output, line: (text = "") => void around.push(text) }, report, now);
+  return { table, around };
+}
+
+export function isShown(plan: PlanSummary, options: StatusOptions, now: number): boolean {
+  if (options.status !== undefined) {
+    if (plan.status !== options.status) return false;
+  } else if (plan.status === "done" && !options.all) return false;
+  return options.stale === undefined || now - Date.parse(plan.updatedAt) >= options.stale;
+}
+
+function nothingToShow(plans: number, options: StatusOptions): string {
+  if (options.status !== undefined || options.stale !== undefined)
+    return "No plans match. `prloom status --all` lists all.";
+  if (plans > 0) return 'All plans are done. `prloom new "What to do" --queue` makes the next one.';
+  return 'There are no plans yet. `prloom new "What to do" --queue` makes one, `prloom start` works on it.';
+}
+
+function surroundings(output: Output, report: StatusReport, now: number): void {
+  const { daemon } = report;
+  output.line(
+    daemon.running
+      ? `dispatcher: running (pid ${daemon.pid}${daemon.startedAt === undefined ? "" : `, for ${ageOf(daemon.startedAt, now)}`})`
+      : "dispatcher: not running (`prloom start` starts it)",
+  );
+  if (report.pinned && report.pinned.changes.length > 0) {
+    const differs = offerLine(report.pinned, daemon.running);
+    output.line(`${output.paint("yellow", "config:")} ${visible(differs)}`);
+  }
+  agentsState(output, report, now);
+  busState(output, report, now);
+  problemLines(output, report);
+}

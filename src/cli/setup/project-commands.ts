@@ -1,0 +1,128 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { readCheckedOut } from "../../kernel/files.ts";
+
+/** What a repository seems to be tested with, told by its files; nothing of it is run. */
+export interface ProjectCommands {
+  /** The file that tells. */
+  readonly from: string;
+  readonly checks: readonly string[];
+  /** What a new worktree needs before that. */
+  readonly initCommands: readonly string[];
+}
+
+interface Files {
+  has(name: string): boolean;
+  text(name: string): string;
+}
+
+type Recipe = (files: Files) => ProjectCommands | undefined;
+
+/** What the first recipe finds that fits. What a project wraps around its language's tools comes last. */
+export function projectCommands(root: string): ProjectCommands | undefined {
+  const files: Files = {
+    has: (name) => statSync(join(root, name), { throwIfNoEntry: false })?.isFile() === true,
+    text: (name) => textIn(join(root, name)),
+  };
+  for (const recipe of RECIPES) {
+    const found = recipe(files);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** A file that is too large, or not a file at all, tells nothing. */
+function textIn(path: string): string {
+  try {
+    return readCheckedOut(path) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+const PACKAGE_MANAGERS: readonly [lock: string, check: string, install: string][] = [
+  ["pnpm-lock.yaml", "pnpm test", "pnpm install --frozen-lockfile"],
+  ["yarn.lock", "yarn test", "yarn install --immutable"],
+  ["bun.lock", "bun run test", "bun install --frozen-lockfile"],
+  ["bun.lockb", "bun run test", "bun install --frozen-lockfile"],
+  ["package-lock.json", "npm test", "npm ci"],
+  ["npm-shrinkwrap.json", "npm test", "npm ci"],
+];
+
+function node({ has, text }: Files): ProjectCommands | undefined {
+  const script = testScript(text("package.json"));
+  if (script === undefined) return undefined;
+  const [, check = "npm test", install = "npm install"] = PACKAGE_MANAGERS.find(([lock]) => has(lock)) ?? [];
+  return { from: "package.json", checks: [check], initCommands: [install] };
+}
+
+function testScript(text: string): string | undefined {
+  try {
+    const { scripts } = JSON.parse(text) as { scripts?: Readonly<Record<string, unknown>> };
+    const test = scripts?.test;
+    // What `npm init` writes.
+    return typeof test === "string" && !test.includes("no test specified") ? test : undefined;
+  } catch {
+    // Not a package that npm could read either.
+    return undefined;
+  }
+}
+
+function python({ has, text }: Files): ProjectCommands | undefined {
+  const isUv = has("uv.lock");
+  if (has("tox.ini")) return { from: "tox.ini", checks: ["tox"], initCommands: [] };
+  const places: readonly [name: string, sign: RegExp][] = [
+    ["pytest.ini", /^/],
+    ["conftest.py", /^/],
+    ["tests/conftest.py", /^/],
+    ["pyproject.toml", /^\s*\[tool\.pytest\b|\bpytest\b/m],
+    ["setup.cfg", /^\s*\[tool:pytest\]/m],
+  ];
+  const found = places.find(([name, sign]) => has(name) && sign.test(text(name)));
+  if (!found) return undefined;
+  const [from] = found;
+  if (isUv) return { from, checks: ["uv run pytest"], initCommands: ["uv sync"] };
+  return { from, checks: ["python -m pytest"], initCommands: [] };
+}
+
+const ONE_FILE: readonly [file: string, check: string][] = [
+  ["Cargo.toml", "cargo test"],
+  ["go.mod", "go test ./..."],
+  ["gradlew", "./gradlew test"],
+  ["build.gradle", "gradle test"],
+  ["build.gradle.kts", "gradle test"],
+  ["mvnw", "./mvnw --quiet test"],
+  ["pom.xml", "mvn --quiet test"],
+  ["mix.exs", "mix test"],
+];
+
+function oneFile({ has }: Files): ProjectCommands | undefined {
+  const found = ONE_FILE.find(([file]) => has(file));
+  return found && { from: found[0], checks: [found[1]], initCommands: [] };
+}
+
+const MAKERS: readonly [file: string, program: string][] = [
+  ["Makefile", "make"],
+  ["makefile", "make"],
+  ["GNUmakefile", "make"],
+  ["justfile", "just"],
+  ["Justfile", "just"],
+];
+
+function make({ text }: Files): ProjectCommands | undefined {
+  for (const [from, program] of MAKERS) {
+    const target = ["test", "check"].find((name) => new RegExp(`^${name}\\s*:(?!=)`, "m").test(text(from)));
+    if (target !== undefined) return { from, checks: [`${program} ${target}`], initCommands: [] };
+  }
+  return undefined;
+}
+
+const RECIPES: readonly Recipe[] = [node, python, oneFile, make];
+
+/** The lines of a config that say so. */
+export function asConfigLines({ checks, initCommands }: ProjectCommands): string {
+  const parts = { ...(initCommands.length === 0 ? {} : { initCommands }), checks };
+  return Object.entries(parts)
+    .map(([key, value]) => `"${key}": ${JSON.stringify(value)}`)
+    .join(", ");
+}

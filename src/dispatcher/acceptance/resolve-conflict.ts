@@ -1,0 +1,142 @@
+import { lastWords } from "../../agents/run-log/run-log.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
+import type { PlanConfig } from "../../config/presets.ts";
+import { stagedTree } from "../../git/commits/commit.ts";
+import { leftMarks } from "../../git/commits/conflict-marks.ts";
+import { remakeCommit } from "../../git/commits/replay.ts";
+import { gitAt } from "../../git/repository.ts";
+import { dissolveRepositories } from "../../git/staging/stage.ts";
+import { clearLeftovers } from "../../git/worktree/settle-head.ts";
+import { gitIn } from "../../git/worktree/worktrees.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { counted } from "../../kernel/words.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Reporting } from "../capabilities.ts";
+import type { CommandRunning } from "../enclosure/command-run.ts";
+import { claimsOf } from "../enclosure/run-copy.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
+import { branchHead, nextRun } from "../perform/begin.ts";
+import { endRebase } from "../perform/rebase.ts";
+import { conflictOf, withResolution } from "../perform/resolution.ts";
+import { blockPlan, planText, type Records, updateRecord } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
+import { countRun, sessionsAfterTodo } from "../runs/count-run.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { changesOf } from "./changes.ts";
+import { judgeRun, type RunVerdict } from "./judge-run.ts";
+import { settleMissing } from "./refused.ts";
+import { isNobodysAttempt, runChecks, scopeOf } from "./verify.ts";
+
+const SAYS_NOTHING =
+  'The run did not say that the conflict is resolved: write {"outcome": "done"} to PRLOOM_OUTCOME_FILE.';
+
+/** What lies in the worktree after a run that was to resolve a conflict decides. */
+export async function verifyResolution(
+  loom: CommandRunning & Pooled,
+  record: PlanRecord,
+  config: PlanConfig,
+): Promise<void> {
+  const { current } = record;
+  if (!current || !conflictOf(record)) return;
+  const runDir = homeOf(loom.paths, record.id).run(current.run);
+  const summary = countRun(loom, record.id, current.run);
+  const first = await judge(loom, record, config);
+  crashPoint("resolve:judged");
+  if (first.kind === "again" && (await isNobodysAttempt(loom, record, config, summary))) return;
+  const exit = readExit(runDir);
+  if (exit?.reason === "spawn-failed" && settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
+  const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
+  // A check may run what the agent wrote: what it left is judged like the agent's own work.
+  const verdict = failed ?? (config.checks.length === 0 ? first : await judge(loom, record, config));
+  if (first.kind === "accept" && verdict.kind !== "accept")
+    await dissolveRepositories(worktreeOf(loom, record), current.baseSha);
+  if (verdict.kind !== "accept") return settleFailure(loom, record, { verdict, most: config.limits.attemptsPerTodo });
+  const tree = await stagedTree(worktreeOf(loom, record));
+  updateRecord(loom, record.id, (now) =>
+    now.current ? { current: { ...now.current, stage: "verified", tree, reviewed: undefined } } : {},
+  );
+}
+
+/** As the work of a TODO; beyond that no mark of the conflict may be left, and nothing need have changed. */
+async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfig): Promise<RunVerdict> {
+  const runDir = homeOf(loom.paths, record.id).run(record.current?.run ?? 0);
+  const claims = claimsOf(loom, record, runDir);
+  const changes = await changesOf(loom, record);
+  const text = planText(loom, record);
+  const [todo] = text ? withResolution(record, text).doc.todos : [];
+  const verdict = judgeRun({
+    exit: readExit(runDir),
+    outputTail: claims.tick === "done" ? "" : lastWords(runDir, 2000),
+    claims: { ...claims, unread: claims.unread ?? SAYS_NOTHING },
+    changes,
+    expects: "none",
+    evidence: false,
+    scope: todo ? scopeOf(todo, loom.config.governance) : [],
+    maxDeletions: config.limits.maxDeletions,
+  });
+  if (verdict.kind !== "accept") return verdict;
+  const marked = await markedFiles(loom, record);
+  if (marked.length === 0) return verdict;
+  return { kind: "again", missing: `Marks of the conflict are left in ${marked.join(", ")}. Take them out.` };
+}
+
+const PATCH = ["-p", "--unified=0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
+
+async function markedFiles(loom: Located & Configured, record: PlanRecord): Promise<string[]> {
+  const commit = record.rebase?.conflict?.commit ?? "";
+  const worktree = worktreeOf(loom, record);
+  const staged = await gitIn(worktree, ["diff-index", "--cached", ...PATCH, record.current?.baseSha ?? "", "--"]);
+  const before = await gitIn(worktree, ["diff-tree", "-r", ...PATCH, `${commit}^`, commit, "--"]);
+  return leftMarks(staged.stdout, before.stdout);
+}
+
+type Refused = Exclude<RunVerdict, { kind: "accept" }>;
+
+function settleFailure(
+  loom: Records & Reporting,
+  record: PlanRecord,
+  { verdict, most }: { verdict: Refused; most: number },
+): void {
+  const { id } = record;
+  const attempt = record.current?.attempt ?? 1;
+  if (verdict.kind === "block" && verdict.rerun) {
+    const hint = verdict.hint.replaceAll("<plan>", id);
+    blockPlan(loom, id, { reason: verdict.reason, hint, cause: "step" }, (now) => nextRun(now, {}));
+  } else if (verdict.kind === "again" && attempt < most) {
+    updateRecord(loom, id, (now) => nextRun(now, { attempt: attempt + 1, missing: verdict.missing }));
+    const text = `attempt ${attempt} was not accepted: ${verdict.missing.split("\n", 1)[0]}`;
+    loom.report({ planId: id, level: "warn", text });
+  } else endRebase(loom, id, whyGivenUp(record, verdict));
+}
+
+function whyGivenUp({ rebase, current }: PlanRecord, verdict: Refused): string {
+  if (verdict.kind === "block") return verdict.reason;
+  if (verdict.kind === "block-todo") return `The agent says that the conflict cannot be resolved: ${verdict.reason}`;
+  const tried = counted(current?.attempt ?? 1, "attempt");
+  return `The conflict in ${rebase?.conflict?.files.join(", ")} was not resolved in ${tried}. ${verdict.missing}`;
+}
+
+/** The commit again, with its own words and author, and what was resolved. Made twice it is the same. */
+export async function commitResolution(
+  loom: Located & Configured & Records & Reporting,
+  record: PlanRecord,
+): Promise<void> {
+  const { current, rebase, branch = "" } = record;
+  if (!current?.tree || !rebase?.conflict) return;
+  await clearLeftovers(worktreeOf(loom, record), branch);
+  const { tree, baseSha: parent } = current;
+  const sha = await remakeCommit(loom.repo, rebase.conflict.commit, { tree, parent, identity: loom.identity });
+  const head = await branchHead(loom, record);
+  if (head !== parent && head !== sha)
+    return endRebase(loom, record.id, "The branch was moved while it was being rebased.");
+  if (head === parent)
+    await gitAt(loom.repo, ["update-ref", "-m", "prloom: rebase", `refs/heads/${branch}`, sha, parent]);
+  crashPoint("rebase:committed");
+  updateRecord(loom, record.id, (now) => ({
+    ...sessionsAfterTodo(loom, now),
+    current: undefined,
+    kept: undefined,
+    rebase: { ...rebase, tip: sha, stands: sha, done: rebase.done + 1, resolved: true, conflict: undefined },
+  }));
+  loom.report({ planId: record.id, level: "good", text: `conflict resolved: ${sha.slice(0, 8)}` });
+}

@@ -1,0 +1,73 @@
+import { PrloomError } from "../../kernel/errors.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Reporting, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import type { Located } from "../paths.ts";
+import { beginRebase } from "../perform/rebase.ts";
+import { type Records, refuseUnrecovered, requireRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { refuseWhileOpen } from "./open.ts";
+
+export interface RebasePlanResult {
+  readonly base: string;
+  /** "resolving": an agent resolves the conflicts in `files`, as soon as the plan is worked on. */
+  readonly outcome: "nothing" | "rebased" | "resolving";
+  readonly sha?: string;
+  readonly files?: readonly string[];
+}
+
+type Rebasing = Located & Configured & Records & Gated & AtWork & Reporting & Waking;
+
+/** Brings the branch of a plan onto its base: at once, or with an agent that resolves the conflicts. */
+export async function rebasePlan(loom: Rebasing, id: string): Promise<RebasePlanResult> {
+  refuseRebase(loom, requireRecord(loom, id));
+  // Nothing else may touch the tree meanwhile, an agent of a plugin neither, and no step begins: as while it is merged.
+  const leave = await loom.occupancy.enterWhenFree(id, "merge", new AbortController().signal);
+  try {
+    const record = requireRecord(loom, id);
+    refuseRebase(loom, record);
+    return await rebaseNow(loom, record);
+  } finally {
+    leave();
+    loom.wake(id);
+  }
+}
+
+async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlanResult> {
+  const { id, baseBranch: base = "", branch } = record;
+  const outcome = await beginRebase(loom, record);
+  switch (outcome.kind) {
+    case "nothing":
+      return { base, outcome: "nothing" };
+    case "rebased":
+      loom.report({ planId: id, level: "good", text: `rebased onto ${base}` });
+      return { base, outcome: "rebased", sha: outcome.sha };
+    case "conflict":
+      return { base, outcome: "resolving", files: outcome.files };
+    case "repository":
+      throw new PrloomError(
+        "nested-repository",
+        `On top of ${base}, git would take a folder of ${branch} for a repository and run what its settings say: ${outcome.files.join(", ")}`,
+        `Rename them on the branch, then run \`prloom rebase ${id}\` again.`,
+      );
+  }
+}
+
+function refuseRebase(loom: Rebasing, record: PlanRecord): void {
+  const { id, status } = record;
+  if (status === "draft" || status === "queued" || status === "done") {
+    const why = status === "done" ? `done already (${record.outcome})` : `${status}: it has no branch yet`;
+    throw new PrloomError("plan-state", `${id} is ${why}.`, `\`prloom show ${id}\` tells more.`);
+  }
+  refuseUnrecovered(loom, id);
+  refuseWhileOpen(loom, id);
+  if (record.rebase) {
+    const hint = `\`prloom start\` goes on with it; \`prloom unblock ${id} --reset\` calls it off.`;
+    throw new PrloomError("plan-state", `${id} is being rebased already.`, hint);
+  }
+  if (record.current || record.side || !record.worktreeReady || loom.occupancy.agentIn(id)) {
+    const hint = `\`prloom pause ${id}\` lets its agent finish and begins nothing else; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;
+    throw new PrloomError("plan-state", `${id} is being worked on.`, hint);
+  }
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { test } from "node:test";
+import { git, testRepository } from "../cli/fixture.ts";
+import { CLI, NODE_FLAGS } from "../testing/program.ts";
+
+const guide = readFileSync(new URL("../../docs/guide.md", import.meta.url), "utf8");
+
+test("the guide's way to take prloom out of a repository leaves nothing", async (t) => {
+  const repository = testRepository();
+  t.after(() => repository.close());
+  const { root, run } = repository;
+  git(root, "add", "-A");
+  git(root, "commit", "-qm", "with prloom");
+  await run(["init"]);
+  await run(["new", "In review", "--todo", "one", "--queue"]);
+  await run(["new", "Merged", "--todo", "two", "--queue"]);
+  assert.equal((await run(["start", "--until-idle"])).code, 0);
+  await run(["merge", "merged"]);
+  writeFileSync(join(root, "prloom", ".local", "worktrees", "in-review", "by-hand.txt"), "left\n");
+  const [, recipe = ""] = /take prloom out of a repository[^`]*```sh\n([^`]+)```/.exec(guide) ?? [];
+  assert.match(recipe, /^prloom stop$/m);
+  const bin = join(root, "..", "bin");
+  mkdirSync(bin);
+  const program = [process.execPath, ...NODE_FLAGS, CLI].map((word) => `'${word}'`).join(" ");
+  writeFileSync(join(bin, "prloom"), `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, HOME: root, PRLOOM_WATCHDOG_MS: "0" };
+  execFileSync("sh", ["-ec", recipe], { cwd: root, env, stdio: ["ignore", "pipe", "inherit"] });
+  assert.ok(!existsSync(join(root, "prloom")) && !existsSync(join(root, ".git", "prloom")));
+  assert.equal(git(root, "worktree", "list").trim().split("\n").length, 1);
+  assert.equal(git(root, "for-each-ref", "--format=%(refname)").trim(), "refs/heads/main");
+  for (const file of [".gitignore", ".git/info/exclude"])
+    assert.doesNotMatch(readFileSync(join(root, file), "utf8"), /prloom/, file);
+});

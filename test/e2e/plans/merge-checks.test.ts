@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { Project } from "../../testing/project.ts";
+import { projectMaker, succeeds, works } from "../../testing/projects.ts";
+
+const fresh = projectMaker();
+
+/** A plan in review, and a base that has moved since; the check passes on either, and on both together it does not. */
+async function apart(): Promise<Project> {
+  const seen = "ls work.txt elsewhere.txt >> ../../../../../seen 2>&1";
+  const check = `${seen}; ! [ -e work.txt ] || ! [ -e elsewhere.txt ] || { echo not together; touch left; exit 1; }`;
+  const project = fresh({ config: { checks: [check] } });
+  project.plan("one", ["make it"]);
+  await works(project);
+  writeFileSync(join(project.root, "elsewhere.txt"), "else\n");
+  project.git("add", "elsewhere.txt");
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "elsewhere");
+  return project;
+}
+
+/** What the merge must leave alone, where it is refused. */
+function asItWas(project: Project): string[] {
+  const worktree = project.worktree("one");
+  return [
+    project.git("rev-parse", "main", "prloom/one"),
+    // Whether git knows of it already does not matter.
+    project.git("-C", worktree, "status", "--porcelain", "--untracked-files=all").replace(/^A {2}/gm, "?? "),
+    readFileSync(join(worktree, "mine.txt"), "utf8"),
+    project.record("one").status,
+  ];
+}
+
+describe("checks of a merge", { concurrency: 2 }, () => {
+  test("one that fails on the branch and the moved base together refuses the merge, and all is as it was", async () => {
+    const project = await apart();
+    writeFileSync(join(project.worktree("one"), "mine.txt"), "not committed\n");
+    const before = asItWas(project);
+    for (const method of ["--squash", "--merge", "--rebase"]) {
+      const refused = await project.cli(["merge", "one", method]);
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /merged with prloom\/one a check fails\.[\s\S]*not together[\s\S]*\[check-failed\]/);
+      assert.deepEqual(asItWas(project), before);
+    }
+    assert.match(await succeeds(project, "merge", "one", "--force"), /merged one into main/);
+  });
+
+  test("a kill in the middle of them is put right by the next merge, and by the next start", async () => {
+    const project = await apart();
+    writeFileSync(join(project.worktree("one"), "mine.txt"), "not committed\n");
+    const before = asItWas(project);
+    for (const next of [
+      ["merge", "one"],
+      ["start", "--until-idle"],
+    ]) {
+      const killed = await project.cli(["merge", "one"], { PRLOOM_CRASH_AT: "merge:placed" });
+      assert.equal(killed.signal, "SIGKILL", killed.stderr);
+      assert.ok(existsSync(join(project.worktree("one"), "elsewhere.txt")));
+      await project.cli(next);
+      assert.deepEqual(asItWas(project), before);
+    }
+  });
+
+  test("where base has not moved, and once the branch is on top of it, no check runs again", async () => {
+    const project = await apart();
+    const seen = () => readFileSync(join(project.root, "..", "seen"), "utf8");
+    project.config({ checks: [] });
+    await succeeds(project, "reload", "--yes");
+    assert.match(await succeeds(project, "rebase", "one"), /rebased one onto main/);
+    project.config({ checks: ["echo again >> ../../../../../seen; false"] });
+    await succeeds(project, "reload", "--yes");
+    const before = seen();
+    await succeeds(project, "merge", "one");
+    assert.equal(seen(), before);
+  });
+});

@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { Project } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
+
+const fresh = projectMaker();
+
+/** Two plans that are done and changed the same lines; the first is merged. */
+async function conflicting(options: Parameters<typeof fresh>[0] = {}): Promise<Project> {
+  const project = fresh(options);
+  project.plan("first", ["a", "b"]);
+  project.plan("second", ["c", "d"]);
+  const worked = await project.work();
+  assert.equal(worked.code, 0, worked.stderr);
+  const merged = await project.cli(["merge", "first"]);
+  assert.equal(merged.code, 0, merged.stderr);
+  return project;
+}
+
+const tip = (project: Project, id: string) => project.git("rev-parse", `prloom/${id}`).trim();
+const trailers = (project: Project, id: string) =>
+  project.git("log", "--reverse", "--format=%an %(trailers:key=Prloom-Step,valueonly)", `main..prloom/${id}`);
+
+describe("rebase", { concurrency: 2 }, () => {
+  test("an agent resolves the commit that conflicts, each TODO keeps its commit, and the plan merges", async () => {
+    const project = await conflicting();
+    const before = trailers(project, "second");
+    const refused = await project.cli(["merge", "second"]);
+    assert.match(
+      refused.stderr,
+      /conflicts with main in: work\.txt \[merge-conflict\]\n {2}hint: `prloom rebase second`/,
+    );
+    const asked = await project.cli(["rebase", "second"]);
+    assert.equal(asked.code, 0, asked.stderr);
+    assert.match(asked.stdout, /second conflicts with main in: work\.txt\nnext: `prloom start`/);
+    assert.match((await project.cli(["rebase", "second"])).stderr, /being rebased already/);
+    assert.match((await project.cli(["merge", "second"])).stderr, /being worked on/);
+    const worked = await project.work();
+    assert.equal(worked.code, 0, worked.stderr);
+    assert.deepEqual(project.commits("second"), ["c", "d"]);
+    assert.equal(trailers(project, "second"), before);
+    assert.equal(project.git("merge-base", "main", "prloom/second"), project.git("rev-parse", "main"));
+    assert.equal(project.git("show", "prloom/second^:work.txt"), "a\nb\nc\n");
+    const { rebase, status, runs } = project.record("second");
+    assert.deepEqual([rebase, status, runs], [undefined, "review", 3]);
+    assert.match(
+      project.runFile("second", 3, join("agent", "prompt.txt")),
+      /files conflict:\n\n<<<FILES \w+\n- work\.txt\n/,
+    );
+    assert.equal(project.git("-C", project.worktree("second"), "status", "--porcelain"), "");
+    assert.equal(project.git("for-each-ref", "refs/prloom"), "");
+    const merged = await project.cli(["merge", "second", "--rebase"]);
+    assert.equal(merged.code, 0, merged.stderr);
+    assert.equal(project.git("show", "main:work.txt"), "a\nb\nc\nd\n");
+  });
+
+  test("a branch without conflicts is rebased at once, and one that is up to date stays", async () => {
+    const project = fresh();
+    project.plan("plain", ["one"]);
+    await project.work();
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "more", "--allow-empty");
+    const rebased = await project.cli(["rebase", "plain", "--json"]);
+    assert.deepEqual(JSON.parse(rebased.stdout), {
+      ...{ plan: "plain", base: "main", outcome: "rebased" },
+      sha: tip(project, "plain"),
+    });
+    assert.equal(project.git("rev-parse", "prloom/plain^"), project.git("rev-parse", "main"));
+    assert.match((await project.cli(["rebase", "plain"])).stdout, /^plain is up to date with main\.$/m);
+    assert.equal(project.record("plain").status, "review");
+  });
+
+  for (const [how, missing, attempts] of [
+    ["leaves-marks", /Marks of the conflict are left in work\.txt/, 2],
+    ["says-nothing", /did not say that the conflict is resolved/, 2],
+    ["makes-repository", /git would take a folder for a repository/, 2],
+    ["gives-up", /The agent says that the conflict cannot be resolved: both cannot be/, 1],
+  ] as const) {
+    const options = how === "leaves-marks" ? {} : thorough;
+    test(`an agent that ${how}: the branch is as it was, and the plan is blocked`, options, async () => {
+      const project = await conflicting({ env: { RESOLVE: how }, config: { limits: { attemptsPerTodo: 2 } } });
+      const before = tip(project, "second");
+      await project.cli(["rebase", "second"]);
+      await project.work();
+      const { blocked, rebase, current, runs, status } = project.record("second");
+      assert.match(blocked?.reason ?? "", missing);
+      assert.match(blocked?.hint ?? "", /`prloom rebase second` lets an agent try again/);
+      assert.deepEqual([rebase, current, runs, status], [undefined, undefined, 2 + attempts, "review"]);
+      assert.equal(tip(project, "second"), before);
+      assert.equal(project.git("-C", project.worktree("second"), "status", "--porcelain"), "");
+      if (attempts > 1) assert.match(project.runFile("second", 4, join("agent", "prompt.txt")), missing);
+    });
+  }
+
+  test("the checks see what was resolved, and a failing one is told to the agent", async () => {
+    const check = "[ ! -e .git ] || ! grep -q a work.txt || [ -e ok.txt ] || { echo the check says no; exit 1; }";
+    const project = fresh({ env: { RESOLVE: "obeys" } });
+    project.plan("first", ["a"]);
+    project.plan("second", ["c"]);
+    await project.work();
+    assert.equal((await project.cli(["merge", "first"])).code, 0);
+    project.config({ checks: [check] });
+    await project.cli(["reload", "--yes"]);
+    await project.cli(["rebase", "second"]);
+    await project.work();
+    assert.deepEqual(project.git("ls-tree", "--name-only", "prloom/second", "ok.txt"), "ok.txt\n");
+    assert.equal(project.record("second").runs, 3);
+  });
+
+  test("a reviewer of each TODO looks at what was resolved", thorough, async () => {
+    const project = await conflicting({ config: { review: "todo" } });
+    await project.cli(["rebase", "second"]);
+    const worked = await project.work();
+    assert.equal(worked.code, 0, worked.stderr);
+    assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
+    // Each TODO and its review, then the resolution and its review.
+    assert.equal(project.record("second").runs, 6);
+    const prompt = project.runFile("second", 6, join("agent", "prompt.txt"));
+    assert.match(prompt, /brought onto main, and an agent resolved its conflict in work\.txt:\n\nc\n[\s\S]*\n\+c\n/);
+  });
+
+  test("a reset calls it off, a deleted plan keeps its whole branch", thorough, async () => {
+    const project = await conflicting({ env: { RESOLVE: "waits" } });
+    const before = tip(project, "second");
+    const resolving = async () => {
+      await project.cli(["rebase", "second"]);
+      const killed = await project.cli(["start", "--until-idle"], { PRLOOM_CRASH_AT: "run:prepared" });
+      assert.equal(killed.signal, "SIGKILL", killed.stderr);
+      assert.notEqual(tip(project, "second"), before);
+    };
+    await resolving();
+    await project.cli(["block", "second", "wait"]);
+    assert.equal((await project.cli(["unblock", "second", "--reset"])).code, 0);
+    assert.equal((await project.work()).code, 0);
+    const { rebase, current, blocked, status } = project.record("second");
+    assert.deepEqual([rebase, current, blocked, status], [undefined, undefined, undefined, "review"]);
+    assert.equal(tip(project, "second"), before);
+    await resolving();
+    assert.equal((await project.cli(["delete", "second", "--yes"])).code, 0);
+    assert.equal(tip(project, "second"), before);
+  });
+
+  test("a worktree that vanished is made again, with the conflict in it", thorough, async () => {
+    const project = await conflicting();
+    await project.cli(["rebase", "second"]);
+    await project.cli(["start", "--until-idle"], { PRLOOM_CRASH_AT: "run:prepared" });
+    rmSync(project.worktree("second"), { recursive: true });
+    await project.work();
+    await project.cli(["unblock", "second"]);
+    assert.equal((await project.work()).code, 0);
+    assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
+  });
+
+  test("an agent that moves the branch gets nothing of it: the branch is as it was", thorough, async () => {
+    const project = await conflicting({ env: { RESOLVE: "moves-branch" } });
+    const before = tip(project, "second");
+    await project.cli(["rebase", "second"]);
+    await project.work();
+    assert.match(project.record("second").blocked?.reason ?? "", /moved the branch/);
+    assert.equal(tip(project, "second"), before);
+  });
+
+  test("a comment that asks for a rebase adds no TODO, and an agent resolves what conflicts", async () => {
+    const project = await conflicting();
+    await project.cli(["comment", "second", "please rebase"]);
+    const worked = await project.work();
+    assert.equal(worked.code, 0, worked.stderr);
+    assert.doesNotMatch(project.planText("second"), /\[[ x]\] rebase/);
+    assert.deepEqual(project.commits("second"), ["c", "d"]);
+    assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
+    assert.match(
+      (await project.cli(["show", "second"])).stdout,
+      /The rebase conflicts in: work\.txt\. An agent resolves it\./,
+    );
+  });
+});
