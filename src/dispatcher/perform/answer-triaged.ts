@@ -17,8 +17,9 @@ export function answerTriaged(
 ): void {
   const { result, events, rebased } = triage;
   const parts = [
-    result.reply_markdown.trim(),
+    // First: where a place takes only so much, a long reply must not hide it.
     result.todos.length > 0 && `Added to the plan:\n\n${fenced(revealed(sourceOf(result.todos)), "markdown")}`,
+    result.reply_markdown.trim(),
     rebased,
   ];
   const message = parts.filter((part) => part).join("\n\n") || "Read; nothing to do.";
