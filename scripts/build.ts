@@ -73,7 +73,9 @@ if (major > 22 || (major === 22 && minor >= 18)) {
   // What is imported after this line comes compiled from the second start on.
   module.enableCompileCache();
   // To find and link the forty parts that \`status\` needs takes an eighth of its time.
-  await import(process.argv[2] === "status" ? "./status.js" : "./main.js");
+  // It has no --watch in it, which loads what draws.
+  const isStatus = process.argv[2] === "status" && !process.argv.some((word) => /^--?\\w*w/.test(word));
+  await import(isStatus ? "./status.js" : "./main.js");
 } else {
   console.error(\`prloom needs Node 22.18 or newer; this is Node \${process.versions.node}.\`);
   process.exitCode = 1;

@@ -8,7 +8,7 @@ const repository = testRepository();
 after(() => repository.close());
 
 const COMMANDS =
-  "init new start stop reload status show diff tasks anchors logs events gates rules explain approve reject revise withdraw mcp queue hide unhide edit block unblock pause resume delete clean comment send open merge poll retry doctor demo completion complete".split(
+  "init new start stop reload status show diff tasks anchors logs events gates rules explain approve reject revise withdraw mcp queue hide unhide edit block unblock pause resume delete clean comment send open rebase merge poll retry doctor demo completion complete".split(
     " ",
   );
 
@@ -91,6 +91,7 @@ describe("a wrong call", { concurrency: 2 }, () => {
     ["comment", /missing required argument/],
     ["comment x --todo 0 words", /whole number/],
     ["merge", /missing required argument/],
+    ["rebase", /missing required argument/],
     ["new", /no title/],
     ["new a --file x --stdin", /exclude each other/],
     ["new a --file does-not-exist.md", /cannot be read/],

@@ -105,7 +105,7 @@ test("a folder with something in it is left alone", (context) => {
   assert.deepEqual(readdirSync(join(machine.dir, "home")), ["diary.txt"]);
 });
 
-test("with --gate the demo shows its plan, and implements it only when a person says yes", thorough, (context) => {
+test("with --gate the demo shows its plan, and implements it only when a person says yes", (context) => {
   const machine = freshMachine(context);
   for (const [typed, code, ending] of [
     ["hm\nno\n", 1, /Type yes or no\.[\s\S]*Not approved: 0 of[\s\S]*prloom approve tally/],

@@ -1,6 +1,13 @@
 import { PrloomError } from "../../kernel/errors.ts";
+import { counted } from "../../kernel/words.ts";
 import { withTodos } from "../../plan/checklists/as-plan.ts";
-import { type Checklist, checklistUnder, type LeftOut, readChecklist } from "../../plan/checklists/checklist.ts";
+import {
+  type Checklist,
+  checklistUnder,
+  type LeftOut,
+  readChecklist,
+  unticked,
+} from "../../plan/checklists/checklist.ts";
 import { hasTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
@@ -10,6 +17,8 @@ export interface ChosenTodos {
   readonly text: string;
   readonly from: readonly string[];
   readonly leftOut: readonly LeftOut[];
+  /** Lists that were perhaps meant as TODOs. */
+  readonly unticked?: readonly string[];
 }
 
 /** Says that the designer is to make the TODOs. */
@@ -24,7 +33,7 @@ export async function chooseTodos(call: Call, text: string, wanted: string | und
   }
   const found = readChecklist(text);
   const chosen = wanted === undefined ? await clear(call, found) : named(text, found, wanted);
-  if (chosen.kind === "none") return { text, from: [], leftOut: chosen.leftOut };
+  if (chosen.kind === "none") return { text, from: [], leftOut: chosen.leftOut, unticked: untickedLines(text, wanted) };
   const from = chosen.groups.map(({ heading }) => heading);
   if (chosen.kind === "all-ticked")
     throw new PrloomError(
@@ -38,12 +47,20 @@ export async function chooseTodos(call: Call, text: string, wanted: string | und
   throw new PrloomError("plan-invalid", "Something in the text swallows what follows, so no TODO can be added.", hint);
 }
 
+function untickedLines(text: string, wanted: string | undefined): string[] {
+  if (wanted !== undefined) return [];
+  return unticked(text).map(
+    ({ heading, count }) =>
+      `${counted(count, "item")} ${below([heading])} ${count === 1 ? "has" : "have"} no checkbox, so ${count === 1 ? "it is" : "they are"} for the designer to read; --todos-from ${JSON.stringify(visible(heading))} makes TODOs of them.`,
+  );
+}
+
 function named(text: string, found: Checklist, wanted: string): Checklist {
   if (wanted.toLowerCase() === NONE) return { kind: "none", leftOut: found.leftOut };
   const chosen = checklistUnder(text, wanted);
   if (chosen) return chosen;
   const headings = [...found.leftOut, ...(found.kind === "none" ? [] : found.groups)].map(({ heading }) => heading);
-  throw new PrloomError("usage", `No checkbox stands below a heading "${wanted}".`, namesOf(headings));
+  throw new PrloomError("usage", `No list stands below a heading "${wanted}".`, namesOf(headings));
 }
 
 async function clear(call: Call, found: Checklist): Promise<Checklist> {

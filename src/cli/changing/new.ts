@@ -86,11 +86,14 @@ interface Wanted {
 
 async function makePlan(call: Call, repo: Repository, { title, given, options }: Wanted): Promise<number> {
   const name = title === "" ? titleFrom(options.file, given) : title;
-  const written = planTextFor({ title: name, todos: options.todo ?? [], ...(given === undefined ? {} : { given }) });
-  const { text, from, leftOut } =
-    given === undefined
-      ? { text: written, from: [], leftOut: [] }
-      : await chooseTodos(call, written, options.todosFrom);
+  // The title comes afterwards: what follows it would stand below it.
+  const chosen = given === undefined ? undefined : await chooseTodos(call, given, options.todosFrom);
+  const { from = [], leftOut = [] } = chosen ?? {};
+  const text = planTextFor({
+    title: name,
+    todos: options.todo ?? [],
+    ...(chosen === undefined ? {} : { given: chosen.text }),
+  });
   await checkWishes(repo, options);
   const paths = pathsOf(repo);
   await refuseBrought(repo, inboxOf(paths, "any").text);
@@ -98,7 +101,7 @@ async function makePlan(call: Call, repo: Repository, { title, given, options }:
   ensureIgnored(repo);
   const doc = requireReadable(text);
   const { config } = settingsInForce(paths.pinFile, repo.root);
-  const problems = planProblems(doc, config.governance.roles);
+  const problems = [...planProblems(doc, config.governance.roles), ...(chosen?.unticked ?? [])];
   const id = place(paths, { wanted: options.id, title: doc.title ?? name, text, meta: metaOf(options) });
   const warnings = await dependencyWarnings(call, repo, { id, named: options.dependsOn ?? [], listed: doc.dependsOn });
   const file = inboxOf(paths, id).text;

@@ -5,6 +5,7 @@ import type { Paths } from "../../dispatcher/paths.ts";
 import type { PlanDetail } from "../../dispatcher/report/read.ts";
 import { readAnswer } from "../../gate/answer.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
+import { ownUser } from "../../kernel/system/user.ts";
 import type { Output } from "../output.ts";
 import { visibleLines } from "../render/safe-text.ts";
 import { authorName } from "../talking/comment.ts";
@@ -29,7 +30,8 @@ export async function passGate({ paths, out, read }: DemoGate): Promise<boolean>
   const said = await Promise.race([typedAnswer(out), elsewhere.answered]).finally(elsewhere.stop);
   if (said === "yes") {
     const author = await authorName(paths.root);
-    const answer = { plan: summary.planId, decision: "approve", gateId: gate.gateId, words: "", author };
+    const by = ownUser(process.env).name;
+    const answer = { plan: summary.planId, decision: "approve", gateId: gate.gateId, words: "", author, by };
     await callOwner(paths.root, "answer", answer);
   }
   return (await read()).gates.at(-1)?.state === "approved";

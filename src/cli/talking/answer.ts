@@ -30,7 +30,7 @@ const NEXT: Readonly<Record<GateKind, Readonly<Record<GateDecision, string>>>> =
     withdraw: "nothing more is done for it until it is approved again, and what was done so far stays",
   },
   pr: {
-    approve: "its change is marked ready now, and may be merged",
+    approve: "its change is marked ready, and then `prloom merge` merges it",
     reject: "it is blocked; `prloom unblock` shows the change again",
     revise: "triage makes TODOs out of it, and the change is shown again",
     withdraw: "its change is not merged until it is approved again",

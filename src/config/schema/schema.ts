@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { enabledModules, overlayModules } from "../modules.ts";
 import { agentNames, agentSchema, stageKeys } from "./agent-schema.ts";
-import { count, duration, insideRepository, name, text, texts, usually } from "./fields.ts";
+import { anObject, count, duration, insideRepository, name, text, texts, usually } from "./fields.ts";
 import { gatesSchema, switchedOnSchema } from "./gates-schema.ts";
 import { governanceSchema } from "./governance-schema.ts";
 import { limitsOverlaySchema, limitsSchema } from "./limits-schema.ts";
@@ -65,7 +65,7 @@ const configFileSchema = z.strictObject({
     .describe("Filters and merge drivers of your git config that may run, with your rights, on what agents wrote."),
   initCommands: texts.prefault([]).describe("Shell commands that prepare a new worktree."),
   ports: z
-    .strictObject({ from: usually(firstPort.describe("The first of them"), 41_000) })
+    .strictObject({ from: usually(firstPort.describe("The first of them"), 41_000) }, anObject)
     .prefault({})
     .describe("Each open plan has ten ports for its servers."),
   checks: texts.prefault([]).describe("Shell commands that must succeed before a TODO is committed."),

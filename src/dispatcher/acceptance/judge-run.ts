@@ -160,5 +160,5 @@ function howItEnded(exit: RunExit | undefined): string {
 function nothingChanged(onlyProtected: boolean): string {
   if (onlyProtected)
     return "The TODO is ticked, but only files under prloom/ changed, settings of agent programs (.claude, .opencode, …) or what governance.protected names, and agents may not change those.";
-  return "The TODO is ticked, but no file changed. If none has to, its context must say `expects: none`.";
+  return "The TODO is ticked, but no file changed. If none has to, say so and why: the outcome `nothing-to-change` in PRLOOM_OUTCOME_FILE (or `expects: none` in the TODO's context).";
 }

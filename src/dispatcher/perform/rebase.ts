@@ -2,8 +2,10 @@ import { repositoriesMade } from "../../git/commits/history.ts";
 import { interruptedAt, ownBegin, rebaseOnto } from "../../git/commits/rebase.ts";
 import { haveSamePatches, messageOfCommit, type Replayed, replay } from "../../git/commits/replay.ts";
 import { gitAt, isAncestor, resolveCommit, STEP_TRAILER } from "../../git/repository.ts";
+import { inBytes, isProtected } from "../../git/staging/protected-paths.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
-import { placeTree } from "../../git/worktree/snapshot.ts";
+import { changedNames, placeTree } from "../../git/worktree/snapshot.ts";
+import { matchesAny } from "../../governance/policy/paths.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { counted } from "../../kernel/words.ts";
@@ -113,6 +115,11 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
   await gitAt(loom.repo, ["update-ref", keptRef(record), rebase.from]);
   const { conflict } = next;
   if (!conflict) return finish(loom, record, { rebase, next });
+  const forbidden = await protectedIn(loom, record, next.tip, conflict.tree);
+  if (forbidden.length > 0) {
+    const what = `${conflict.commit.slice(0, 8)} conflicts, and it changes what agents may not change`;
+    return endRebase(loom, record.id, `${what}: ${forbidden.slice(0, MAX_NAMED).join(", ")}`);
+  }
   updateRecord(loom, record.id, () => ({ rebase: { ...rebase, ...next, conflict } }));
   crashPoint("rebase:conflict");
   await resetTo(worktreeOf(loom, record), next.tip, record.branch ?? "", record.prepared);
@@ -137,6 +144,15 @@ async function wasInterrupted(loom: Rebasing, record: PlanRecord, head: string):
   if (!rebase || rebase.conflict || rebase.done > 0) return false;
   if ((await interruptedAt(worktreeOf(loom, record), branch)) !== undefined) return true;
   return head !== rebase.from && isAncestor(loom.repo, rebase.onto, head);
+}
+
+const MAX_NAMED = 5;
+
+/** Of a person's commit. With an agent's work it would be put back as base has it, and be lost. */
+async function protectedIn(loom: Rebasing, record: PlanRecord, tip: string, tree: string): Promise<string[]> {
+  const own = loom.config.governance.protected;
+  const names = await changedNames(worktreeOf(loom, record), tip, tree);
+  return names.filter((name) => isProtected(inBytes(name)) || matchesAny(name, own, "any-case"));
 }
 
 /** A commit that is not of a TODO: a person's. */

@@ -293,7 +293,9 @@ function decideDoneTodos(view: PlanView, now: number): Step {
   return { kind: isApproved ? "mark-ready" : "finish" };
 }
 
-function howToUnblock(id: string, { state }: Todo): string {
+function howToUnblock(id: string, { state, text, context }: Todo): string {
+  if (state !== "blocked" && text === "" && context === "")
+    return `Write what is to be done with \`prloom edit ${id}\``;
   if (state !== "blocked") return `Change its \`after:\` line with \`prloom edit ${id}\``;
   return `Answer it with \`prloom edit ${id}\` (set the item to \`[ ]\`)`;
 }

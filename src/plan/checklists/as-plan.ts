@@ -52,7 +52,9 @@ function withoutEmptied(text: string, groups: readonly Group[]): string {
   const cuts = blocks.flatMap((block, index) => {
     const next = blocks[index + 1];
     const isEmpty = !next || (next.type === "heading" && (next.depth ?? 1) <= (block.depth ?? 7));
-    const isNamed = (block.type === "heading" || block.type === "paragraph") && names.has(wordsOf(text, block));
+    // A top heading is the title, whatever is left below it.
+    const isHeading = (block.type === "heading" && block.depth !== 1) || block.type === "paragraph";
+    const isNamed = isHeading && names.has(wordsOf(text, block));
     const to = next ? beforeIndent(text, next.start) : text.length;
     return isEmpty && isNamed ? [{ at: beforeIndent(text, block.start), to, text: "" }] : [];
   });

@@ -5,7 +5,15 @@ import { isExactTodo, sameHeading } from "./heading-words.ts";
 export interface LeftOut {
   readonly heading: string;
   readonly count: number;
-  readonly why: "placeholders" | "conditions" | "confirmations" | "choices" | "out of scope" | "another group";
+  readonly why:
+    | "placeholders"
+    | "conditions"
+    | "confirmations"
+    | "choices"
+    | "out of scope"
+    | "questions"
+    | "how a fault is seen"
+    | "another group";
 }
 
 /** Which checkboxes of a text are its TODOs. */
@@ -40,11 +48,19 @@ function fromWork(all: readonly Group[], work: readonly Group[]): Checklist {
   return work.length === 1 ? taken(all, work) : unclear(all, work);
 }
 
-/** The group that a person names, whatever it would be taken for; undefined if there is none. */
+/** The group that a person names, whatever it would be taken for, with boxes or without; undefined if there is none. */
 export function checklistUnder(text: string, heading: string): Checklist | undefined {
   const all = groupsOf(text);
-  const named = all.filter((group) => group.boxes.length > 0 && sameHeading(group.heading, heading));
-  return named.length === 0 ? undefined : taken(all, named);
+  const isNamed = (group: Group): boolean => group.boxes.length > 0 && sameHeading(group.heading, heading);
+  const named = all.filter(isNamed);
+  const chosen = named.length > 0 ? named : groupsOf(text, { of: "plain" }).filter(isNamed);
+  return chosen.length === 0 ? undefined : taken(all, chosen);
+}
+
+/** Lists below headings that say work, whose items are no boxes: they were perhaps meant. */
+export function unticked(text: string): { readonly heading: string; readonly count: number }[] {
+  const plain = groupsOf(text, { of: "plain" }).filter(({ kind, boxes }) => kind === "work" && boxes.length > 0);
+  return plain.map(({ heading, boxes }) => ({ heading, count: boxes.length }));
 }
 
 function taken(all: readonly Group[], groups: readonly Group[]): Checklist {
@@ -63,6 +79,8 @@ const WHY = {
   confirmation: "confirmations",
   choice: "choices",
   "out-of-scope": "out of scope",
+  question: "questions",
+  fault: "how a fault is seen",
 } as const satisfies Record<Group["kind"], LeftOut["why"]>;
 
 function leftOutOf(all: readonly Group[], chosen: readonly Group[]): LeftOut[] {

@@ -1,6 +1,6 @@
 import { type Block, blocksOf, lineEnd, linesOf } from "../markdown/blocks.ts";
 import { plainText } from "../markdown/plain-text.ts";
-import { type TaskItem, taskItemOf } from "../todos/todo.ts";
+import { plainItemOf, type TaskItem, taskItemOf } from "../todos/todo.ts";
 import { type HeadingKind, headingKind, isConfirmation, isPlaceholder } from "./heading-words.ts";
 
 /** A checkbox of a text, with what it stands below inside its group: headings that say nothing about it, plain items. */
@@ -30,8 +30,11 @@ interface Above {
 
 const LABEL_DEPTH = 7;
 
-/** All groups of a text, in order. Quotes and code have none. */
-export function groupsOf(text: string, blocks: readonly Block[] = blocksOf(text)): Group[] {
+/** All groups of a text, in order. Quotes and code have none. `of: "plain"`: of lists without boxes instead. */
+export function groupsOf(
+  text: string,
+  { blocks = blocksOf(text), of = "boxes" }: { blocks?: readonly Block[]; of?: "boxes" | "plain" } = {},
+): Group[] {
   const found = new Map<string, { group: Omit<Group, "boxes" | "placeholders">; boxes: Box[] }>();
   let above: Above[] = [];
   for (const block of blocks) {
@@ -39,7 +42,7 @@ export function groupsOf(text: string, blocks: readonly Block[] = blocksOf(text)
     if (next) above = [...above.filter(({ depth }) => depth < next.depth), next];
     if (block.type !== "list") continue;
     const { key, group, parts } = groupBelow(above);
-    const boxes = boxesOf(block, text, parts);
+    const boxes = of === "boxes" ? boxesOf(block, text, parts) : plainBoxes(block, text, parts);
     if (boxes.length === 0) continue;
     const known = found.get(key);
     if (known) known.boxes.push(...boxes);
@@ -84,6 +87,15 @@ function labelOf({ type, start, end }: Block, text: string): string | undefined 
   if (type !== "paragraph") return undefined;
   const line = linesOf(text.slice(start, end)).at(-1)?.trim() ?? "";
   return /[:：](?:\*\*|__)?$/.test(line) || /^(\*\*|__)[^*_]+\1$/.test(line) ? line : undefined;
+}
+
+/** The items of a list as if they were boxes; of a list that has some there are none. */
+function plainBoxes(list: Block, text: string, below: readonly string[]): Box[] {
+  if (boxesOf(list, text, below).length > 0) return [];
+  return list.children.flatMap((item) => {
+    const plain = plainItemOf(item, text);
+    return plain ? [{ ...plain, below }] : [];
+  });
 }
 
 /** Deeper ones are not read. */

@@ -1,5 +1,13 @@
 /** What a heading says about the checkboxes below it. */
-export type HeadingKind = "work" | "criteria" | "out-of-scope" | "confirmation" | "choice" | "other";
+export type HeadingKind =
+  | "work"
+  | "criteria"
+  | "out-of-scope"
+  | "question"
+  | "fault"
+  | "confirmation"
+  | "choice"
+  | "other";
 
 /** Longer ones are sentences. */
 const MAX_CHARACTERS = 200;
@@ -44,17 +52,27 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
   [
     "out-of-scope",
     [
-      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont do, wont fix, not planned, not included, nice to haves?, stretch goals?
-        nicht im umfang, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
+      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont do, wont fix, not planned, not included, not part of, nice to haves?, stretch goals?
+        nicht im umfang, nicht teil, nicht enthalten, pas inclus, no incluido, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
       whole(
-        "future, future work, later, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, open questions?, questions?, ideas, später",
+        "future, future work, later, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas, später",
       ),
       within("不在范围, 范围之外, スコープ外, 対象外, 범위 밖"),
     ],
   ],
+  ["question", [whole("(?:open |unresolved )?questions?, offene fragen, questions ouvertes, preguntas abiertas")]],
+  [
+    "fault",
+    // Steps that show a fault are nothing to do.
+    [anywhere("repro, reproduce, reproduction, reproducing, reproduzieren, reproduire, reproducir")],
+  ],
   [
     "criteria",
     [
+      // What others tick before it is merged.
+      anywhere(
+        "(?:pr|pull request|review|reviewers?|merge|qa|test|testing|contributor|author) checklist, checklist for (?:the )?(?:reviewers?|maintainers?|merging)",
+      ),
       anywhere(`acceptance criteria, acceptance tests?, success criteria, success metrics?, exit criteria, definition of done, done when
         akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptación, critérios de aceitação
         criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
@@ -79,10 +97,10 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
 
 /** What a heading that says work ends or begins with: "Remaining tasks", "Tasks for the release". */
 const WORK =
-  either(`todos?, tasks?, sub ?tasks?, steps, plan, checklist, requirements?, goals, objectives, deliverables, milestones, to dos?, todo list, to do list, task list
-  action items?, work items?, implementation, proposed changes, (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, in scope
+  either(`todos?, tasks?, sub ?tasks?, sub ?issues?, child (?:tasks|issues), steps, plan, checklist, requirements?, goals, objectives, deliverables, to dos?, todo list, to do list, task list
+  action items?, work items?, implementation, proposed changes, (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
   what (?:needs|has) to (?:be done|happen|change), needs to be done, what to do
-  aufgaben, aufgabenliste, teilaufgaben, schritte, zu erledigen, zu tun, anforderungen, ziele, checkliste, umsetzung
+  aufgaben, aufgabenliste, teilaufgaben, schritte, zu erledigen, zu tun, offene punkte, anforderungen, ziele, checkliste, umsetzung
   tâches, liste de tâches, à faire, étapes, objectifs, exigences, tareas, lista de tareas, pasos, por hacer, pendientes, requisitos, objetivos, tarefas, passos, a fazer
   attività, compiti, passi, da fare, obiettivi, requisiti, taken, stappen, te doen, doelen, zadania, kroki, do zrobienia, cele
   задачи, шаги, план, цели, сделать, требования, завдання, görevler, yapılacaklar, adımlar`);
@@ -94,15 +112,12 @@ const SAYS_WORK = [
     "任务, 待办, 步骤, 计划, 需求, 目标, 清单, タスク, やること, 手順, 計画, 要件, 目標, チェックリスト, 할 ?일, 작업, 단계, 계획, 목표, 요구 ?사항",
   ),
 ];
-/** Steps that show a fault are nothing to do. */
-const SHOWS_A_FAULT = /(?:^| )(?:repro|reproduce|reproduction|reproducing|reproduzieren|reproduire|reproducir)(?: |$)/u;
-
 /** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
 export function headingKind(heading: string): HeadingKind {
   const words = wordsOf(heading);
   if (words === "" || words.split(" ").length > MAX_WORDS) return "other";
   for (const [kind, patterns] of KINDS) if (patterns.some((pattern) => pattern.test(words))) return kind;
-  return !SHOWS_A_FAULT.test(words) && SAYS_WORK.some((pattern) => pattern.test(words)) ? "work" : "other";
+  return SAYS_WORK.some((pattern) => pattern.test(words)) ? "work" : "other";
 }
 
 /** Whether boxes below such a heading may be something to do. */

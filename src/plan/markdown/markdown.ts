@@ -208,7 +208,7 @@ function dependsOnIn(text: string, sections: readonly SectionNodes[]): string[] 
 /** Checkboxes in a plan that has no TODO section: a likely mistake, so it is told. */
 function homelessTasks(text: string, blocks: readonly Block[], sections: readonly SectionNodes[]): string[] {
   if (hasTodoSection({ sections })) return [];
-  const groups = groupsOf(text, blocks).filter(({ kind, boxes }) => isToDo(kind) && boxes.length > 0);
+  const groups = groupsOf(text, { blocks }).filter(({ kind, boxes }) => isToDo(kind) && boxes.length > 0);
   const count = groups.reduce((sum, { boxes }) => sum + boxes.length, 0);
   if (count === 0) return [];
   const headings = groups.map(({ heading }) => heading).filter((heading) => heading !== "");

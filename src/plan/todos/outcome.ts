@@ -10,7 +10,7 @@ const EXPECTED =
   'write one JSON object: {"outcome": "done"}, {"outcome": "blocked", "reason": "why"} or {"outcome": "nothing-to-change", "reason": "why"}';
 
 const reason = z
-  .string()
+  .string({ error: "must be a string that says why" })
   .transform((text) => visibleText(text.replace(/\s+/g, " ").trim()).slice(0, MAX_REASON))
   .refine((text) => text !== "", { error: "must say something" });
 const outcomeSchema = z.discriminatedUnion("outcome", [

@@ -52,13 +52,23 @@ export function taskItemOf(item: Block, text: string): TaskItem | undefined {
   const at = first.start;
   MARKER.lastIndex = at;
   const mark = MARKER.exec(text)?.[1];
-  if (mark === undefined) return undefined;
+  return mark === undefined ? undefined : { ...itemFrom(item, text, at + 3), state: STATES[mark] ?? "open" };
+}
+
+/** The same of an item without a marker, as if it had an open one; undefined when it has no words. */
+export function plainItemOf(item: Block, text: string): TaskItem | undefined {
+  const first = item.children[0];
+  return first?.type === "paragraph" ? itemFrom(item, text, first.start) : undefined;
+}
+
+function itemFrom(item: Block, text: string, from: number): TaskItem {
   const { start, end } = item;
+  const at = item.children[0]?.start ?? start;
   const firstEnd = Math.min(lineEnd(text, at), end);
   const { settings, problems } = settingsOf(item, text);
   return {
-    state: STATES[mark] ?? "open",
-    text: text.slice(at + 3, firstEnd).trim(),
+    state: "open",
+    text: text.slice(from, firstEnd).trim(),
     context: contextOf(text.slice(firstEnd, end), contentColumn(text, at)),
     markerOffset: at + 1,
     start,

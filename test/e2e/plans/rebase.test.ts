@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
@@ -121,6 +121,27 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.match(prompt, /brought onto main, and an agent resolved its conflict in work\.txt:\n\nc\n[\s\S]*\n\+c\n/);
   });
 
+  test("a review of the whole branch holds on where no patch changed, else it is made again", thorough, async () => {
+    const project = fresh({ config: { review: "end" } });
+    const onMain = (name: string) => {
+      writeFileSync(join(project.root, name), "of a person\n");
+      project.git("add", "--", name);
+      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", name);
+    };
+    project.plan("one", ["a"]);
+    await project.work();
+    onMain("elsewhere.txt");
+    await project.cli(["rebase", "one"]);
+    assert.equal((await project.work()).code, 0);
+    const kept = project.record("one");
+    assert.deepEqual([kept.runs, kept.status, kept.reviewedEnd?.head], [2, "review", tip(project, "one")]);
+    onMain("work.txt");
+    await project.cli(["rebase", "one"]);
+    assert.equal((await project.work()).code, 0);
+    const again = project.record("one");
+    assert.deepEqual([again.runs, again.status, again.reviewedEnd?.head], [4, "review", tip(project, "one")]);
+  });
+
   test("a reset calls it off, a deleted plan keeps its whole branch", thorough, async () => {
     const project = await conflicting({ env: { RESOLVE: "waits" } });
     const before = tip(project, "second");
@@ -151,6 +172,34 @@ describe("rebase", { concurrency: 2 }, () => {
     await project.cli(["unblock", "second"]);
     assert.equal((await project.work()).code, 0);
     assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
+  });
+
+  test("a person's commit is resolved too, but not one that changes what agents may not", thorough, async () => {
+    const project = await conflicting();
+    const person = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
+    const commit = (folder: string, files: Record<string, string>) => {
+      for (const [name, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        writeFileSync(join(folder, name), text);
+      }
+      project.git("-C", folder, "add", "-f", "--", ...Object.keys(files));
+      project.git("-C", folder, ...person, "commit", "-qm", "by hand");
+    };
+    commit(project.worktree("second"), { "src/a.txt": "mine\n" });
+    commit(project.root, { "src/a.txt": "theirs\n", "src/b.txt": "theirs\n" });
+    await project.cli(["rebase", "second"]);
+    assert.equal((await project.work()).code, 0);
+    assert.deepEqual(project.commits("second"), ["c", "d", "by hand"]);
+    assert.equal(project.git("log", "-1", "--format=%an", "prloom/second"), "P\n");
+    assert.equal(project.git("show", "prloom/second:src/a.txt"), "theirs\nmine\n");
+    commit(project.worktree("second"), { "src/b.txt": "mine\n", ".claude/settings.json": "{}\n" });
+    commit(project.root, { "src/b.txt": "others\n" });
+    const before = tip(project, "second");
+    await project.cli(["rebase", "second"]);
+    await project.work();
+    const { blocked } = project.record("second");
+    assert.match(blocked?.reason ?? "", /changes what agents may not change: \.claude\/settings\.json/);
+    assert.equal(tip(project, "second"), before);
   });
 
   test("an agent that moves the branch gets nothing of it: the branch is as it was", thorough, async () => {

@@ -200,9 +200,37 @@ export const BODIES: readonly Body[] = [
     "steps to reproduce are no work",
     "## Steps to reproduce\n- [x] Open the page\n- [x] Press save\n\n## Tasks\n- [ ] Keep what was typed\n",
     ["Keep what was typed"],
-    [["Steps to reproduce", 2, "another group"]],
+    [["Steps to reproduce", 2, "how a fault is seen"]],
   ),
   done("every box is ticked", "## Tasks\n- [x] Route\n- [X] Button\n", ["Route", "Button"]),
+  todos("boxes right below the title", "# Dark mode\n\n- [ ] Colours\n- [ ] Switch\n", ["Colours", "Switch"]),
+  todos(
+    "sub-issues of an epic beside its milestones",
+    "## Sub-issues\n- [ ] Schema\n- [ ] Import\n\n## Milestones\n- [ ] Beta\n- [ ] Release\n",
+    ["Schema", "Import"],
+    [["Milestones", 2, "another group"]],
+  ),
+  todos(
+    "what reviewers tick",
+    "I think what we need is:\n- [ ] Header line\n\n**Checklist for reviewers:**\n- [ ] Tests pass\n",
+    ["Header line"],
+    [["Checklist for reviewers", 1, "conditions"]],
+  ),
+  todos(
+    "to be done, with a reviewer's checklist and open questions",
+    "## To be done\n- [ ] Header line\n\n## Reviewer checklist\n- [ ] Tests pass\n\n## Open questions\n- [ ] CSV or XML?\n",
+    ["Header line"],
+    [
+      ["Reviewer checklist", 1, "conditions"],
+      ["Open questions", 1, "questions"],
+    ],
+  ),
+  todos(
+    "what a ticket is not about",
+    "## Offene Punkte\n- [ ] Kopfzeile\n\n## Nicht Teil dieses Tickets\n- [ ] XML\n",
+    ["Kopfzeile"],
+    [["Nicht Teil dieses Tickets", 1, "out of scope"]],
+  ),
   done(
     "every box of the work is ticked, conditions are open",
     "## Tasks\n- [x] Route\n\n## Acceptance criteria\n- [ ] Has a test\n",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { planFromIssue, withTodos } from "../../../src/plan/checklists/as-plan.ts";
-import { type Checklist, checklistUnder, readChecklist } from "../../../src/plan/checklists/checklist.ts";
+import { type Checklist, checklistUnder, readChecklist, unticked } from "../../../src/plan/checklists/checklist.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { BODIES } from "./bodies.ts";
 
@@ -62,11 +62,21 @@ describe("the checkboxes of an issue", () => {
     );
   });
 
+  it("leave the title where it is", () => {
+    assert.equal(parsePlan(planFromIssue("# Dark mode\n\n- [ ] Colours\n")).title, "Dark mode");
+  });
+
   it("are those that a person names", () => {
     const text = "## Goals\n- [ ] Be fast\n\n## Acceptance criteria\n- [ ] Has a test\n";
     const named = checklistUnder(text, "acceptance criteria:");
     assert.deepEqual([named?.kind, named && boxesIn(named)], ["todos", ["Has a test"]]);
     assert.equal(checklistUnder(text, "Chores"), undefined);
+    const plain = "## Plan\n\n1. Parse it\n   line by line\n2. Print it\n";
+    const listed = checklistUnder(plain, "plan");
+    assert.deepEqual([listed?.kind, listed && boxesIn(listed)], ["todos", ["Parse it", "Print it"]]);
+    const made = listed?.kind === "todos" ? withTodos(plain, listed.groups) : undefined;
+    assert.equal(made, "## TODO\n\n- [ ] Parse it\n  line by line\n- [ ] Print it\n");
+    assert.deepEqual(unticked(plain), [{ heading: "Plan", count: 2 }]);
   });
 
   it("do not waive what is checked, nor hide what follows", () => {
