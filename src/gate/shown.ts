@@ -8,8 +8,12 @@ export function revealed(text: string): string {
     .replace(UNSEEN, (char) => (char === "\n" ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
 }
 
+/** Longer rows of backticks than people write, and short enough for a fence around them to fit into every post. */
+const LONG_ROW = /`{20,}/g;
+
 /** As source, and not rendered: comments, addresses of links and the like show as they are. */
-export function fenced(text: string, language: string): string {
+export function fenced(source: string, language: string): string {
+  const text = source.replace(LONG_ROW, (row) => "\\u{60}".repeat(row.length));
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text.replace(/\n+$/, "")}\n${fence}`;

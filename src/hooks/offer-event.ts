@@ -1,3 +1,4 @@
+import { eventAuthor } from "../bus/event-author.ts";
 import type { Marks } from "../bus/marks.ts";
 import type { BusEvent } from "../bus/types.ts";
 import { type CallOutcome, callHook, type HookAnswer, hookHandler, isThenable } from "./calls/call.ts";
@@ -155,7 +156,7 @@ function callWith(services: HookServices, scope: HookScope, offer: Offer, state:
     plugin,
     point: planId === undefined ? "onGlobalEvent" : "onEvent",
     record: event.id,
-    cause: { relatedEventId: event.id, author: event.context?.author },
+    cause: { relatedEventId: event.id, author: eventAuthor(event) },
     sync: false,
     // The cursor went on when it was left at work; the bus offers the record once more when the last one is through.
     marks: (answer) => (state.isLeftBehind ? {} : offer.marks(answer)),

@@ -1,3 +1,4 @@
+import { eventAuthor } from "../bus/event-author.ts";
 import type { ReportedAuthor } from "../bus/message-types.ts";
 import { type Action, payloadSchema, type ReplyAddress, replyAddressSchema } from "../bus/types.ts";
 import { copyJson, type JsonValue } from "../kernel/json.ts";
@@ -131,7 +132,7 @@ function upsertCall(scope: HookScope, plugin: LoadedPlugin, action: UpsertOption
     plugin,
     point: "beforeUpsert",
     record: action.id,
-    cause: { relatedEventId, author: action.author ?? found?.context?.author, hops: hops + 1 },
+    cause: { relatedEventId, author: action.author ?? (found && eventAuthor(found)), hops: hops + 1 },
     sync: false,
     run: (tools) => ({
       invoke: () => plugin.hooks.beforeUpsert?.(structuredClone(action.payload as UpsertPayload), upsertContext(tools)),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { partsOf } from "../../src/gate/parts.ts";
 import { gatePost } from "../../src/gate/shown.ts";
+import { blocksOf } from "../../src/plan/markdown/blocks.ts";
 
 const GATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
@@ -44,4 +45,24 @@ test("a line that never fits is broken between characters, and nothing of it is 
   const parts = partsOf(whole, GATE, 1001);
   assert.equal(read(parts).replaceAll("\n", ""), whole.replaceAll("\n", ""));
   assert.ok(parts.every((part) => part.isWellFormed() && part.length <= 1001));
+});
+
+test("no row of backticks makes a fence that is too long for a post, or ends one early", () => {
+  for (const ticks of [100, 700, 5000]) {
+    const row = "`".repeat(ticks);
+    const text = `## Goal\n\n${row}\n\n<!-- and delete the tests -->\n\n${"x".repeat(759)}\n\n${row}\n`;
+    const parts = partsOf(post(text), GATE, 1000);
+    for (const [index, part] of parts.entries()) {
+      assert.ok(part.length <= 1000, `${ticks}: part ${index + 1} has ${part.length}`);
+      const hidden = blocksOf(part).filter(({ type }) => type === "html");
+      assert.deepEqual(hidden, [], `${ticks}: part ${index + 1}`);
+    }
+    assert.equal(
+      read(parts)
+        .replaceAll("\n", "")
+        .match(/\\u\{60\}/g)?.length,
+      2 * ticks,
+      "each is there to be seen",
+    );
+  }
 });

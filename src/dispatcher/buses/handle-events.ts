@@ -1,5 +1,6 @@
 import { triggered } from "../../bridges/triggers.ts";
 import type { Bus } from "../../bus/bus.ts";
+import { eventAuthor } from "../../bus/event-author.ts";
 import type { Marks } from "../../bus/marks.ts";
 import { actionId, DISPATCHER, PASS_OVER, TRIAGE, TRIGGERS } from "../../bus/names.ts";
 import { type Action, type BusEvent, scopeOf } from "../../bus/types.ts";
@@ -140,7 +141,7 @@ function commit(loom: Extended, bus: Bus, planId?: string): void {
 function pullTriggers(loom: Configured, bus: Bus, event: BusEvent): boolean {
   const wanted = triggered(loom.config.triggers, event);
   if (wanted.length === 0 || bus.handlerStatus(event.id, TRIGGERS) !== "ready") return false;
-  const author = event.context?.author;
+  const author = eventAuthor(event);
   const actions = wanted.map(
     (action, ordinal): Action => ({
       ...action,

@@ -13,6 +13,8 @@ export function refusalOf(action: Action): string | undefined {
   if (!author || !PRIVILEGED.has(payload.type)) return undefined;
   // Our own login is the login of the agents too: what they write must not merge.
   if (author.self) return `"${payload.type}" was asked for by prloom's own login`;
+  if (author.isShared && payload.type === "merge")
+    return `"merge" was asked for as ${author.login}, and prloom posts under that login, too; \`prloom merge\` merges it`;
   if (!hasWritePermission(author))
     return `"${payload.type}" was asked for by ${author.login}, who may not write to the repository`;
   return undefined;

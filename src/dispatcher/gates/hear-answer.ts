@@ -143,10 +143,10 @@ function ownLoginOf({ context }: BusEvent): string | undefined {
   return typeof context?.ownLogin === "string" ? context.ownLogin : undefined;
 }
 
-/** When it was written, by the clock of the place where it was; what came in late may be old. */
+/** When it was written, by the clock of the place where it was; what came in late may be old, and so may be what has no time that can be read. */
 function writtenAt({ context }: BusEvent): number | undefined {
-  const at = typeof context?.at === "string" ? Date.parse(context.at) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
+  const at = typeof context?.at === "string" ? Date.parse(context.at) : undefined;
+  return Number.isNaN(at) ? 0 : at;
 }
 
 function isGated(loom: Configured, record: PlanRecord): boolean {

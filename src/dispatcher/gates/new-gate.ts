@@ -6,7 +6,7 @@ import type { Naming } from "../capabilities.ts";
 import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Gated } from "./gate-store.ts";
-import { putGates } from "./plan-gate.ts";
+import { newestGates, putGates } from "./plan-gate.ts";
 
 interface Asked extends Pick<GateRecord, "kind" | "digest" | "scope" | "text" | "head"> {
   /** The newest gate of this kind. */
@@ -15,12 +15,16 @@ interface Asked extends Pick<GateRecord, "kind" | "digest" | "scope" | "text" | 
   shown(gateId: string): string;
 }
 
-/** Closes the door, and takes what was shown before out of the way. */
+/**
+ * Closes the door, and takes what was shown before out of the way: a plan waits at one gate at most. That of its change is for a plan
+ * that it is not any more, or that of the plan was switched off.
+ */
 export function putNewGate(
   loom: Naming & Configured & Records & Gated,
-  { id, uid }: PlanRecord,
+  record: PlanRecord,
   { before, shown, ...asked }: Asked,
 ): void {
+  const { id, uid } = record;
   const now = loom.clock.now();
   const gateId = loom.ids.ulid(now);
   const { expireAfterMs } = loom.config.gates;
@@ -33,7 +37,9 @@ export function putNewGate(
     state: "open",
     amendments: [],
   };
-  const superseded = before?.state === "open" ? [supersededBy(gate, before)] : [];
+  const superseded = newestGates(loom, record).flatMap((one) =>
+    one.state === "open" ? [supersededBy(gate, one)] : [],
+  );
   putGates(loom, id, [...superseded, gate], () => (asked.kind === "plan" ? { gate: gateId } : { prGate: gateId }));
   if (asked.kind === "plan") crashPoint("gate:opened");
   else crashPoint("pr-gate:opened");

@@ -91,7 +91,9 @@ export function comparePosts(gate: GateRecord, found: ReadonlyMap<string, Tracke
     const post = found.get(id);
     if (!post) return { kind: "changed", what: `${name(index)} is gone` };
     if (post.edited || !isSameText(post.body, body)) return { kind: "changed", what: `${name(index)} was edited` };
-    at = Math.max(at, Date.parse(post.at));
+    const posted = Date.parse(post.at);
+    if (Number.isNaN(posted)) return { kind: "unreadable", why: `its time is ${JSON.stringify(post.at)}` };
+    at = Math.max(at, posted);
   }
   return { kind: "intact", at };
 }

@@ -33,16 +33,22 @@ export function giveWords(loom: Records & Buses, record: PlanRecord): PlanRecord
   return given;
 }
 
+interface Answering {
+  readonly message: string;
+  /** Another place where it is to be read. */
+  readonly also?: ReplyAddress | undefined;
+}
+
 /** Settles events with one answer for each place that they came from, all at once or not at all. */
 export function answerEvents(
   loom: Buses & Records,
   record: PlanRecord,
   events: readonly BusEvent[],
-  message: string,
+  { message, also }: Answering,
 ): void {
   const [first, ...others] = events;
   if (!first) return;
-  const actions = addressesOf(events).map((target, index) => ({
+  const actions = addressesOf(events, also).map((target, index) => ({
     id: actionId({ scope: { planId: record.id }, recordId: first.id, handler: TRIAGE, ordinal: index }),
     type: "respond" as const,
     target,
@@ -61,11 +67,11 @@ export function answerEvents(
   });
 }
 
-function addressesOf(events: readonly BusEvent[]): ReplyAddress[] {
-  const byKey = new Map(
-    events.flatMap((event) => (event.replyTo ? [[JSON.stringify(event.replyTo), event.replyTo]] : [])),
-  );
-  return [...byKey.values()];
+function addressesOf(events: readonly BusEvent[], also: ReplyAddress | undefined): ReplyAddress[] {
+  const addresses = [...events.map(({ replyTo }) => replyTo), also].filter((address) => address !== undefined);
+  return [
+    ...new Map(addresses.map(({ target, token }) => [JSON.stringify([target, token]), { target, token }])).values(),
+  ];
 }
 
 /** Who said it: the person, or the system that an event without a person came from. */
@@ -73,10 +79,19 @@ export function authorOf(event: BusEvent): string {
   return event.context?.author?.login ?? event.source;
 }
 
-/** Whether a person said it who may approve the plan; systems and bots may not. */
+/**
+ * Whether a person said it who may approve the plan; systems and bots may not. Under prloom's own login an agent could have
+ * written it, and what was edited may be the words of another.
+ */
 export function isByApprover({ config }: Configured, { context }: BusEvent): boolean {
   const author = context?.author;
-  return author !== undefined && mayAnswer(author, config.gates);
+  if (author === undefined || context?.edited === true || context?.ownLogin !== undefined) return false;
+  return mayAnswer(author, config.gates);
+}
+
+/** The same for all that was read together. */
+export function isByApprovers(loom: Configured, events: readonly BusEvent[]): boolean {
+  return events.every((event) => isByApprover(loom, event));
 }
 
 /** Pure: words about a plan as a prompt shows them, quoted, so that no author's words look like ours. */

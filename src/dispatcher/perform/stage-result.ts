@@ -31,7 +31,8 @@ import { wordsAboutRun } from "../runs/program-words.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isDesignDue } from "../steps/decide.ts";
 import { takeBackRun } from "../worktree/set-aside.ts";
-import { answerEvents, authorOf, givenEvents, isByApprover } from "./answer.ts";
+import { answerEvents, authorOf, givenEvents, isByApprovers } from "./answer.ts";
+import { answerTriaged } from "./answer-triaged.ts";
 import { nextRun } from "./begin.ts";
 import { GIVEN_WORDS } from "./gate.ts";
 import { hookDue } from "./hook-due.ts";
@@ -145,7 +146,7 @@ function takeDesign(
   loom.texts.write(textPath(loom, record), whole);
   crashPoint("design:written");
   const events = givenEvents(loom, record);
-  answerEvents(loom, record, events, designAnswer(events, todos));
+  answerEvents(loom, record, events, { message: designAnswer(events, todos) });
   crashPoint("design:settled");
   updateRecord(loom, record.id, (now) => ({
     // A person may ask for another design.
@@ -207,7 +208,7 @@ async function takeTriage(
   addTodos(loom, record, parsed.result, events);
   crashPoint("triage:todos");
   const rebased = parsed.result.rebase_requested ? await beginRebase(loom, record) : undefined;
-  settleEvents(loom, record, { result: parsed.result, events, rebased: toldRebase(rebased) });
+  answerTriaged(loom, record, { result: parsed.result, events, rebased: toldRebase(rebased) });
   crashPoint("triage:settled");
   updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
   loom.report({
@@ -237,8 +238,7 @@ function addTodos(
   if (next === text) return;
   // What a system or a bot asks for is shown to a person first. All that triage read counts, and not only the events that it
   // names: the words of one may have told it to name another.
-  const isApproved = events.every((event) => isByApprover(loom, event));
-  if (isApproved) writeAmended(loom, record, { text: next, by: events.map(authorOf) });
+  if (isByApprovers(loom, events)) writeAmended(loom, record, { text: next, by: events.map(authorOf) });
   else loom.texts.write(textPath(loom, record), next);
 }
 
@@ -249,15 +249,4 @@ function toldRebase(outcome: RebaseResult | undefined): string {
   if (outcome?.kind === "repository")
     return `The rebase is not possible: ${outcome.files.join(", ")} would make a folder a git repository.`;
   return "";
-}
-
-function settleEvents(
-  loom: Buses & Records,
-  record: PlanRecord,
-  triage: { result: TriageResult; events: readonly BusEvent[]; rebased: string },
-): void {
-  const { result, events, rebased } = triage;
-  const added = result.todos.map((todo) => `- ${todo.text}`).join("\n");
-  const parts = [result.reply_markdown.trim(), added && `Added to the plan:\n${added}`, rebased];
-  answerEvents(loom, record, events, parts.filter((part) => part).join("\n\n") || "Read; nothing to do.");
 }

@@ -7,7 +7,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { doorAt, gateOf, newestGates } from "../gates/plan-gate.ts";
+import { doorAt, gateOf, newestGates, waitingGate } from "../gates/plan-gate.ts";
 import { postingOf } from "../gates/posting.ts";
 import { headSeen, prDoorAt } from "../gates/pr-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
@@ -73,7 +73,9 @@ function gateView(
   const isWithdrawn = gateOf(loom, record)?.state === "withdrawn";
   const newest = newestGates(loom, record);
   const isUntold = newest.some(({ told, state }) => told !== state);
-  const posting = newest.map((gate) => postingOf(loom, gate)).find((one) => one !== undefined);
+  // Of the one that the plan waits at alone: a change that is shown may be older than an edit of the plan.
+  const waiting = waitingGate(loom, record);
+  const posting = waiting && postingOf(loom, waiting);
   return {
     door: doorAt(loom, record, text, config),
     prDoor: prDoorAt(loom, record, { text, config, head: config.prGated ? headSeen(loom, record) : undefined }),

@@ -1,3 +1,4 @@
+import { eventAuthor } from "../../bus/event-author.ts";
 import type { ReportedAuthor } from "../../bus/message-types.ts";
 import { actionId, CORE_TARGET, emitterName } from "../../bus/names.ts";
 import { type Action, actionSchema, type BusEvent, ownActionIdSchema, type Scope } from "../../bus/types.ts";
@@ -98,6 +99,6 @@ function causeOf({ cause, findEvent }: EmitOptions, member: string, claimed: unk
   if (claimed === undefined) return hops;
   const event = typeof claimed === "string" ? findEvent(claimed) : undefined;
   if (!event) throw misuse(`${member}: relatedEventId names no recent event of this bus.`, "Leave it out.");
-  const author = event.context?.author;
+  const author = eventAuthor(event);
   return { relatedEventId: event.id, ...hops, ...(author ? { author } : {}) };
 }

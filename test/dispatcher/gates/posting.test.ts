@@ -40,3 +40,8 @@ test("a part that is gone, says something else or was edited and put back is tol
   );
   assert.equal(what(new Map(), gate), "the post of gate G is gone");
 });
+
+test("without a time that can be read it is not known what was written before", () => {
+  const posts = found(["gate-G-1", "one", { at: "today" }], ["gate-G-2", "two"]);
+  assert.deepEqual(comparePosts(parts, posts), { kind: "unreadable", why: 'its time is "today"' });
+});

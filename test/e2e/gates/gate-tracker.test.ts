@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gateStates, killed, showPlan, succeeds, untilIdle } from "../../testing/at-gate.ts";
@@ -70,6 +70,65 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     assert.equal(project.record("shop").status, "review");
     assert.match(bodies().join("\n"), /^approved by anna \(thread\): it is implemented now \(gate \w+\)$/m);
     assert.match(project.runFile("shop", 1, "prompt.md"), /> Mind the tests\./);
+    project.remove();
+  });
+
+  it("is extended by words that are surely an approver's: not under prloom's own login, and not edited", async () => {
+    const { project, tracker } = await atGate();
+    tracker.write("1", ANNA, "approved");
+    await untilIdle(project);
+    for (const author of [{ login: "prloom-bot", id: "1" }, ANNA]) {
+      const ref = tracker.write("1", author, "please add two");
+      // Others who may write can edit what she wrote.
+      if (author === ANNA) tracker.change(ref, "please add three");
+      await untilIdle(project);
+      const { gates } = await showPlan(project);
+      assert.deepEqual(
+        [gates.at(-1)?.state, gates.flatMap(({ amendments }) => amendments)],
+        ["open", []],
+        author.login,
+      );
+      await succeeds(project, "approve", "shop");
+      await untilIdle(project);
+    }
+    assert.match(project.planText("shop"), /- \[x\] add two[\s\S]*- \[x\] add three/);
+    project.remove();
+  });
+
+  it("has each amendment posted where it was shown, as it stands in the plan", async () => {
+    const { project, tracker, bodies } = await atGate();
+    tracker.write("1", ANNA, "approved");
+    await untilIdle(project);
+    await succeeds(project, "comment", "shop", "please add [two](https://example.com)");
+    await untilIdle(project);
+    const { gates, thread } = await showPlan(project);
+    assert.equal(gates.at(-1)?.amendments.length, 1);
+    const posted =
+      /^Added to the plan:\n\n```markdown\n- add \[two\]\(https:\/\/example\.com\)\n {2}asked by .+\n```\n/;
+    for (const told of [bodies(), thread.map(({ body }) => body)])
+      assert.equal(told.filter((body) => posted.test(body)).length, 1, told.join("\n---\n"));
+    project.remove();
+  });
+
+  it("is not merged for a comment under prloom's own login, which an agent could have written", async () => {
+    const { project, tracker } = world();
+    const merger = join(project.root, "prloom", "merger.mjs");
+    const merge = `ctx.markEventHandled(); ctx.emitMerge({ target: "local", token: "shop" });`;
+    writeFileSync(
+      merger,
+      `export default () => ({ onEvent(event, ctx) { if (event.body === "/merge") { ${merge} } } });`,
+    );
+    project.config({ plugins: { merger: { module: "./prloom/merger.mjs" } } });
+    await untilIdle(project);
+    tracker.write("1", ANNA, "approved");
+    await untilIdle(project);
+    const states: unknown[] = [];
+    for (const author of [{ login: "prloom-bot", id: "1" }, ANNA]) {
+      tracker.write("1", author, "/merge");
+      await untilIdle(project);
+      states.push(project.record("shop").status);
+    }
+    assert.deepEqual(states, ["review", "done"]);
     project.remove();
   });
 

@@ -117,6 +117,36 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
+  it("makes room for the gate of its plan if that is edited while the change is about to be shown", async () => {
+    const project = await waitingAtGate(["make one"], { gates: { pr: true } });
+    await succeeds(project, "approve", "shop");
+    await killed(project, "pr-gate:opened", "start", "--until-idle");
+    const edited = join(project.home, "edited.md");
+    writeFileSync(edited, project.planText("shop").replace("- [x] make one", "$&\n- [ ] make two"));
+    await succeeds(project, "edit", "shop", "--file", edited);
+    await untilIdle(project);
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    const { gates, phase } = await showPlan(project);
+    assert.deepEqual(
+      gates.map(({ kind, state }) => `${kind} ${state}`),
+      ["plan approved", "plan approved", "pr revised", "pr open"],
+    );
+    assert.deepEqual([phase, project.commits("shop").length], ["pr_gate", 2]);
+    project.remove();
+  });
+
+  it("is answered also if its plan waited for an answer when that was switched off", async () => {
+    const project = await waitingAtGate(["make one"], { gates: { pr: true } });
+    project.config({ gates: { pr: true, advisory: true } });
+    await untilIdle(project);
+    assert.match(await succeeds(project, "approve", "shop"), /its change is marked ready now/);
+    await untilIdle(project);
+    assert.equal(project.record("shop").status, "review");
+    assert.deepEqual(await gateStates(project), ["revised", "approved"]);
+    project.remove();
+  });
+
   it("is taken back before it is merged: then it is not", async () => {
     const project = await atPrGate();
     await succeeds(project, "approve", "shop");
