@@ -84,9 +84,10 @@ const WHY = {
 } as const satisfies Record<Group["kind"], LeftOut["why"]>;
 
 function leftOutOf(all: readonly Group[], chosen: readonly Group[]): LeftOut[] {
+  const isChosen = new Set(chosen);
   return all.flatMap((group) => {
     const { heading, boxes, placeholders, kind } = group;
-    const rest = chosen.includes(group) ? 0 : boxes.length;
+    const rest = isChosen.has(group) ? 0 : boxes.length;
     return [
       ...(placeholders > 0 ? [{ heading, count: placeholders, why: "placeholders" as const }] : []),
       ...(rest > 0 ? [{ heading, count: rest, why: WHY[kind] }] : []),

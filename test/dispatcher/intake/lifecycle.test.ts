@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { localComment } from "../../../src/bridges/local/thread.ts";
-import { deletePlan } from "../../../src/dispatcher/commands/finish.ts";
+import { deletePlan } from "../../../src/dispatcher/commands/ending/finish.ts";
 import type { Loom } from "../../../src/dispatcher/loom.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
 import { updateRecord } from "../../../src/dispatcher/records.ts";

@@ -6,7 +6,7 @@ import { countCalls } from "../../../bench/harness/counts.ts";
 import { sampleEvent } from "../../../bench/harness/journal.ts";
 import { inFolder, makeProject, planId } from "../../../bench/harness/project.ts";
 import { handleGlobalEvents } from "../../../src/dispatcher/buses/handle-events.ts";
-import { cleanPlans } from "../../../src/dispatcher/commands/finish.ts";
+import { cleanPlans } from "../../../src/dispatcher/commands/ending/finish.ts";
 import { planOfFile } from "../../../src/dispatcher/intake/inbox.ts";
 import { takeWholeInbox } from "../../../src/dispatcher/intake/intake.ts";
 import { lookAtPlans } from "../../../src/dispatcher/intake/take-changes.ts";

@@ -1,13 +1,13 @@
-import { PrloomError } from "../../kernel/errors.ts";
-import type { PlanRecord } from "../../plan/record.ts";
-import type { Reporting, Waking } from "../capabilities.ts";
-import type { Gated } from "../gates/gate-store.ts";
-import type { Located } from "../paths.ts";
-import { beginRebase } from "../perform/rebase.ts";
-import { type Records, refuseUnrecovered, requireRecord } from "../records.ts";
-import type { AtWork } from "../runs/occupancy.ts";
-import type { Configured } from "../settings/pinned.ts";
-import { refuseWhileOpen } from "./open.ts";
+import { PrloomError } from "../../../kernel/errors.ts";
+import type { PlanRecord } from "../../../plan/record.ts";
+import type { Reporting, Waking } from "../../capabilities.ts";
+import type { Gated } from "../../gates/gate-store.ts";
+import type { Located } from "../../paths.ts";
+import { beginRebase } from "../../perform/rebase.ts";
+import { type Records, refuseUnrecovered, requireRecord } from "../../records.ts";
+import type { AtWork } from "../../runs/occupancy.ts";
+import type { Configured } from "../../settings/pinned.ts";
+import { refuseWhileOpen } from "../open.ts";
 
 export interface RebasePlanResult {
   readonly base: string;

@@ -1,12 +1,12 @@
-import { PrloomError } from "../../kernel/errors.ts";
-import type { PlanRecord } from "../../plan/record.ts";
-import type { Gated } from "../gates/gate-store.ts";
-import { gateOf } from "../gates/plan-gate.ts";
-import { headSeen, prDoorAt, whyClosed } from "../gates/pr-gate.ts";
-import type { Located } from "../paths.ts";
-import { planText, type Records } from "../records.ts";
-import type { Configured } from "../settings/pinned.ts";
-import { planConfig } from "../settings/plan-config.ts";
+import { PrloomError } from "../../../kernel/errors.ts";
+import type { PlanRecord } from "../../../plan/record.ts";
+import type { Gated } from "../../gates/gate-store.ts";
+import { gateOf } from "../../gates/plan-gate.ts";
+import { headSeen, prDoorAt, whyClosed } from "../../gates/pr-gate.ts";
+import type { Located } from "../../paths.ts";
+import { planText, type Records } from "../../records.ts";
+import type { Configured } from "../../settings/pinned.ts";
+import { planConfig } from "../../settings/plan-config.ts";
 
 type Seeing = Located & Configured & Records & Gated;
 

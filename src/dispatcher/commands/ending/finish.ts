@@ -1,22 +1,22 @@
 import { rmSync } from "node:fs";
-import { isMergedInto } from "../../git/commits/merge.ts";
-import { branchTip, gitAt } from "../../git/repository.ts";
-import { isoTime } from "../../kernel/clock.ts";
-import { crashPoint } from "../../kernel/crash-point.ts";
-import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { existsNoFollow } from "../../kernel/files.ts";
-import type { PlanRecord } from "../../plan/record.ts";
-import type { Reporting, Waking } from "../capabilities.ts";
-import { removePrivateHomes } from "../enclosure/private-homes.ts";
-import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
-import { cleanWorktree } from "../perform/end-plan.ts";
-import { type Records, requireRecord, updateRecord } from "../records.ts";
-import type { AtWork } from "../runs/occupancy.ts";
-import { endPlanSurvivors, forgetWorktree, leftWorktree } from "../runs/survivors.ts";
-import type { Configured } from "../settings/pinned.ts";
-import { removeOwnWorktree } from "../worktree/remove-own.ts";
-import { keepBeforeRemoval } from "../worktree/set-aside.ts";
-import { allowed } from "./state.ts";
+import { isMergedInto } from "../../../git/commits/merge.ts";
+import { branchTip, gitAt } from "../../../git/repository.ts";
+import { isoTime } from "../../../kernel/clock.ts";
+import { crashPoint } from "../../../kernel/crash-point.ts";
+import { messageOf, PrloomError } from "../../../kernel/errors.ts";
+import { existsNoFollow } from "../../../kernel/files.ts";
+import type { PlanRecord } from "../../../plan/record.ts";
+import type { Reporting, Waking } from "../../capabilities.ts";
+import { removePrivateHomes } from "../../enclosure/private-homes.ts";
+import { inboxOf, isInboxRecord, type Located } from "../../paths.ts";
+import { cleanWorktree } from "../../perform/end-plan.ts";
+import { type Records, requireRecord, updateRecord } from "../../records.ts";
+import type { AtWork } from "../../runs/occupancy.ts";
+import { endPlanSurvivors, forgetWorktree, leftWorktree } from "../../runs/survivors.ts";
+import type { Configured } from "../../settings/pinned.ts";
+import { removeOwnWorktree } from "../../worktree/remove-own.ts";
+import { keepBeforeRemoval } from "../../worktree/set-aside.ts";
+import { allowed } from "../state.ts";
 
 /**
  * Takes a plan away: its run is ended, its worktree removed. The branch stays unless asked for, the home always does. Tells what
