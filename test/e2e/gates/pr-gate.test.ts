@@ -48,7 +48,10 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     assert.match(await succeeds(project, "gates"), new RegExp(`shop +${gate?.gateId} +change`));
     await refused(project, /waits for an answer \(gate \w+\)/, "merge", "shop");
     await refused(project, /waits for an answer \(gate \w+\)/, "merge", "shop", "--force");
-    assert.match(await succeeds(project, "approve", "shop"), /its change is marked ready now/);
+    assert.match(
+      await succeeds(project, "approve", "shop"),
+      /its change is marked ready, and then `prloom merge` merges it/,
+    );
     await untilIdle(project);
     assert.equal(project.record("shop").status, "review");
     assert.equal(project.record("shop").changeRequest?.ready, true);
@@ -140,7 +143,10 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     const project = await waitingAtGate(["make one"], { gates: { pr: true } });
     project.config({ gates: { pr: true, advisory: true } });
     await untilIdle(project);
-    assert.match(await succeeds(project, "approve", "shop"), /its change is marked ready now/);
+    assert.match(
+      await succeeds(project, "approve", "shop"),
+      /its change is marked ready, and then `prloom merge` merges it/,
+    );
     await untilIdle(project);
     assert.equal(project.record("shop").status, "review");
     assert.deepEqual(await gateStates(project), ["revised", "approved"]);
