@@ -1,4 +1,5 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
+import { messageOf } from "../../kernel/errors.ts";
 import type { PlanStatus } from "../../plan/plan-types.ts";
 import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";
 import { renderForThread } from "../local/render.ts";
@@ -10,6 +11,12 @@ export interface TrackerBridgeOptions {
   readonly target: string;
   /** In refusals. */
   readonly name: string;
+}
+
+/** How far the tracker was read, and comments whose authors could not be looked up so far; kept as JSON. */
+interface TrackerState {
+  readonly next: string;
+  readonly held: readonly HeardPost[];
 }
 
 /** A bridge to the threads of a tracker: brings what people write to plans, and posts what prloom says. */
@@ -52,20 +59,36 @@ function cut(text: string, max: number): string {
 async function hear(
   options: TrackerBridgeOptions,
   ctx: Pick<BridgeContext, "listPlans" | "log">,
-  state: string | undefined,
+  kept: string | undefined,
 ): Promise<PollResult<string>> {
   const { tracker } = options;
   const plans = await plansByThread(options, ctx);
-  const { posts, next } = await tracker.since([...plans.keys()], state);
-  if (posts.length === 0) return { events: [], state: next };
+  const state = kept === undefined ? undefined : (JSON.parse(kept) as TrackerState);
+  const { posts, next } = await tracker.since([...plans.keys()], state?.next);
+  const all = [...(state?.held ?? []), ...posts];
+  if (all.length === 0) return { events: [], state: stateOf({ next, held: [] }) };
   const self = await tracker.self();
   const events: BridgeEvent[] = [];
-  for (const post of posts) {
+  const held: HeardPost[] = [];
+  for (const post of all) {
     const plan = plans.get(post.thread);
-    if (plan !== undefined && post.own === undefined) events.push(await eventOf(options, { post, plan, self }));
+    if (plan === undefined || post.own !== undefined) continue;
+    try {
+      events.push(await eventOf(options, { post, plan, self }));
+    } catch (error) {
+      // Of this author nothing counts before it is known what they may do; others are not kept waiting by it.
+      if (held.length === MAX_HELD) throw error;
+      held.push(post);
+      ctx.log.warn(`a comment by ${post.author.login} is held back: ${messageOf(error)}`);
+    }
   }
-  return { events, state: next };
+  return { events, state: stateOf({ next, held }) };
 }
+
+const stateOf = (state: TrackerState): string => JSON.stringify(state);
+
+/** With more than these the tracker is out of order: then nothing is taken, and all of it is asked for again. */
+const MAX_HELD = 50;
 
 const OPEN: readonly PlanStatus[] = ["draft", "queued", "active", "triaging", "review"];
 
@@ -96,7 +119,6 @@ async function eventOf({ tracker, target }: TrackerBridgeOptions, { post, plan, 
     title: `Comment by ${author.login}`,
     body,
     replyTo: { target, token: thread },
-    // One that cannot be looked up fails the poll: nothing of it is taken, and it is asked again.
     context: {
       author: { ...author, permission: await tracker.permissionOf(author) },
       ...{ edited, at },
