@@ -105,6 +105,7 @@ test("a plan whose worktree `clean` removed is looked at, and told of, at once, 
       assert.deepEqual(await cleanPlans(loom, undefined, false), {
         removed: ["a"],
         left: {},
+        kept: {},
         branches: { deleted: [], merged: [] },
       });
       assert.deepEqual(woken, ["a"]);
