@@ -9,6 +9,9 @@ import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { answerEvents, isByApprovers } from "./answer.ts";
 
+/** A longer reply comes last. */
+const MAX_REPLY = 10_000;
+
 /** Tells the authors of what triage read what came of it. */
 export function answerTriaged(
   loom: Configured & Buses & Records & Gated,
@@ -16,12 +19,11 @@ export function answerTriaged(
   triage: { result: TriageResult; events: readonly BusEvent[]; rebased: string },
 ): void {
   const { result, events, rebased } = triage;
-  const parts = [
-    // First: where a place takes only so much, a long reply must not hide it.
-    result.todos.length > 0 && `Added to the plan:\n\n${fenced(revealed(sourceOf(result.todos)), "markdown")}`,
-    result.reply_markdown.trim(),
-    rebased,
-  ];
+  const reply = result.reply_markdown.trim();
+  const added =
+    result.todos.length > 0 && `Added to the plan:\n\n${fenced(revealed(sourceOf(result.todos)), "markdown")}`;
+  // Where a place takes only so much, a long reply must not hide what was added.
+  const parts = [...(reply.length > MAX_REPLY ? [added, reply] : [reply, added]), rebased];
   const message = parts.filter((part) => part).join("\n\n") || "Read; nothing to do.";
   // Those who approved the plan are to see what their approval was extended by.
   const isAmended = result.todos.length > 0 && isByApprovers(loom, events);

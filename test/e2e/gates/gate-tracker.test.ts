@@ -104,7 +104,7 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     const { gates, thread } = await showPlan(project);
     assert.equal(gates.at(-1)?.amendments.length, 1);
     const posted =
-      /^Added to the plan:\n\n```markdown\n- add \[two\]\(https:\/\/example\.com\)\n {2}asked by .+\n```\n/;
+      /(?:^|\n)Added to the plan:\n\n```markdown\n- add \[two\]\(https:\/\/example\.com\)\n {2}asked by .+\n```(?:\n|$)/;
     for (const told of [bodies(), thread.map(({ body }) => body)])
       assert.equal(told.filter((body) => posted.test(body)).length, 1, told.join("\n---\n"));
     project.remove();

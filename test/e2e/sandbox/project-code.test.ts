@@ -11,6 +11,8 @@ cat > /dev/null
 ls -A .opencode > listing.txt
 cat opencode.json >> listing.txt
 sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"
+# As the plugin does in the real OpenCode: the rules are in force.
+rm -f "$PRLOOM_RUN_DIR/policy-end.json"
 `;
 
 const fresh = projectMaker();

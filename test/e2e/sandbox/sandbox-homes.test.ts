@@ -22,7 +22,9 @@ import { makeProject, type Project } from "../../testing/project.ts";
 import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
 import { thorough } from "../../testing/thorough.ts";
 
-const DONE = "sed -i '0,/- \\[ \\]/s//- [x]/' \"$PRLOOM_PLAN_FILE\"";
+/** As the plugin does in the real OpenCode, it takes away the note that says that no rules are in force. */
+const DONE =
+  "sed -i '0,/- \\[ \\]/s//- [x]/' \"$PRLOOM_PLAN_FILE\"; rm -f \"$PRLOOM_RUN_DIR/policy-end.json\"";
 
 const cleanUp: (() => void)[] = [];
 after(() => {

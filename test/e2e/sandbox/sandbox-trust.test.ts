@@ -6,7 +6,9 @@ import { probeSandbox } from "../../../src/agents/sandbox/probe.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { oneOf } from "../../testing/sample.ts";
 
-const DONE = "sed -i '0,/- \\[ \\]/s//- [x]/' \"$PRLOOM_PLAN_FILE\"";
+/** As the plugin does in the real OpenCode, it takes away the note that says that no rules are in force. */
+const DONE =
+  "sed -i '0,/- \\[ \\]/s//- [x]/' \"$PRLOOM_PLAN_FILE\"; rm -f \"$PRLOOM_RUN_DIR/policy-end.json\"";
 const APPROVES = 'echo \'{"verdict":"approve","summary":"","comments":[]}\' > "$PRLOOM_RESULT_FILE"';
 
 const { works } = await probeSandbox();
