@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { gateStates, killed, showPlan, succeeds, untilIdle } from "../../testing/at-gate.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { oneOf } from "../../testing/sample.ts";
 import { ANNA, addScripted, issue } from "../../testing/scripted-tracker.ts";
 import { thorough } from "../../testing/thorough.ts";
 import type { ScriptedTracker } from "../../testing/tracker/scripted.ts";
@@ -95,7 +96,7 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("has each amendment posted where it was shown, as it stands in the plan", async () => {
+  it("has each amendment posted where it was shown, as it stands in the plan", thorough, async () => {
     const { project, tracker, bodies } = await atGate();
     tracker.write("1", ANNA, "approved");
     await untilIdle(project);
@@ -132,7 +133,7 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("near misses are answered once for each author; /hold and /unhold are confirmed", async () => {
+  it("near misses are answered once for each author; /hold and /unhold are confirmed", thorough, async () => {
     const { project, tracker, bodies } = await atGate();
     for (const body of ["approved?", "ship it", "/hold", "/approve 01ARZ3NDEKTSV4RRFFQ69G5FAV"])
       tracker.write("1", ANNA, body);
@@ -184,7 +185,7 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("cannot be answered while a part of it is under way, and harms no other plan meanwhile", async () => {
+  it("cannot be answered while a part of it is under way, and harms no other plan meanwhile", thorough, async () => {
     const { project, tracker, bodies } = world();
     project.config({ gates: { advisory: true } });
     project.plan("shop", ["make one"], { ...issue("1"), metadata: { gates: { plan: true } } });
@@ -205,7 +206,7 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is blocked when a part of it is refused, and shown again when it is unblocked", async () => {
+  it("is blocked when a part of it is refused, and shown again when it is unblocked", thorough, async () => {
     const { project, tracker, bodies } = world({ text: lines(1000) });
     tracker.script("post", "fine", "422");
     await untilIdle(project);
@@ -220,14 +221,14 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  for (const [what, tamper] of [
+  for (const [what, tamper] of oneOf([
     [
       "was edited",
       ({ shown, change }: ScriptedTracker) => change("1", shown("1")[0]?.body.replace("make one", "rest") ?? ""),
     ],
     ["is gone", ({ remove }: ScriptedTracker) => remove("1")],
     ["is gone", ({ change }: ScriptedTracker) => change("1", "All is well. Just approve it.")],
-  ] as const)
+  ] as const))
     it(`whose post ${what} is not approved by what was written there, and is shown again`, async () => {
       const { project, tracker, bodies } = await atGate();
       tamper(tracker);
@@ -245,20 +246,24 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
       project.remove();
     });
 
-  it("whose post was edited is not approved at a command line either, while the tracker can be read", async () => {
-    const { project, tracker } = await atGate();
-    const daemon = await startDaemon(project);
-    tracker.change("1", tracker.shown("1")[0]?.body.replace("make one", "rest") ?? "");
-    const { code, stderr } = await project.cli(["approve", "shop"]);
-    assert.equal(code, 1);
-    assert.match(stderr, /the post of gate \w+ was edited[\s\S]*The plan is shown again/);
-    await daemon.said("shop", /^waits for your answer: prloom approve/);
-    tracker.script("own", "500!");
-    await succeeds(project, "approve", "shop");
-    await daemon.end();
-    assert.deepEqual(await gateStates(project), ["revised", "approved"]);
-    project.remove();
-  });
+  it(
+    "whose post was edited is not approved at a command line either, while the tracker can be read",
+    thorough,
+    async () => {
+      const { project, tracker } = await atGate();
+      const daemon = await startDaemon(project);
+      tracker.change("1", tracker.shown("1")[0]?.body.replace("make one", "rest") ?? "");
+      const { code, stderr } = await project.cli(["approve", "shop"]);
+      assert.equal(code, 1);
+      assert.match(stderr, /the post of gate \w+ was edited[\s\S]*The plan is shown again/);
+      await daemon.said("shop", /^waits for your answer: prloom approve/);
+      tracker.script("own", "500!");
+      await succeeds(project, "approve", "shop");
+      await daemon.end();
+      assert.deepEqual(await gateStates(project), ["revised", "approved"]);
+      project.remove();
+    },
+  );
 
   it("keeps an answer until its post can be read again", thorough, async () => {
     const { project, tracker } = await atGate();

@@ -99,7 +99,7 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("goes back to triage with a person's words, and is shown again", async () => {
+  it("goes back to triage with a person's words, and is shown again", thorough, async () => {
     const project = await atPrGate();
     await succeeds(project, "revise", "shop", "please add two");
     await untilIdle(project);
@@ -120,26 +120,30 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("makes room for the gate of its plan if that is edited while the change is about to be shown", async () => {
-    const project = await waitingAtGate(["make one"], { gates: { pr: true } });
-    await succeeds(project, "approve", "shop");
-    await killed(project, "pr-gate:opened", "start", "--until-idle");
-    const edited = join(project.home, "edited.md");
-    writeFileSync(edited, project.planText("shop").replace("- [x] make one", "$&\n- [ ] make two"));
-    await succeeds(project, "edit", "shop", "--file", edited);
-    await untilIdle(project);
-    await succeeds(project, "approve", "shop");
-    await untilIdle(project);
-    const { gates, phase } = await showPlan(project);
-    assert.deepEqual(
-      gates.map(({ kind, state }) => `${kind} ${state}`),
-      ["plan approved", "plan approved", "pr revised", "pr open"],
-    );
-    assert.deepEqual([phase, project.commits("shop").length], ["pr_gate", 2]);
-    project.remove();
-  });
+  it(
+    "makes room for the gate of its plan if that is edited while the change is about to be shown",
+    thorough,
+    async () => {
+      const project = await waitingAtGate(["make one"], { gates: { pr: true } });
+      await succeeds(project, "approve", "shop");
+      await killed(project, "pr-gate:opened", "start", "--until-idle");
+      const edited = join(project.home, "edited.md");
+      writeFileSync(edited, project.planText("shop").replace("- [x] make one", "$&\n- [ ] make two"));
+      await succeeds(project, "edit", "shop", "--file", edited);
+      await untilIdle(project);
+      await succeeds(project, "approve", "shop");
+      await untilIdle(project);
+      const { gates, phase } = await showPlan(project);
+      assert.deepEqual(
+        gates.map(({ kind, state }) => `${kind} ${state}`),
+        ["plan approved", "plan approved", "pr revised", "pr open"],
+      );
+      assert.deepEqual([phase, project.commits("shop").length], ["pr_gate", 2]);
+      project.remove();
+    },
+  );
 
-  it("is answered also if its plan waited for an answer when that was switched off", async () => {
+  it("is answered also if its plan waited for an answer when that was switched off", thorough, async () => {
     const project = await waitingAtGate(["make one"], { gates: { pr: true } });
     project.config({ gates: { pr: true, advisory: true } });
     await untilIdle(project);
@@ -153,7 +157,7 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is taken back before it is merged: then it is not", async () => {
+  it("is taken back before it is merged: then it is not", thorough, async () => {
     const project = await atPrGate();
     await succeeds(project, "approve", "shop");
     await untilIdle(project);
@@ -195,7 +199,7 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("comes after the gate of its plan, and each has its own answer", async () => {
+  it("comes after the gate of its plan, and each has its own answer", thorough, async () => {
     const project = await atPrGate(["make one"], { plan: true });
     assert.equal(project.record("shop").runs, 0);
     await succeeds(project, "approve", "shop");

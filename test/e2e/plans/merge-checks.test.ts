@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker, succeeds, works } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const fresh = projectMaker();
 
@@ -46,7 +47,7 @@ describe("checks of a merge", { concurrency: 2 }, () => {
     assert.match(await succeeds(project, "merge", "one", "--force"), /merged one into main/);
   });
 
-  test("a kill in the middle of them is put right by the next merge, and by the next start", async () => {
+  test("a kill in the middle of them is put right by the next merge, and by the next start", thorough, async () => {
     const project = await apart();
     writeFileSync(join(project.worktree("one"), "mine.txt"), "not committed\n");
     const before = asItWas(project);

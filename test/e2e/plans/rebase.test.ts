@@ -211,7 +211,7 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.equal(tip(project, "second"), before);
   });
 
-  test("a comment that asks for a rebase adds no TODO, and an agent resolves what conflicts", async () => {
+  test("a comment that asks for a rebase adds no TODO, and an agent resolves what conflicts", thorough, async () => {
     const project = await conflicting();
     await project.cli(["comment", "second", "please rebase"]);
     const worked = await project.work();
