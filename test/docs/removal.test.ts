@@ -5,10 +5,11 @@ import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { git, testRepository } from "../cli/fixture.ts";
 import { CLI, NODE_FLAGS } from "../testing/program.ts";
+import { thorough } from "../testing/thorough.ts";
 
 const guide = readFileSync(new URL("../../docs/guide.md", import.meta.url), "utf8");
 
-test("the guide's way to take prloom out of a repository leaves nothing", async (t) => {
+test("the guide's way to take prloom out of a repository leaves nothing", thorough, async (t) => {
   const repository = testRepository();
   t.after(() => repository.close());
   const { root, run } = repository;

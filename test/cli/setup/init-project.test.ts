@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { projectCommands } from "../../../src/cli/setup/project-commands.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { git, testRepository } from "../fixture.ts";
 
 function repository(t: TestContext, files: Readonly<Record<string, string>> = {}) {
@@ -56,7 +57,7 @@ describe("init in a project", { concurrency: 2 }, () => {
     }
   });
 
-  it("names the agents' files that are not committed, and so does doctor", async (t) => {
+  it("names the agents' files that are not committed, and so does doctor", thorough, async (t) => {
     const { run } = repository(t, { "tools/agent.sh": "#!/bin/sh\n", "tools/rules.txt": "" });
     const line = "sh ./tools/agent.sh --rules tools/rules.txt";
     const { stdout } = await run(["init", "--command", line]);

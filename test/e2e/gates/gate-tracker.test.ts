@@ -111,7 +111,7 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is not merged for a comment under prloom's own login, which an agent could have written", async () => {
+  it("is not merged for a comment under prloom's own login, which an agent could have written", thorough, async () => {
     const { project, tracker } = world();
     const merger = join(project.root, "prloom", "merger.mjs");
     const merge = `ctx.markEventHandled(); ctx.emitMerge({ target: "local", token: "shop" });`;

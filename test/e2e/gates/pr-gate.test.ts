@@ -77,27 +77,31 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("stays approved after a rebase that changed no patch, and is shown again after one that did", async () => {
-    const project = await atPrGate();
-    await succeeds(project, "approve", "shop");
-    await untilIdle(project);
-    commitOnMain(project, "elsewhere.txt", "else\n");
-    assert.match(await succeeds(project, "rebase", "shop"), /rebased shop onto main/);
-    const [gate] = (await showPlan(project)).gates;
-    const head = project.git("rev-parse", "prloom/shop").trim();
-    assert.match(gate?.amendments[0]?.by[0] ?? "", new RegExp(`^rebase from ${gate?.head} to ${head}`));
-    await untilIdle(project);
-    assert.deepEqual(await gateStates(project), ["approved"]);
-    assert.equal(project.record("shop").status, "review");
-    commitOnMain(project, "work.txt", "of a person\n");
-    assert.match(await succeeds(project, "rebase", "shop"), /conflicts with main in: work\.txt/);
-    await refused(project, /being worked on/, "merge", "shop", "--force");
-    await untilIdle(project);
-    assert.deepEqual(await gateStates(project), ["approved", "open"]);
-    assert.match(await lastPost(project), /What changed since gate/);
-    assert.equal(project.git("show", "prloom/shop:work.txt"), "of a person\nmake one\n");
-    project.remove();
-  });
+  it(
+    "stays approved after a rebase that changed no patch, and is shown again after one that did",
+    thorough,
+    async () => {
+      const project = await atPrGate();
+      await succeeds(project, "approve", "shop");
+      await untilIdle(project);
+      commitOnMain(project, "elsewhere.txt", "else\n");
+      assert.match(await succeeds(project, "rebase", "shop"), /rebased shop onto main/);
+      const [gate] = (await showPlan(project)).gates;
+      const head = project.git("rev-parse", "prloom/shop").trim();
+      assert.match(gate?.amendments[0]?.by[0] ?? "", new RegExp(`^rebase from ${gate?.head} to ${head}`));
+      await untilIdle(project);
+      assert.deepEqual(await gateStates(project), ["approved"]);
+      assert.equal(project.record("shop").status, "review");
+      commitOnMain(project, "work.txt", "of a person\n");
+      assert.match(await succeeds(project, "rebase", "shop"), /conflicts with main in: work\.txt/);
+      await refused(project, /being worked on/, "merge", "shop", "--force");
+      await untilIdle(project);
+      assert.deepEqual(await gateStates(project), ["approved", "open"]);
+      assert.match(await lastPost(project), /What changed since gate/);
+      assert.equal(project.git("show", "prloom/shop:work.txt"), "of a person\nmake one\n");
+      project.remove();
+    },
+  );
 
   it("goes back to triage with a person's words, and is shown again", thorough, async () => {
     const project = await atPrGate();
@@ -169,7 +173,7 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is not merged by a plugin either, and the author of the comment is told why", async () => {
+  it("is not merged by a plugin either, and the author of the comment is told why", thorough, async () => {
     const project = makeProject({ config: { gates: { pr: true, advisory: true } } });
     const code = `export default () => ({ onEvent(event, ctx) {
       if (event.body === "/merge") { ctx.markEventHandled(); ctx.emitMerge(event.replyTo, "merge"); }

@@ -63,7 +63,7 @@ describe("checks of a merge", { concurrency: 2 }, () => {
     }
   });
 
-  test("where base has not moved, and once the branch is on top of it, no check runs again", async () => {
+  test("where base has not moved, and once the branch is on top of it, no check runs again", thorough, async () => {
     const project = await apart();
     const seen = () => readFileSync(join(project.root, "..", "seen"), "utf8");
     project.config({ checks: [] });

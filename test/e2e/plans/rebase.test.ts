@@ -94,7 +94,7 @@ describe("rebase", { concurrency: 2 }, () => {
     });
   }
 
-  test("the checks see what was resolved, and a failing one is told to the agent", async () => {
+  test("the checks see what was resolved, and a failing one is told to the agent", thorough, async () => {
     const check = "[ ! -e .git ] || ! grep -q a work.txt || [ -e ok.txt ] || { echo the check says no; exit 1; }";
     const project = fresh({ env: { RESOLVE: "obeys" } });
     project.plan("first", ["a"]);

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { CLI } from "../../../testing/program.ts";
 import { makeProject } from "../../../testing/project.ts";
 import { inTerminal, NO_TERMINAL } from "../../../testing/terminal.ts";
+import { thorough } from "../../../testing/thorough.ts";
 
 const hasScript = existsSync("/usr/bin/script");
 
@@ -42,7 +43,7 @@ test("a shell has job control, and what is left in it is named by merge and clea
   assert.ok(!existsSync(join(project.worktree("q"))));
 });
 
-test("a plan whose change is in the base already says so when it ends", async (t) => {
+test("a plan whose change is in the base already says so when it ends", thorough, async (t) => {
   const project = makeProject();
   t.after(() => project.remove());
   project.plan("p", ["one"]);
