@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TestContext } from "node:test";
 import { CLI, NODE_FLAGS } from "../testing/program.ts";
 import { THOROUGH } from "../testing/thorough.ts";
 
@@ -108,6 +109,16 @@ export function testRepository(options: RepositoryOptions = {}): TestRepository 
     run: (args, more = {}) => prloom(args, { cwd: root, ...more }),
     close: () => rmSync(dir, { recursive: true, force: true }),
   };
+}
+
+/** The same for one test, after which its dispatcher is ended. */
+export function repositoryFor(t: TestContext): TestRepository {
+  const made = testRepository();
+  t.after(async () => {
+    await made.run(["stop"]);
+    made.close();
+  });
+  return made;
 }
 
 const AGENT = `#!/bin/sh

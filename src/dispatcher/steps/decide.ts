@@ -1,5 +1,5 @@
 import type { GateRecord } from "../../gate/gate-record.ts";
-import { nextTodo, type PlanDoc, type Todo } from "../../plan/markdown/markdown.ts";
+import { type BlockCause, nextTodo, type PlanDoc } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { hasProvenance } from "../../plan/todos/provenance.ts";
 import type { PlanView, Step } from "./step.ts";
@@ -274,7 +274,7 @@ function decideNext(view: PlanView, now: number): Step {
       return {
         kind: "block",
         reason: next.reason,
-        hint: `${howToUnblock(record.id, next.todo)}, then run \`prloom unblock ${record.id}\`.`,
+        hint: `${HOW_TO_UNBLOCK[next.cause](record.id)}, then run \`prloom unblock ${record.id}\`.`,
       };
     case "all-done":
       return decideDoneTodos(view, now);
@@ -289,13 +289,12 @@ function decideDoneTodos(view: PlanView, now: number): Step {
   if (record.status === "review") return prDoor.kind === "due" ? { kind: "reopen" } : waits("in review");
   if (isEndReviewDue(view)) return { kind: "begin-side", stage: "reviewer" };
   if (prDoor.kind === "closed") return waitAtGate(view, prDoor.gate, now);
-  const isApproved = config.ok && config.config.prGated && prDoor.kind === "open";
-  return { kind: isApproved ? "mark-ready" : "finish" };
+  // With such a gate plugins have looked already: what they looked at is what was approved.
+  return { kind: config.ok && config.config.prGated && prDoor.kind === "open" ? "mark-ready" : "finish" };
 }
 
-function howToUnblock(id: string, { state, text, context }: Todo): string {
-  if (state !== "blocked" && text === "" && context === "")
-    return `Write what is to be done with \`prloom edit ${id}\``;
-  if (state !== "blocked") return `Change its \`after:\` line with \`prloom edit ${id}\``;
-  return `Answer it with \`prloom edit ${id}\` (set the item to \`[ ]\`)`;
-}
+const HOW_TO_UNBLOCK: Readonly<Record<BlockCause, (id: string) => string>> = {
+  marked: (id) => `Answer it with \`prloom edit ${id}\` (set the item to \`[ ]\`)`,
+  empty: (id) => `Write what is to be done with \`prloom edit ${id}\``,
+  order: (id) => `Change its \`after:\` line with \`prloom edit ${id}\``,
+};

@@ -39,12 +39,12 @@ export async function writePlainCommit(worktree: Worktree, commit: PlainCommit):
   const env = { ...passedVariables(), ...commit.identity };
   const [author, committer] = (["author", "committer"] as const).map((who) => personOf(who, settings, env));
   const isPlain = SHA1.test(tree) && SHA1.test(parent) && !settings.some(({ key }) => GITS_OWN.test(key));
-  // Git refuses a message with a NUL in it, and says so.
-  const isTextual = !message.includes("\0");
-  if (!isPlain || !isTextual || author === undefined || committer === undefined) return undefined;
+  const words = Buffer.from(message);
+  // Git refuses a commit with a zero byte in it, and says so.
+  if (!isPlain || words.includes(0) || author === undefined || committer === undefined) return undefined;
   const at = timeNow();
   const lines = [`tree ${tree}`, `parent ${parent}`, `author ${author} ${at}`, `committer ${committer} ${at}`];
-  const sha = writeObject(commonDir, "commit", Buffer.from(`${lines.join("\n")}\n\n${message}`));
+  const sha = writeObject(commonDir, "commit", Buffer.concat([Buffer.from(`${lines.join("\n")}\n\n`), words]));
   if (sha === undefined) return undefined;
   crashPoint("commit:written");
   const moved = moveBranch(

@@ -1,8 +1,11 @@
 import { reasonInLines, reasonInText, type Todo, todoTitle } from "./todo.ts";
 
+/** What keeps a TODO from being done: its mark, that it says nothing, or its `after:`. */
+export type BlockCause = "marked" | "empty" | "order";
+
 export type NextTodo =
   | { readonly kind: "todo"; readonly todo: Todo }
-  | { readonly kind: "blocked"; readonly todo: Todo; readonly reason: string }
+  | { readonly kind: "blocked"; readonly todo: Todo; readonly cause: BlockCause; readonly reason: string }
   | { readonly kind: "all-done" }
   | { readonly kind: "none" };
 
@@ -16,13 +19,18 @@ export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {
   const known = new Map<Todo, boolean>();
   for (const todo of todos) {
     if (todo.state === "done") continue;
-    if (todo.state === "blocked") return { kind: "blocked", todo, reason: blockedReason(todo) };
+    if (todo.state === "blocked") return { kind: "blocked", todo, cause: "marked", reason: blockedReason(todo) };
     if (isEmpty(todo))
-      return { kind: "blocked", todo, reason: `TODO ${todo.index + 1} is empty: nothing says what to do.` };
+      return {
+        kind: "blocked",
+        todo,
+        cause: "empty",
+        reason: `TODO ${todo.index + 1} is empty: nothing says what to do.`,
+      };
     const after = todo.settings.after ?? [];
     if (after.length > 0) {
       const reason = orderProblem(todo, { after, todos, known });
-      if (reason !== undefined) return { kind: "blocked", todo, reason };
+      if (reason !== undefined) return { kind: "blocked", todo, cause: "order", reason };
     }
     if (after.every((number) => todos[number - 1]?.state === "done")) return { kind: "todo", todo };
   }

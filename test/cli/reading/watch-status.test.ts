@@ -1,24 +1,15 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it } from "node:test";
 import { onScreen } from "../../../src/cli/reading/status-screen.ts";
 import { CLI, NODE_FLAGS } from "../../testing/program.ts";
 import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
-import { testRepository } from "../fixture.ts";
-
-function repository(t: TestContext) {
-  const made = testRepository();
-  t.after(async () => {
-    await made.run(["stop"]);
-    made.close();
-  });
-  return made;
-}
+import { repositoryFor } from "../fixture.ts";
 
 describe("status --watch", { concurrency: 2 }, () => {
   it("prints a line for each change where there is no terminal, with what the agent did last", async (t) => {
-    const { root, run } = repository(t);
+    const { root, run } = repositoryFor(t);
     await run(["new", "Watched", "--todo", "gated", "--queue"]);
     const { stdout, stderr, code } = await run(["status", "--watch"], {
       when: {
@@ -45,7 +36,7 @@ describe("status --watch", { concurrency: 2 }, () => {
   });
 
   it("prints an object for each change with --json, and for a plan that was deleted", async (t) => {
-    const { run } = repository(t);
+    const { run } = repositoryFor(t);
     await run(["new", "Watched", "--todo", "one"]);
     const { stdout, code } = await run(["status", "--watch", "--json"], {
       when: {
@@ -68,7 +59,7 @@ describe("status --watch", { concurrency: 2 }, () => {
   });
 
   it("redraws in a terminal, and gives it back at Ctrl-C", { skip: NO_TERMINAL }, async (t) => {
-    const { root, run } = repository(t);
+    const { root, run } = repositoryFor(t);
     await run(["new", "Watched", "--todo", "one"]);
     const line = `stty cols 60 rows 20; ${[process.execPath, ...NODE_FLAGS, CLI].join(" ")} status --watch; echo ended $?`;
     const screen = inTerminal(line, { cwd: root, env: { ...(process.env as Record<string, string>), HOME: root } });

@@ -2,22 +2,13 @@ import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it } from "node:test";
 import { thorough } from "../../testing/thorough.ts";
-import { git, testRepository } from "../fixture.ts";
-
-function repository(t: TestContext) {
-  const made = testRepository();
-  t.after(async () => {
-    await made.run(["stop"]);
-    made.close();
-  });
-  return made;
-}
+import { git, repositoryFor } from "../fixture.ts";
 
 describe("start", { concurrency: 2 }, () => {
   it("ends by itself, and says in lines of JSON what it did", async (t) => {
-    const { root, run } = repository(t);
+    const { root, run } = repositoryFor(t);
     await run(["new", "First", "--todo", "one", "--queue"]);
     await run(["new", "Second", "--todo", "two", "--queue", "--depends-on", "nobody"]);
     const { code, stdout, stderr } = await run(["start", "--until-idle", "--json"]);
@@ -46,7 +37,7 @@ describe("start", { concurrency: 2 }, () => {
   });
 
   it("lists at its end what stands still and why, in plain lines", thorough, async (t) => {
-    const { run } = repository(t);
+    const { run } = repositoryFor(t);
     await run(["new", "Hidden one", "--todo", "x", "--queue"]);
     await run(["hide", "hidden-one"]);
     await run(["new", "Blocked one", "--todo", "x", "--queue"]);
@@ -60,7 +51,7 @@ describe("start", { concurrency: 2 }, () => {
   });
 
   it("says truly what it left when it is stopped, and lists what is blocked in review", thorough, async (t) => {
-    const { root, run } = repository(t);
+    const { root, run } = repositoryFor(t);
     const config = join(root, "prloom", "config.json");
     writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, "utf8")), checks: ["echo looks fine"] }));
     await run(["new", "Quick", "--todo", "one", "--queue"]);
@@ -87,7 +78,7 @@ describe("start", { concurrency: 2 }, () => {
   });
 
   it("is followed by logs from before the first run until the plan rests", async (t) => {
-    const { root, run } = repository(t);
+    const { root, run } = repositoryFor(t);
     await run(["new", "Two steps", "--id", "steps", "--todo", "gated", "--todo", "two"]);
     await run(["start", "--detach"]);
     // The first agent waits until its words have been seen.
@@ -111,7 +102,7 @@ describe("start", { concurrency: 2 }, () => {
   });
 
   it("is followed from the first run on, however late the follower gets to look", thorough, async (t) => {
-    const { root, run } = repository(t);
+    const { root, run } = repositoryFor(t);
     writeFileSync(join(root, "go"), "");
     await run(["new", "Two steps", "--id", "steps", "--todo", "gated", "--todo", "two"]);
     await run(["start", "--detach"]);
@@ -136,7 +127,7 @@ describe("start", { concurrency: 2 }, () => {
   });
 
   it("runs in the background until it is stopped, once per repository", thorough, async (t) => {
-    const { run } = repository(t);
+    const { run } = repositoryFor(t);
     const first = JSON.parse((await run(["start", "--detach", "--json"])).stdout);
     assert.ok(first.pid > 0 && first.running);
     for (const args of [["start"], ["start", "--detach"]]) {

@@ -185,6 +185,7 @@ for (const [text, kind, detail] of next) {
     assert.equal(found.kind, kind);
     if (found.kind === "todo") assert.equal(found.todo.text, detail);
     if (found.kind === "blocked") assert.match(found.reason, detail as RegExp);
+    if (found.kind === "blocked") assert.equal(found.cause === "empty", /is empty/.test(found.reason));
   });
 }
 
