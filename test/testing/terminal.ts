@@ -25,7 +25,9 @@ export const NO_TERMINAL: string | false = way ? false : "neither `script` nor `
 /** Starts a line of shell in a terminal. */
 export function inTerminal(line: string, options: { cwd: string; env: Record<string, string> }): Terminal {
   if (!way) throw new Error(String(NO_TERMINAL));
-  const child = spawn(way.program, way.args(line), { ...options, stdio: ["pipe", "pipe", "inherit"] });
+  // `script` runs the line in $SHELL: shells differ in what an interrupt does to them.
+  const env = { ...options.env, SHELL: "/bin/sh" };
+  const child = spawn(way.program, way.args(line), { ...options, env, stdio: ["pipe", "pipe", "inherit"] });
   const more = new EventEmitter().setMaxListeners(0);
   let printed = "";
   let isOver = false;

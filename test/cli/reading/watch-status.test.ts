@@ -61,7 +61,8 @@ describe("status --watch", { concurrency: 2 }, () => {
   it("redraws in a terminal, and gives it back at Ctrl-C", { skip: NO_TERMINAL }, async (t) => {
     const { root, run } = repositoryFor(t);
     await run(["new", "Watched", "--todo", "one"]);
-    const line = `stty cols 60 rows 20; ${[process.execPath, ...NODE_FLAGS, CLI].join(" ")} status --watch; echo ended $?`;
+    // The shell gets the interrupt too, and is to outlive it.
+    const line = `trap : INT; stty cols 60 rows 20; ${[process.execPath, ...NODE_FLAGS, CLI].join(" ")} status --watch; echo ended $?`;
     const screen = inTerminal(line, { cwd: root, env: { ...(process.env as Record<string, string>), HOME: root } });
     await screen.shows(/watched.*draft/);
     await run(["queue", "watched"]);
