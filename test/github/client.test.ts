@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { GitHubClient } from "../../src/github/client/client.ts";
-import { appToken, environmentToken } from "../../src/github/client/tokens.ts";
+import { appToken, environmentToken, ghToken } from "../../src/github/client/tokens.ts";
 import { sendOnce } from "../../src/github/client/transport.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { type FakeGitHub, type FakeGitHubOptions, startFakeGitHub } from "../testing/github/fake-github.ts";
@@ -152,6 +155,17 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
       await client.graphql(`query { ${env.TOKEN} }`, {}),
     ];
     assert.doesNotMatch(JSON.stringify(outcomes), /ghp_/);
+  });
+
+  it("comes with what the person is logged in with at gh", async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "prloom-gh-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const env = { PATH: `${folder}:${process.env.PATH}` };
+    const script = '#!/bin/sh\n[ "$*" = "auth token --hostname github.test" ] && echo gho_1234567890 || exit 1\n';
+    writeFileSync(join(folder, "gh"), script, { mode: 0o755 });
+    assert.equal(await ghToken(env, "github.test").get(), "gho_1234567890");
+    assert.deepEqual(await ghToken(env, "other.test").get(), { missing: "gh is not logged in to other.test" });
+    assert.deepEqual(await ghToken({ PATH: "/nowhere" }, "other.test").get(), { missing: "gh is not installed" });
   });
 
   it("comes as an app with a token for its key, and renews it before it ends", async (t) => {

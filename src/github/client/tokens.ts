@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { createPrivateKey, sign } from "node:crypto";
 import { promisify } from "node:util";
 import type { Clock } from "../../kernel/clock.ts";
+import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import type { Lost, WireAnswer, WireRequest } from "./transport.ts";
 
 /** Where the token for a request comes from. */
@@ -22,20 +23,24 @@ export function environmentToken(env: Readonly<Record<string, string | undefined
 }
 
 /** What the person is logged in with at GitHub's own program. */
-export function ghToken(host: string): TokenSource {
+export function ghToken(env: Readonly<Record<string, string | undefined>>, host: string): TokenSource {
   return {
     from: `gh auth token (${host})`,
     async get() {
+      const program = findProgram("gh", trustedPath(env.PATH), "/");
+      if (program === undefined) return { missing: "gh is not installed" };
       try {
-        const { stdout } = await promisify(execFile)("gh", ["auth", "token", "--hostname", host], { timeout: 10_000 });
+        const args = ["auth", "token", "--hostname", host];
+        const { stdout } = await promisify(execFile)(program, args, { env, timeout: GH_DEADLINE_MS });
         return stdout.trim() || { missing: "gh gave no token" };
-      } catch (error) {
-        const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT";
-        return { missing: isAbsent ? "gh is not installed" : `gh is not logged in to ${host}` };
+      } catch {
+        return { missing: `gh is not logged in to ${host}` };
       }
     },
   };
 }
+
+const GH_DEADLINE_MS = 10_000;
 
 export interface AppOptions {
   readonly appId: string;
