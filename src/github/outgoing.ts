@@ -5,7 +5,7 @@
 /** Titles end up in shell lines of workflows, in commits and in the subjects of mails. */
 const IN_TITLES: readonly (readonly [RegExp, string])[] = [
   [/[\p{Cc}\u2028\u2029]+/gu, " "],
-  [/\$(?=[({\w])/g, ""],
+  [/\$+(?=[({\w])/g, ""],
   [/[`'\u00b4]/g, "’"],
   [/"/g, "”"],
   [/;/g, ","],
@@ -13,16 +13,21 @@ const IN_TITLES: readonly (readonly [RegExp, string])[] = [
   [/&/g, "+"],
   [/</g, "‹"],
   [/>/g, "›"],
-  [/\{\{/g, "{ {"],
-  [/(^|[^\w])@(?=\w)/g, "$1"],
-  [/^[/!]+/, ""],
+  [/\{(?=\{)/g, "{ "],
+  [/(^|[^\w])@+(?=\w)/g, "$1"],
+  [/^[/!\s]+/, ""],
 ];
 
 const MAX_TITLE = 200;
 
 /** A title that no shell, workflow or bot takes for something else. */
 export function safeTitle(title: string): string {
-  const tame = IN_TITLES.reduce((text, [what, by]) => text.replace(what, by), everywhere(title));
+  let tame = "";
+  // What one rule takes away may bring together what another one is for.
+  for (let next = title.slice(0, 2 * MAX_TITLE); next !== tame; ) {
+    tame = next;
+    next = IN_TITLES.reduce((text, [what, by]) => text.replace(what, by), everywhere(tame));
+  }
   const short = tame.replace(/\s+/g, " ").trim();
   return short.length <= MAX_TITLE
     ? short

@@ -4,34 +4,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { GitHubClient } from "../../src/github/client/client.ts";
-import { appToken, environmentToken, ghToken } from "../../src/github/client/tokens.ts";
+import type { GitHubClient } from "../../src/github/client/client.ts";
+import { appToken, ghToken } from "../../src/github/client/tokens.ts";
 import { sendOnce } from "../../src/github/client/transport.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
-import { type FakeGitHub, type FakeGitHubOptions, startFakeGitHub } from "../testing/github/fake-github.ts";
-import type { Person } from "../testing/github/people.ts";
-
-interface Setting {
-  readonly github: FakeGitHub;
-  readonly client: GitHubClient;
-  readonly ada: Person;
-  readonly env: Record<string, string>;
-  readonly number: number;
-}
+import { setUp as setUpClient } from "./setting.ts";
 
 const ISSUES = "/repos/acme/app/issues";
 
-async function setUp(t: TestContext, options: FakeGitHubOptions & { reserve?: number } = {}): Promise<Setting> {
-  const github = await startFakeGitHub(options);
-  t.after(() => github.close());
-  const repository = github.repository("acme/app", { ada: "write", bot: "write" });
-  const ada = github.person(repository, "ada");
-  const env = { TOKEN: github.server.accounts.add("bot") };
-  const client = new GitHubClient({
-    ...{ apiUrl: github.apiUrl, token: environmentToken(env, "TOKEN"), clock: systemClock },
-    ...{ reserve: options.reserve ?? 0.2, send: sendOnce },
-  });
-  return { github, client, ada, env, number: ada.opens({ title: "One" }).number };
+async function setUp(t: TestContext, options: Parameters<typeof setUpClient>[1] = {}) {
+  const setting = await setUpClient(t, options);
+  return { ...setting, number: setting.ada.opens({ title: "One" }).number };
 }
 
 describe("the client for GitHub", { concurrency: 4 }, () => {

@@ -17,6 +17,7 @@ export async function serveGit(
       ...gitEnvironment,
       GIT_PROJECT_ROOT: dirname(repository.folder),
       GIT_HTTP_EXPORT_ALL: "1",
+      ...{ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "http.receivepack", GIT_CONFIG_VALUE_0: "true" },
       PATH_INFO: `/${repository.id}.git${path}`,
       QUERY_STRING: query,
       REQUEST_METHOD: request.method ?? "GET",

@@ -1,6 +1,3 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import {
   addComment,
   addReview,
@@ -16,7 +13,7 @@ import {
   setState,
   touch,
 } from "./deeds.ts";
-import { git, tryGit } from "./git.ts";
+import { branchHead, branchHeads, git } from "./git.ts";
 import type {
   Annotation,
   CheckRun,
@@ -143,43 +140,21 @@ export class Person {
     deleteBranch(this.#world, this.#repository, branch);
   }
 
-  /** Commits files onto a branch, which begins at the default branch when it is new. */
+  /** Commits files onto a branch, which begins at the default branch when it is new; with `force` anew from nothing. */
   pushes(branch: string, files: Readonly<Record<string, string>>, { force = false } = {}): string {
-    const tree = mkdtempSync(join(tmpdir(), "fake-github-push-"));
-    try {
-      const { folder, defaultBranch } = this.#repository;
-      git(tree, ["clone", "--quiet", folder, "."]);
-      const from = [branch, defaultBranch].find(
-        (name) => tryGit(tree, ["rev-parse", "--verify", "--quiet", `origin/${name}`]).status === 0,
-      );
-      git(
-        tree,
-        from === undefined || force
-          ? ["checkout", "--quiet", "--orphan", branch]
-          : ["checkout", "--quiet", "-B", branch, `origin/${from}`],
-      );
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(tree, path)), { recursive: true });
-        writeFileSync(join(tree, path), text);
-      }
-      git(tree, ["add", "--all"]);
-      const { login } = this.user;
-      git(tree, [
-        "-c",
-        `user.name=${login}`,
-        "-c",
-        `user.email=${login}@example.test`,
-        "commit",
-        "--quiet",
-        "-m",
-        `Change ${Object.keys(files).join(", ")}`,
-      ]);
-      git(tree, ["push", "--quiet", ...(force ? ["--force"] : []), "origin", `HEAD:refs/heads/${branch}`]);
-      followBranches(this.#world, this.#repository);
-      return git(tree, ["rev-parse", "HEAD"]);
-    } finally {
-      rmSync(tree, { recursive: true, force: true });
-    }
+    const { folder, defaultBranch } = this.#repository;
+    const heads = branchHeads(folder);
+    const from = force ? undefined : (heads.get(branch) ?? heads.get(defaultBranch));
+    const by = `${this.user.login} <${this.user.login}@example.test> ${Math.floor(this.#world.now() / 1000)} +0000`;
+    const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
+    const lines = [
+      `commit refs/heads/${branch}\nauthor ${by}\ncommitter ${by}\n${data(`Change ${Object.keys(files).join(", ")}`)}`,
+      ...(from === undefined ? [] : [`from ${from}\n`]),
+      ...Object.entries(files).map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`),
+    ];
+    git(folder, ["fast-import", "--quiet", "--force"], lines.join(""));
+    followBranches(this.#world, this.#repository);
+    return branchHead(folder, branch) ?? "";
   }
 
   issue(number: number): Issue {

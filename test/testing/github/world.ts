@@ -226,7 +226,6 @@ export class World {
     const folder = join(this.#folder, `${id}.git`);
     mkdirSync(folder, { recursive: true });
     git(folder, ["init", "--quiet", "--bare", "--initial-branch=main"]);
-    git(folder, ["config", "http.receivepack", "true"]);
     const repository: Repository = {
       ...{ id, name, folder, owner: this.user(owner), defaultBranch: "main" },
       ...{ isPrivate: options.isPrivate ?? false, forkOf: options.forkOf },
