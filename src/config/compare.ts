@@ -102,12 +102,21 @@ export function needsStart(from: Config, to: Config): boolean {
   return !isDeepStrictEqual(readAtStart(from), readAtStart(to));
 }
 
-function readAtStart({ worktreesDir, notify, globalPlugins, globalBridges, plugins, bridges, presets }: Config) {
+function readAtStart({
+  worktreesDir,
+  github,
+  notify,
+  globalPlugins,
+  globalBridges,
+  plugins,
+  bridges,
+  presets,
+}: Config) {
   // A preset that adds nothing to the file's modules is as good as none.
   const own = Object.entries(presets)
     .map(([name, preset]) => [name, preset.plugins, preset.bridges])
     .filter(([, ...modules]) => !isDeepStrictEqual(modules, [plugins, bridges]));
-  return { worktreesDir, notify, globalPlugins, globalBridges, plugins, bridges, own };
+  return { worktreesDir, github, notify, globalPlugins, globalBridges, plugins, bridges, own };
 }
 
 type View = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
+import type { BuiltinBridge } from "../bridges/contract.ts";
 import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
@@ -56,6 +57,7 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
       report: (progress) => loom.report(progress),
       clock: loom.clock,
     }),
+    ...(await githubOf(loom)),
   ];
   loom.extensions.take(await loadExtensions(loom.repo.root, loom.config, builtin));
   keepPin(loom);
@@ -63,6 +65,13 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
   if (plugins.length === 0) return;
   const record = `startup-${loom.ids.ulid(loom.clock.now())}`;
   await runStartupHooks(loom.hookServices, hookScopeGlobal(loom), { plugins, record });
+}
+
+/** Only where the config names a repository there: loading it takes time. */
+async function githubOf({ config: { github: settings }, environment, clock }: BusesAtWork): Promise<BuiltinBridge[]> {
+  if (!settings) return [];
+  const { githubBridge } = await import("../github/bridge/bridge.ts");
+  return [githubBridge({ settings, environment, clock })];
 }
 
 /**

@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { GitHubClient } from "../../src/github/client/client.ts";
 import { environmentToken } from "../../src/github/client/tokens.ts";
 import { sendOnce } from "../../src/github/client/transport.ts";
-import { RepositoryCalls } from "../../src/github/repository.ts";
+import { Connection } from "../../src/github/connection.ts";
+import { Permissions } from "../../src/github/tracker/permissions.ts";
 import { githubTracker } from "../../src/github/tracker/tracker.ts";
 import { type TrackerBench, trackerContract } from "../testing/contracts/tracker-contract.ts";
 import { startFakeGitHub } from "../testing/github/fake-github.ts";
@@ -24,11 +25,11 @@ async function makeBench() {
     reserve: 0.2,
     send: sendOnce,
   });
-  const calls = new RepositoryCalls(client, { id: repository.id, fullName: "acme/app" });
-  const { id, login } = github.world.user("prloom-bot");
-  const tracker = githubTracker({ repository: calls, clock, self: async () => ({ id: String(id), login }) });
+  const connection = new Connection(client, "acme/app");
+  const calls = await connection.repository();
+  const tracker = githubTracker({ connection, permissions: new Permissions(connection, clock) });
   const threads = numbers.map((number) => `${repository.id}#${number}`) as [string, string];
-  return { github, repository, anna, tracker, threads, calls, env, login };
+  return { github, repository, anna, tracker, threads, calls, env, login: "prloom-bot" };
 }
 
 trackerContract("GitHub", async (): Promise<TrackerBench> => {

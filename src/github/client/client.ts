@@ -41,6 +41,10 @@ export class GitHubClient {
     this.budget = new Budget(options.reserve);
   }
 
+  get apiUrl(): string {
+    return this.#options.apiUrl;
+  }
+
   /** Requests so far by plan id; those of the repository under "". */
   calls(): ReadonlyMap<string, number> {
     return this.#calls;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { HeardPost, TrackerAuthor, TrackerPost } from "../../bridges/tracker/port.ts";
 import { splitMarker } from "./marker.ts";
 
-const userSchema = z.object({ id: z.number(), login: z.string(), type: z.string() });
+export const userSchema = z.object({ id: z.number(), login: z.string(), type: z.string() });
 
 /** What counts of a comment as GitHub tells it. */
 const commentSchema = z.object({
@@ -22,10 +22,14 @@ export const postedSchema = z.object({ id: z.number() });
 
 const GHOST: TrackerAuthor = { login: "ghost", id: "0" };
 
-export function authorOf({ user, performed_via_github_app: app }: GitHubComment): TrackerAuthor {
-  if (!user) return GHOST;
+export function authorIn(user: z.infer<typeof userSchema> | null): TrackerAuthor {
+  return user ? { login: user.login, id: String(user.id), bot: user.type === "Bot" } : GHOST;
+}
+
+function authorOf({ user, performed_via_github_app: app }: GitHubComment): TrackerAuthor {
+  const author = authorIn(user);
   // What an app writes in a person's name is the app's.
-  return { login: user.login, id: String(user.id), bot: user.type === "Bot" || Boolean(app) };
+  return app ? { ...author, bot: true } : author;
 }
 
 /** Only what has our user id and our marker is ours: a marker can be copied, and a person may share our login. */

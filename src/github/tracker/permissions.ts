@@ -2,8 +2,8 @@ import * as z from "zod";
 import type { TrackerAuthor } from "../../bridges/tracker/port.ts";
 import { type AuthorPermission, PERMISSIONS } from "../../bus/author.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { Connection } from "../connection.ts";
 import { CallError } from "../pages.ts";
-import type { RepositoryCalls } from "../repository.ts";
 
 const permissionSchema = z.object({ permission: z.string(), user: z.object({ id: z.number() }).nullable() });
 
@@ -12,12 +12,12 @@ const BELIEVED_MS = 5 * 60_000;
 
 /** What people may do, by their user ids: a login can be taken over by somebody else. */
 export class Permissions {
-  readonly #repository: RepositoryCalls;
+  readonly #connection: Pick<Connection, "repository">;
   readonly #clock: Clock;
   readonly #known = new Map<string, { readonly permission: AuthorPermission; readonly until: number }>();
 
-  constructor(repository: RepositoryCalls, clock: Clock) {
-    this.#repository = repository;
+  constructor(connection: Pick<Connection, "repository">, clock: Clock) {
+    this.#connection = connection;
     this.#clock = clock;
   }
 
@@ -33,7 +33,8 @@ export class Permissions {
   }
 
   async #look(login: string, id: string | undefined): Promise<AuthorPermission> {
-    const outcome = await this.#repository.get(`/collaborators/${encodeURIComponent(login)}/permission`);
+    const repository = await this.#connection.repository();
+    const outcome = await repository.get(`/collaborators/${encodeURIComponent(login)}/permission`);
     // An account that is gone can do nothing any more.
     if (outcome.kind === "not-found") return "none";
     if (outcome.kind !== "ok") throw new CallError(`the permission of ${login}`, outcome);

@@ -1,7 +1,7 @@
-import type { Posted, Tracker, TrackerAuthor, TrackerFailure, TrackerPost } from "../../bridges/tracker/port.ts";
+import type { NewPost, Posted, Tracker, TrackerFailure, TrackerPost } from "../../bridges/tracker/port.ts";
 import type { AuthorPermission } from "../../bus/author.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import type { Outcome } from "../client/outcome.ts";
+import type { Connection } from "../connection.ts";
 import { allPages } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import {
@@ -15,66 +15,61 @@ import {
   since,
 } from "./comments.ts";
 import { MARKER_LENGTH, withMarker } from "./marker.ts";
-import { Permissions } from "./permissions.ts";
+import type { Permissions } from "./permissions.ts";
 
 export const ISSUE_TARGET = "github-issue";
 export const SYSTEM = "github";
 const MAX_COMMENT = 65_536;
 
 export interface GitHubTrackerOptions {
-  readonly repository: RepositoryCalls;
-  readonly clock: Clock;
-  /** Who the token belongs to. */
-  self(): Promise<TrackerAuthor>;
+  readonly connection: Pick<Connection, "repository" | "self">;
+  readonly permissions: Permissions;
 }
 
 /** The threads below issues and pull requests of one repository, named `<id of the repository>#<number>`. */
-export function githubTracker({ repository, clock, self }: GitHubTrackerOptions): Tracker {
-  const permissions = new Permissions(repository, clock);
+export function githubTracker({ connection, permissions }: GitHubTrackerOptions): Tracker {
   return {
     maxLength: MAX_COMMENT - MARKER_LENGTH,
     addressOf: ({ system, id }) => (system === SYSTEM ? { target: ISSUE_TARGET, token: id } : undefined),
-    self,
+    self: () => connection.self(),
     permissionOf: (author): Promise<AuthorPermission> => permissions.of(author),
-    async post(thread, { id, body }) {
-      const outcome = await repository.send("POST", `/issues/${numberOf(repository, thread)}/comments`, {
-        body: { body: withMarker(body, id) },
-      });
-      return postedFrom(outcome);
+    async post(thread, post) {
+      const repository = await connection.repository();
+      return postedFrom(await repository.send("POST", `${issuePath(repository, thread)}/comments`, bodyOf(post)));
     },
-    async edit(thread, ref, { id, body }) {
-      numberOf(repository, thread);
-      const outcome = await repository.send("PATCH", `/issues/comments/${Number(ref)}`, {
-        body: { body: withMarker(body, id) },
-      });
+    async edit(thread, ref, post) {
+      const repository = await connection.repository();
+      // The thread is ours, so the comment is one of ours there.
+      issuePath(repository, thread);
+      const outcome = await repository.send("PATCH", `/issues/comments/${Number(ref)}`, bodyOf(post));
       return outcome.kind === "not-found" ? "gone" : postedFrom(outcome);
     },
     async own(thread, ids) {
-      const us = await self();
-      const comments = await allPages(repository, `/issues/${numberOf(repository, thread)}/comments`, {
-        schema: commentsSchema,
-      });
-      const posts = comments
-        .map((comment) => postOf(comment, us))
-        .filter(({ own }) => own !== undefined && ids.includes(own));
-      return new Map<string, TrackerPost>(posts.map((post) => [post.own ?? "", post]));
+      const repository = await connection.repository();
+      const us = await connection.self();
+      const path = `${issuePath(repository, thread)}/comments`;
+      const posts = (await allPages(repository, path, { schema: commentsSchema })).map((comment) =>
+        postOf(comment, us),
+      );
+      const found = posts.filter(({ own }) => own !== undefined && ids.includes(own));
+      return new Map<string, TrackerPost>(found.map((post) => [post.own ?? "", post]));
     },
     async since(threads, next) {
+      const repository = await connection.repository();
       const cursor = next === undefined ? undefined : (JSON.parse(next) as CommentCursor);
       if (!cursor) return { posts: [], next: JSON.stringify(await presentEnd(repository)) };
-      const us = await self();
       const query = { since: since(cursor), sort: "updated", direction: "asc" };
-      const read = newComments(
-        await allPages(repository, "/issues/comments", { query, schema: commentsSchema }),
-        cursor,
-      );
-      const posts = read.fresh
-        .map((comment) => heardOf(comment, us, repository.id))
-        .filter(({ thread }) => threads.includes(thread));
-      return { posts, next: JSON.stringify(read.cursor) };
+      const comments = await allPages(repository, "/issues/comments", { query, schema: commentsSchema });
+      const { fresh, cursor: end } = newComments(comments, cursor);
+      if (fresh.length === 0) return { posts: [], next: JSON.stringify(end) };
+      const us = await connection.self();
+      const posts = fresh.map((comment) => heardOf(comment, us, repository.id));
+      return { posts: posts.filter(({ thread }) => threads.includes(thread)), next: JSON.stringify(end) };
     },
   };
 }
+
+const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({ body: { body: withMarker(body, id) } });
 
 /** Where comments end now: what was written before is not heard. */
 async function presentEnd(repository: RepositoryCalls): Promise<CommentCursor> {
@@ -89,9 +84,9 @@ async function presentEnd(repository: RepositoryCalls): Promise<CommentCursor> {
 }
 
 /** The issue of a thread; a thread of another repository is not ours to write in. */
-function numberOf({ id, fullName }: RepositoryCalls, thread: string): number {
+function issuePath({ id, fullName }: RepositoryCalls, thread: string): string {
   const [repository, number] = thread.split("#");
-  if (repository === String(id) && Number(number) > 0) return Number(number);
+  if (repository === String(id) && Number(number) > 0) return `/issues/${Number(number)}`;
   throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
 }
 

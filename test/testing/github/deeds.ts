@@ -13,7 +13,7 @@ export function openIssue(world: World, repository: Repository, by: User, { titl
   const issue: Issue = {
     ...{ id: world.newId(), number: nextNumber(repository), user: by, title, body, state: "open", locked: false },
     ...{ labels: new Set(), assignees: new Set(), milestone: undefined, comments: [], events: [] },
-    ...{ createdAt: at, updatedAt: at, closedAt: undefined, pull: undefined },
+    ...{ createdAt: at, updatedAt: at, closedAt: undefined, edited: undefined, pull: undefined },
   };
   repository.issues.set(issue.number, issue);
   return issue;
@@ -23,6 +23,16 @@ const nextNumber = ({ issues, gone }: Repository): number => Math.max(0, ...issu
 
 export function touch(world: World, issue: Issue): void {
   issue.updatedAt = world.time();
+}
+
+/** Changes what an issue says; who did it is known. */
+export function rewrite(world: World, issue: Issue, by: User, { title, body }: Partial<IssueText>): void {
+  issue.title = title ?? issue.title;
+  if (body !== undefined && body !== issue.body) {
+    issue.body = body;
+    issue.edited = { at: world.time(), by };
+  }
+  touch(world, issue);
 }
 
 export function note(world: World, issue: Issue, event: Omit<IssueEvent, "id" | "createdAt">): void {

@@ -10,8 +10,8 @@ import {
   note,
   openIssue,
   type ReviewText,
+  rewrite,
   setState,
-  touch,
 } from "./deeds.ts";
 import { branchHead, branchHeads, git } from "./git.ts";
 import type {
@@ -43,11 +43,8 @@ export class Person {
     return openIssue(this.#world, this.#repository, this.user, text);
   }
 
-  edits(number: number, { title, body }: Partial<IssueText>): void {
-    const issue = this.issue(number);
-    issue.title = title ?? issue.title;
-    issue.body = body ?? issue.body;
-    touch(this.#world, issue);
+  edits(number: number, text: Partial<IssueText>): void {
+    rewrite(this.#world, this.issue(number), this.user, text);
   }
 
   comments(number: number, body: string, app?: string): Comment {

@@ -80,6 +80,8 @@ export interface Issue {
   readonly createdAt: string;
   updatedAt: string;
   closedAt: string | undefined;
+  /** Of its text. */
+  edited: { readonly at: string; readonly by: User } | undefined;
   pull: Pull | undefined;
 }
 

@@ -143,6 +143,11 @@ const statusNode = (status: CommitStatus, isRequired: boolean): Node => ({
   ...{ description: status.description, targetUrl: null, isRequired: () => isRequired },
 });
 
+export const issueNode = (repository: Repository, { id, number, edited }: Issue): Node => ({
+  ...{ __typename: "Issue", id: nodeId("I", id), databaseId: id, number, repository: repositoryNode(repository) },
+  ...{ lastEditedAt: edited?.at ?? null, editor: edited ? userNode(edited.by) : null },
+});
+
 export function projectNode(repository: Repository, { id, title, items }: Project): Node {
   const updatedAt =
     items
@@ -156,15 +161,7 @@ export function projectNode(repository: Repository, { id, title, items }: Projec
         ? { __typename: "ProjectV2ItemFieldSingleSelectValue", id: `${item.id}-status`, name: item.column }
         : null,
     content: item.issue
-      ? {
-          ...{
-            __typename: "Issue",
-            id: nodeId("I", item.issue.id),
-            databaseId: item.issue.id,
-            number: item.issue.number,
-          },
-          repository: repositoryNode(repository),
-        }
+      ? issueNode(repository, item.issue)
       : { __typename: "DraftIssue", id: `${item.id}-draft`, title: "a draft" },
   }));
   return { __typename: "ProjectV2", id, title, updatedAt, items: (page: Page) => connection(nodes, page) };

@@ -1,4 +1,4 @@
-import { addComment, editComment, note, setState, touch } from "../deeds.ts";
+import { addComment, editComment, note, rewrite, setState, touch } from "../deeds.ts";
 import { commentShape, issueEventShape, issueShape, labelShape, milestoneShape } from "../shapes/issue.ts";
 import { userShape } from "../shapes/people.ts";
 import { type Comment, type Issue, mayDo, permissionOf } from "../world.ts";
@@ -49,8 +49,11 @@ export const issueRoutes: readonly Route[] = [
       const issue = issueOf(call);
       if (issue.user !== call.user && !mayDo(call.repository, call.user, "triage"))
         throw new Refusal(403, "Must have admin rights to Repository.");
-      issue.title = text(call, "title") ?? issue.title;
-      issue.body = bodyText(text(call, "body") ?? issue.body);
+      const [title, body] = [text(call, "title"), text(call, "body")];
+      rewrite(call.world, issue, call.user, {
+        ...(title === undefined ? {} : { title }),
+        ...(body === undefined ? {} : { body: bodyText(body) }),
+      });
       if (call.body.milestone !== undefined) issue.milestone = Number(call.body.milestone) || undefined;
       touch(call.world, issue);
       const state = text(call, "state");
