@@ -80,7 +80,8 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
   return { kind: "again", missing: `Marks of the conflict are left in ${marked.join(", ")}. Take them out.` };
 }
 
-const PATCH = ["-p", "--unified=0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
+/** As text: attributes may say that a file, of locks say, is not to be compared. */
+const PATCH = ["-p", "--text", "--unified=0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
 
 async function markedFiles(loom: Located & Configured, record: PlanRecord): Promise<string[]> {
   const commit = record.rebase?.conflict?.commit ?? "";

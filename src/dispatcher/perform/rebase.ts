@@ -1,6 +1,13 @@
 import { repositoriesMade } from "../../git/commits/history.ts";
 import { interruptedAt, ownBegin, rebaseOnto } from "../../git/commits/rebase.ts";
-import { haveSamePatches, messageOfCommit, type Replayed, replay } from "../../git/commits/replay.ts";
+import {
+  changingMerge,
+  haveSamePatches,
+  messageOfCommit,
+  type OwnCommits,
+  type Replayed,
+  replay,
+} from "../../git/commits/replay.ts";
 import { gitAt, isAncestor, resolveCommit, STEP_TRAILER } from "../../git/repository.ts";
 import { inBytes, isProtected } from "../../git/staging/protected-paths.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
@@ -73,7 +80,21 @@ async function plannedRebase(loom: Rebasing, record: PlanRecord): Promise<Rebase
   const from = await (isOurs ? branchHead : firstBase)(loom, record);
   const onto = await baseTip(loom, record);
   const upstream = began === undefined ? onto : await ownBegin(worktree, began, { onto, now: from });
+  if (!(await isAncestor(loom.repo, onto, from))) await refuseLossy(loom, record, { upstream, from });
   return { from, upstream, onto, tip: onto, done: 0, stands: from };
+}
+
+/** A rebase leaves merges out. What a person changed in one would be gone, and an approval of it would seem to hold on. */
+async function refuseLossy(
+  loom: Located,
+  { id, branch, worktree, baseBranch }: PlanRecord,
+  own: OwnCommits,
+): Promise<void> {
+  const merge = await changingMerge(loom.repo, own);
+  if (merge === undefined) return;
+  const message = `The merge ${merge.slice(0, 8)} on ${branch} has changes of its own, which a rebase would lose.`;
+  const hint = `Bring it up to date with another merge (\`git -C ${worktree} merge ${baseBranch}\`), then run \`prloom unblock ${id}\` if it is blocked.`;
+  throw new PrloomError("plan-state", message, hint);
 }
 
 async function baseTip(loom: Located, { id, baseBranch = "" }: PlanRecord): Promise<string> {

@@ -21,6 +21,14 @@ async function conflicting(options: Parameters<typeof fresh>[0] = {}): Promise<P
 }
 
 const tip = (project: Project, id: string) => project.git("rev-parse", `prloom/${id}`).trim();
+const PERSON = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
+
+function commitFile(project: Project, folder: string, name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+  project.git("-C", folder, "add", "-f", "--", name);
+  project.git("-C", folder, ...PERSON, "commit", "-qm", name);
+}
+
 const trailers = (project: Project, id: string) =>
   project.git("log", "--reverse", "--format=%an %(trailers:key=Prloom-Step,valueonly)", `main..prloom/${id}`);
 
@@ -200,6 +208,38 @@ describe("rebase", { concurrency: 2 }, () => {
     const { blocked } = project.record("second");
     assert.match(blocked?.reason ?? "", /changes what agents may not change: \.claude\/settings\.json/);
     assert.equal(tip(project, "second"), before);
+  });
+
+  test("marks are found in a file that attributes keep out of diffs", thorough, async () => {
+    const project = fresh({ env: { RESOLVE: "leaves-marks" }, config: { limits: { attemptsPerTodo: 1 } } });
+    commitFile(project, project.root, ".gitattributes", "work.txt -diff\n");
+    project.plan("second", ["c"]);
+    await project.work();
+    commitFile(project, project.root, "work.txt", "of a person\n");
+    await project.cli(["rebase", "second"]);
+    await project.work();
+    assert.match(project.record("second").blocked?.reason ?? "", /Marks of the conflict are left in work\.txt/);
+  });
+
+  test("what a person changed in a merge is not lost: the branch stays as it is", thorough, async () => {
+    const project = fresh();
+    project.plan("one", ["a"]);
+    await project.work();
+    const worktree = project.worktree("one");
+    const mergeMain = () => project.git("-C", worktree, ...PERSON, "merge", "-q", "--no-ff", "-m", "main", "main");
+    commitFile(project, project.root, "m1.txt", "1\n");
+    mergeMain();
+    commitFile(project, project.root, "m2.txt", "2\n");
+    assert.match((await project.cli(["rebase", "one"])).stdout, /^rebased one onto main/);
+    commitFile(project, project.root, "m3.txt", "3\n");
+    mergeMain();
+    writeFileSync(join(worktree, "src", "a.txt"), "of a person\n");
+    project.git("-C", worktree, ...PERSON, "commit", "-q", "--all", "--amend", "--no-edit");
+    commitFile(project, project.root, "m4.txt", "4\n");
+    const before = tip(project, "one");
+    const { code, stderr } = await project.cli(["rebase", "one"]);
+    assert.deepEqual([code, tip(project, "one"), project.record("one").rebase], [1, before, undefined]);
+    assert.match(stderr, /The merge \w{8} on prloom\/one has changes of its own, which a rebase would lose\./);
   });
 
   test("an agent that moves the branch gets nothing of it: the branch is as it was", thorough, async () => {
