@@ -7,7 +7,7 @@ import { applyEdits } from "../markdown/text-edits.ts";
 import { MARKS } from "../todos/todo.ts";
 import { readChecklist } from "./checklist.ts";
 import { type Box, type Group, groupsOf } from "./groups.ts";
-import { isToDo } from "./heading-words.ts";
+import { isOnlyWork, isToDo } from "./heading-words.ts";
 
 /**
  * The text as a plan, where it is clear which of its checkboxes are to be done; as it is, where it is not. Of an issue that was
@@ -57,7 +57,7 @@ function ticked(text: string, boxes: readonly Box[]): string {
   return applyEdits(text, edits);
 }
 
-/** Without the headings below which nothing is left. */
+/** Without the headings below which nothing is left and which say nothing that would be missed: a label may be all that an issue says. */
 function withoutEmptied(text: string, groups: readonly Group[]): string {
   const names = new Set(groups.map(({ heading }) => heading));
   const blocks = blocksOf(text);
@@ -66,7 +66,10 @@ function withoutEmptied(text: string, groups: readonly Group[]): string {
     const isEmpty = !next || (next.type === "heading" && (next.depth ?? 1) <= (block.depth ?? 7));
     // A top heading is the title, whatever is left below it.
     const isHeading = (block.type === "heading" && block.depth !== 1) || block.type === "paragraph";
-    const isNamed = isHeading && names.has(wordsOf(text, block));
+    const words = wordsOf(text, block);
+    // Of several groups each TODO says the words of its own, but not what they link to.
+    const isTold = groups.length > 1 && !text.slice(block.start, block.end).includes("](");
+    const isNamed = isHeading && names.has(words) && (isOnlyWork(words) || isTold);
     const to = next ? beforeIndent(text, next.start) : text.length;
     return isEmpty && isNamed ? [{ at: beforeIndent(text, block.start), to, text: "" }] : [];
   });
