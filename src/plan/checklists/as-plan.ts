@@ -14,7 +14,9 @@ import { isOnlyWork, isToDo } from "./heading-words.ts";
  * a plan `before` they are, then, those that stand beside TODOs that it had: another heading in it takes back nothing.
  */
 export function planFromIssue(text: string, before = ""): string {
-  if (!/\[[ xXbB]\]/.test(text) || hasTodoSection(parsePlan(text))) return text;
+  if (!/\[[ xXbB]\]/.test(text)) return text;
+  const doc = parsePlan(text);
+  if (doc.tooLarge !== undefined || hasTodoSection(doc)) return text;
   const found = readChecklist(text);
   const isClear = found.kind === "todos" || found.kind === "all-ticked";
   const groups = isClear ? found.groups : groupsWith(text, before);
