@@ -218,7 +218,8 @@ function waitingFor(
 ): string | undefined {
   const { daemon, triaging, isAtRest } = known;
   const putOff = record.status === "review" && !isAtRest && !triaging && deferredComments(loom, record.id) > 0;
-  const isOpen = record.status === "queued" || record.status === "active" || (record.status === "review" && triaging);
+  const isAgain = record.status === "review" && (triaging || record.rebase !== undefined);
+  const isOpen = record.status === "queued" || record.status === "active" || isAgain;
   if (putOff && !record.blocked) return "an unanswered comment that a plugin put off";
   if (!isOpen) return undefined;
   if (record.blocked) return undefined;
@@ -231,7 +232,8 @@ function waitingFor(
   const view = observe(loom, record, { slots: { agent: true, open: true }, ...bus });
   const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());
   if (step.kind === "wait" && (daemon || view.bus.fresh === 0)) return step.why;
-  return daemon ? undefined : "no dispatcher is running";
+  if (!daemon) return "no dispatcher is running";
+  return record.rebase && `the rebase onto ${record.baseBranch}`;
 }
 
 export interface PlanDetail {

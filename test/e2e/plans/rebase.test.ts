@@ -45,6 +45,11 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.equal(asked.code, 0, asked.stderr);
     assert.match(asked.stdout, /second conflicts with main in: work\.txt\nnext: `prloom start`/);
     assert.match((await project.cli(["rebase", "second"])).stderr, /being rebased already/);
+    assert.match((await project.cli(["ls"])).stdout, /^second .* no dispatcher is running$/m);
+    assert.match((await project.cli(["unblock", "second", "--reset"])).stdout, /^second is not rebased: its branch/);
+    assert.equal((await project.work()).code, 0);
+    assert.deepEqual([project.record("second").rebase, trailers(project, "second")], [undefined, before]);
+    await project.cli(["rebase", "second"]);
     assert.match((await project.cli(["merge", "second"])).stderr, /being worked on/);
     const worked = await project.work();
     assert.equal(worked.code, 0, worked.stderr);
