@@ -18,6 +18,7 @@ export async function diff(call: Call, plan: string, { todo, stat = false }: Dif
   const { detail, repo } = await suggesting(call, plan, () =>
     reading(call, async (loom) => ({ detail: await readPlanDetail(loom, plan), repo: loom.repo })),
   );
+  refuseWithoutBranch(detail);
   const ranges = todo === undefined ? wholeRange(detail) : rangesOf(detail, todo);
   const { output } = call;
   const parts: Buffer[] = [];
@@ -35,6 +36,15 @@ export async function diff(call: Call, plan: string, { todo, stat = false }: Dif
   else if (output.terminal) await page(repo.root, visiblePatch(patch.toString(), output.paint));
   else process.stdout.write(patch);
   return 0;
+}
+
+function refuseWithoutBranch({ record: { id, branch, merge, outcome, status }, head }: PlanDetail): void {
+  if (branch === undefined || head !== undefined || status === "queued") return;
+  const isMerged = outcome === "merged" && merge !== undefined;
+  const hint = isMerged
+    ? `\`git show ${merge.sha.slice(0, 12)}\` shows what it brought to its base.`
+    : `\`prloom show ${id}\` tells what is known of it.`;
+  throw new PrloomError("plan-state", `The branch ${branch} of ${id} is gone.`, hint);
 }
 
 function wholeRange({ record, head }: PlanDetail): Range[] {

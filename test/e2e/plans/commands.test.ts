@@ -253,6 +253,8 @@ describe("commands", { concurrency: 2 }, () => {
     const cleaned = await project.cli(["clean", "--branches"]);
     assert.match(cleaned.stdout, /^deleted the branch of squashed$/m);
     assert.deepEqual(project.git("branch", "--list", "prloom/*").trim().split(/\s+/), ["prloom/replayed"]);
+    const gone = await project.cli(["diff", "squashed"]);
+    assert.match(gone.stderr, /^error: The branch prloom\/squashed of squashed is gone.*\n {2}hint: `git show \w{12}`/);
   });
 
   test("clean keeps the branch of a plan whose merge was taken back", async () => {

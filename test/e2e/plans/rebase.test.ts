@@ -104,6 +104,10 @@ describe("rebase", { concurrency: 2 }, () => {
       assert.equal(tip(project, "second"), before);
       assert.equal(project.git("-C", project.worktree("second"), "status", "--porcelain"), "");
       if (attempts > 1) assert.match(project.runFile("second", 4, join("agent", "prompt.txt")), missing);
+      assert.match(
+        (await project.cli(["rebase", "second"])).stdout,
+        /^next: `prloom unblock second`, for it is blocked/m,
+      );
     });
   }
 

@@ -15,6 +15,8 @@ export interface RebasePlanResult {
   readonly outcome: "nothing" | "rebased" | "resolving";
   readonly sha?: string;
   readonly files?: readonly string[];
+  /** It is blocked: no agent starts before it is unblocked. */
+  readonly blocked?: boolean;
 }
 
 type Rebasing = Located & Configured & Records & Gated & AtWork & Reporting & Waking;
@@ -44,7 +46,7 @@ async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlan
       loom.report({ planId: id, level: "good", text: `rebased onto ${base}` });
       return { base, outcome: "rebased", sha: outcome.sha };
     case "conflict":
-      return { base, outcome: "resolving", files: outcome.files };
+      return { base, outcome: "resolving", files: outcome.files, ...(record.blocked ? { blocked: true } : {}) };
     case "repository":
       throw new PrloomError(
         "nested-repository",
