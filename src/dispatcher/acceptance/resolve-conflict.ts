@@ -2,7 +2,7 @@ import { lastWords } from "../../agents/run-log/run-log.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
-import { leftMarks } from "../../git/commits/conflict-marks.ts";
+import { leftMarks, madeUpNames } from "../../git/commits/conflict-marks.ts";
 import { remakeCommit } from "../../git/commits/replay.ts";
 import { gitAt } from "../../git/repository.ts";
 import { dissolveRepositories } from "../../git/staging/stage.ts";
@@ -74,10 +74,15 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
     scope: todo ? scopeOf(todo, loom.config.governance) : [],
     maxDeletions: config.limits.maxDeletions,
   });
-  if (verdict.kind !== "accept") return verdict;
+  if (verdict.kind !== "accept" || changes.kind !== "staged") return verdict;
   const marked = await markedFiles(loom, record);
-  if (marked.length === 0) return verdict;
-  return { kind: "again", missing: `Marks of the conflict are left in ${marked.join(", ")}. Take them out.` };
+  if (marked.length > 0)
+    return { kind: "again", missing: `Marks of the conflict are left in ${marked.join(", ")}. Take them out.` };
+  const conflicting = new Set(record.rebase?.conflict?.files);
+  const named = madeUpNames(changes.files).filter((name) => conflicting.has(name));
+  if (named.length === 0) return verdict;
+  const missing = `${named.join(", ")}: git named it so because a file and a folder have the same name. Give it another name, or take it out.`;
+  return { kind: "again", missing };
 }
 
 /** As text: attributes may say that a file, of locks say, is not to be compared. */

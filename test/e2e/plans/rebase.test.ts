@@ -230,6 +230,17 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.match(project.record("second").blocked?.reason ?? "", /Marks of the conflict are left in work\.txt/);
   });
 
+  test("a name that git made up for a file is not taken for a resolution", thorough, async () => {
+    const project = fresh({ config: { limits: { attemptsPerTodo: 1 } } });
+    project.plan("second", ["c"]);
+    await project.work();
+    mkdirSync(join(project.root, "work.txt"));
+    commitFile(project, project.root, "work.txt/of-a-person.txt", "1\n");
+    await project.cli(["rebase", "second"]);
+    await project.work();
+    assert.match(project.record("second").blocked?.reason ?? "", /work\.txt~\w{40}: git named it so/);
+  });
+
   test("what a person changed in a merge is not lost: the branch stays as it is", thorough, async () => {
     const project = fresh();
     project.plan("one", ["a"]);
