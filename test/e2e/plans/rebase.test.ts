@@ -9,10 +9,11 @@ import { thorough } from "../../testing/thorough.ts";
 const fresh = projectMaker();
 
 /** Two plans that are done and changed the same lines; the first is merged. */
-async function conflicting(options: Parameters<typeof fresh>[0] = {}): Promise<Project> {
+async function conflicting(options: Parameters<typeof fresh>[0] = {}, ...more: string[]): Promise<Project> {
   const project = fresh(options);
   project.plan("first", ["a", "b"]);
   project.plan("second", ["c", "d"]);
+  for (const id of more) project.plan(id, [id]);
   const worked = await project.work();
   assert.equal(worked.code, 0, worked.stderr);
   const merged = await project.cli(["merge", "first"]);
@@ -160,13 +161,14 @@ describe("rebase", { concurrency: 2 }, () => {
   });
 
   test("a reset calls it off, a deleted plan keeps its whole branch", thorough, async () => {
-    const project = await conflicting({ env: { RESOLVE: "waits" } });
+    const project = await conflicting({ env: { RESOLVE: "waits" } }, "third");
     const before = tip(project, "second");
-    const resolving = async () => {
-      await project.cli(["rebase", "second"]);
+    const resolving = async (id = "second") => {
+      const whole = tip(project, id);
+      await project.cli(["rebase", id]);
       const killed = await project.cli(["start", "--until-idle"], { PRLOOM_CRASH_AT: "run:prepared" });
       assert.equal(killed.signal, "SIGKILL", killed.stderr);
-      assert.notEqual(tip(project, "second"), before);
+      assert.notEqual(tip(project, id), whole);
     };
     await resolving();
     await project.cli(["block", "second", "wait"]);
@@ -176,8 +178,15 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.deepEqual([rebase, current, blocked, status], [undefined, undefined, undefined, "review"]);
     assert.equal(tip(project, "second"), before);
     await resolving();
-    assert.equal((await project.cli(["delete", "second", "--yes"])).code, 0);
+    const killed = await project.cli(["delete", "second", "--yes"], { PRLOOM_CRASH_AT: "delete:marked" });
+    assert.equal(killed.signal, "SIGKILL", killed.stderr);
+    assert.notEqual(tip(project, "second"), before);
+    assert.equal((await project.work()).code, 0);
     assert.equal(tip(project, "second"), before);
+    const third = tip(project, "third");
+    await resolving("third");
+    assert.equal((await project.cli(["delete", "third", "--yes"])).code, 0);
+    assert.equal(tip(project, "third"), third);
   });
 
   test("a worktree that vanished is made again, with the conflict in it", thorough, async () => {
