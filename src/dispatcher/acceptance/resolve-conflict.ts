@@ -16,7 +16,7 @@ import type { CommandRunning } from "../enclosure/command-run.ts";
 import { claimsOf } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { branchHead, nextRun } from "../perform/begin.ts";
-import { endRebase } from "../perform/rebase.ts";
+import { endRebase, movedAway } from "../perform/rebase.ts";
 import { conflictOf, withResolution } from "../perform/resolution.ts";
 import { blockPlan, planText, type Records, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
@@ -133,8 +133,7 @@ export async function commitResolution(
   const { tree, baseSha: parent } = current;
   const sha = await remakeCommit(loom.repo, rebase.conflict.commit, { tree, parent, identity: loom.identity });
   const head = await branchHead(loom, record);
-  if (head !== parent && head !== sha)
-    return endRebase(loom, record.id, "The branch was moved while it was being rebased.");
+  if (head !== parent && head !== sha) return endRebase(loom, record.id, movedAway(head));
   if (head === parent)
     await gitAt(loom.repo, ["update-ref", "-m", "prloom: rebase", `refs/heads/${branch}`, sha, parent]);
   crashPoint("rebase:committed");

@@ -122,16 +122,17 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
   if (!rebase) return;
   if (rebase.ended) return undo(loom, record, rebase);
   const head = await branchHead(loom, record);
-  if (await wasInterrupted(loom, record, head)) {
-    const outcome = await beginRebase(loom, record);
-    if (outcome.kind === "repository") blockRepository(loom, record, outcome.files);
-    return;
-  }
+  if (await wasInterrupted(loom, record, head)) return beginAgain(loom, record);
+  // A person has committed since it was asked for, and nothing is under way yet: that is to be rebased too.
+  if (!rebase.conflict && head !== rebase.from && rebase.stands === rebase.from)
+    return beginAgain(
+      loom,
+      updateRecord(loom, record.id, () => ({ rebase: undefined })),
+    );
   const next: Replayed = rebase.conflict
     ? { ...rebase, conflict: rebase.conflict }
     : await replay(loom.repo, { ...rebase, identity: loom.identity });
-  if (head !== rebase.stands && head !== next.tip)
-    return endRebase(loom, record.id, "The branch was moved while it was being rebased.");
+  if (head !== rebase.stands && head !== next.tip) return endRebase(loom, record.id, movedAway(head));
   if (!rebase.conflict) await takeBack(loom, record, { baseSha: head, run: record.runs, name: "before-rebase" });
   await gitAt(loom.repo, ["update-ref", keptRef(record), rebase.from]);
   const { conflict } = next;
@@ -157,6 +158,11 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
   }));
   const text = `${conflict.commit.slice(0, 8)} conflicts with ${record.baseBranch} in ${conflict.files.join(", ")}`;
   loom.report({ planId: record.id, level: "info", text: `rebase: ${text}` });
+}
+
+async function beginAgain(loom: Rebasing, record: PlanRecord): Promise<void> {
+  const outcome = await beginRebase(loom, record);
+  if (outcome.kind === "repository") blockRepository(loom, record, outcome.files);
 }
 
 /** The beginning was: git was at work, or had rebased it when the kill came. */
@@ -208,6 +214,11 @@ async function finish(
   loom.report({ planId: record.id, level: "good", text });
 }
 
+/** Why a rebase ends of a branch that another moved; what it was moved to is a person's, perhaps. */
+export function movedAway(head: string): string {
+  return `The branch was moved while it was being rebased; refs/prloom/aside/${head} has what it was moved to.`;
+}
+
 /** Calls a rebase off; the next step puts the branch back. */
 export function endRebase(loom: Records, id: string, reason: string): void {
   updateRecord(loom, id, (now) => ({
@@ -218,13 +229,19 @@ export function endRebase(loom: Records, id: string, reason: string): void {
   }));
 }
 
-async function undo(loom: Rebasing, record: PlanRecord, { from, ended }: Rebase): Promise<void> {
-  const { id, branch = "", worktree, baseBranch } = record;
+/** The branch and its worktree as they were. What leaves the branch stays findable: a person may have committed to it. */
+async function putBack(loom: Rebasing, record: PlanRecord, from: string): Promise<void> {
   const head = await branchHead(loom, record);
-  // What leaves the branch stays findable: a person may have committed to it.
   if (head !== from) await gitAt(loom.repo, ["update-ref", `refs/prloom/aside/${head}`, head]);
   await takeBack(loom, record, { baseSha: head, run: record.runs, name: "discarded" });
-  await resetTo(worktreeOf(loom, record), from, branch, record.prepared);
+  await resetTo(worktreeOf(loom, record), from, record.branch ?? "", record.prepared);
+}
+
+/** Before anything was done to it, the branch is as the person left it, who may have committed to it or rebased it since. */
+async function undo(loom: Rebasing, record: PlanRecord, { from, ended, stands, conflict }: Rebase): Promise<void> {
+  const { id, branch = "", worktree, baseBranch } = record;
+  const isOurs = stands !== from || conflict || (await interruptedAt(worktreeOf(loom, record), branch)) !== undefined;
+  if (isOurs) await putBack(loom, record, from);
   crashPoint("rebase:undone");
   const changes = { rebase: undefined, kept: undefined };
   if (ended?.reason === undefined) updateRecord(loom, id, () => changes);
