@@ -1,13 +1,6 @@
 import { repositoriesMade } from "../../git/commits/history.ts";
 import { interruptedAt, ownBegin, rebaseOnto } from "../../git/commits/rebase.ts";
-import {
-  changingMerge,
-  haveSamePatches,
-  messageOfCommit,
-  type OwnCommits,
-  type Replayed,
-  replay,
-} from "../../git/commits/replay.ts";
+import { changingMerge, haveSamePatches, messageOfCommit, type Replayed, replay } from "../../git/commits/replay.ts";
 import { gitAt, isAncestor, resolveCommit, STEP_TRAILER } from "../../git/repository.ts";
 import { inBytes, isProtected } from "../../git/staging/protected-paths.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
@@ -33,6 +26,8 @@ export type RebaseResult =
   | { readonly kind: "nothing" }
   | { readonly kind: "rebased"; readonly sha: string }
   | { readonly kind: "repository"; readonly files: readonly string[] }
+  /** A merge on the branch has changes of its own: a rebase leaves merges out. */
+  | { readonly kind: "lossy"; readonly merge: string }
   /** The branch is as it was; the record says that the plan's agent is to resolve it. */
   | { readonly kind: "conflict"; readonly files: readonly string[] };
 
@@ -45,6 +40,8 @@ export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<R
   const worktree = worktreeOf(loom, record);
   const rebase = record.rebase ?? (await plannedRebase(loom, record));
   const { from, upstream, onto } = rebase;
+  const merge = record.rebase ? undefined : await lossyMerge(loom, rebase);
+  if (merge !== undefined) return { kind: "lossy", merge };
   await putAsideKept(loom, record, from);
   updateRecord(loom, id, () => ({ rebase, kept: undefined }));
   crashPoint("rebase:begun");
@@ -64,12 +61,23 @@ export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<R
   return to === from ? { kind: "nothing" } : { kind: "rebased", sha: to };
 }
 
-/** On top of base the branch would make a folder a repository. */
-export function blockRepository(loom: Records & Reporting, record: PlanRecord, files: readonly string[]): void {
+/** Blocks a plan whose branch cannot be rebased at all. */
+export function blockImpossible(loom: Records & Reporting, record: PlanRecord, outcome: RebaseResult): void {
   const { id, worktree, baseBranch } = record;
-  const reason = `The branch cannot be rebased: ${files.join(", ")} would make a folder a git repository.`;
-  const hint = `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`) with other names, then run \`prloom unblock ${id}\`.`;
-  blockPlan(loom, id, { reason, hint, cause: "step" });
+  if (outcome.kind === "repository") {
+    const reason = `The branch cannot be rebased: ${outcome.files.join(", ")} would make a folder a git repository.`;
+    const hint = `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`) with other names, then run \`prloom unblock ${id}\`.`;
+    blockPlan(loom, id, { reason, hint, cause: "step" });
+  } else if (outcome.kind === "lossy") {
+    const { message, hint } = lossyError(record, outcome.merge);
+    blockPlan(loom, id, { reason: message, hint: `${hint} Then run \`prloom unblock ${id}\`.`, cause: "step" });
+  }
+}
+
+export function lossyError({ branch, worktree, baseBranch }: PlanRecord, merge: string): PrloomError {
+  const message = `The merge ${merge.slice(0, 8)} on ${branch} has changes of its own, which a rebase would lose.`;
+  const hint = `Bring it up to date with another merge (\`git -C ${worktree} merge ${baseBranch}\`).`;
+  return new PrloomError("plan-state", message, hint);
 }
 
 async function plannedRebase(loom: Rebasing, record: PlanRecord): Promise<Rebase> {
@@ -80,21 +88,12 @@ async function plannedRebase(loom: Rebasing, record: PlanRecord): Promise<Rebase
   const from = await (isOurs ? branchHead : firstBase)(loom, record);
   const onto = await baseTip(loom, record);
   const upstream = began === undefined ? onto : await ownBegin(worktree, began, { onto, now: from });
-  if (!(await isAncestor(loom.repo, onto, from))) await refuseLossy(loom, record, { upstream, from });
   return { from, upstream, onto, tip: onto, done: 0, stands: from };
 }
 
-/** A rebase leaves merges out. What a person changed in one would be gone, and an approval of it would seem to hold on. */
-async function refuseLossy(
-  loom: Located,
-  { id, branch, worktree, baseBranch }: PlanRecord,
-  own: OwnCommits,
-): Promise<void> {
-  const merge = await changingMerge(loom.repo, own);
-  if (merge === undefined) return;
-  const message = `The merge ${merge.slice(0, 8)} on ${branch} has changes of its own, which a rebase would lose.`;
-  const hint = `Bring it up to date with another merge (\`git -C ${worktree} merge ${baseBranch}\`), then run \`prloom unblock ${id}\` if it is blocked.`;
-  throw new PrloomError("plan-state", message, hint);
+/** What a person changed in a merge would be gone, and an approval of it would seem to hold on. */
+async function lossyMerge({ repo }: Located, { from, upstream, onto }: Rebase): Promise<string | undefined> {
+  return (await isAncestor(repo, onto, from)) ? undefined : changingMerge(repo, { upstream, from });
 }
 
 async function baseTip(loom: Located, { id, baseBranch = "" }: PlanRecord): Promise<string> {
@@ -162,7 +161,7 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
 
 async function beginAgain(loom: Rebasing, record: PlanRecord): Promise<void> {
   const outcome = await beginRebase(loom, record);
-  if (outcome.kind === "repository") blockRepository(loom, record, outcome.files);
+  blockImpossible(loom, record, outcome);
 }
 
 /** The beginning was: git was at work, or had rebased it when the kill came. */

@@ -36,7 +36,7 @@ import { answerTriaged } from "./answer-triaged.ts";
 import { nextRun } from "./begin.ts";
 import { GIVEN_WORDS } from "./gate.ts";
 import { hookDue } from "./hook-due.ts";
-import { beginRebase, blockRepository, type RebaseResult } from "./rebase.ts";
+import { beginRebase, blockImpossible, lossyError, type RebaseResult } from "./rebase.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
@@ -208,7 +208,7 @@ async function takeTriage(
   addTodos(loom, record, parsed.result, events);
   crashPoint("triage:todos");
   const rebased = parsed.result.rebase_requested ? await beginRebase(loom, record) : undefined;
-  answerTriaged(loom, record, { result: parsed.result, events, rebased: toldRebase(rebased) });
+  answerTriaged(loom, record, { result: parsed.result, events, rebased: toldRebase(record, rebased) });
   crashPoint("triage:settled");
   updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
   loom.report({
@@ -216,7 +216,7 @@ async function takeTriage(
     level: "good",
     text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}`,
   });
-  if (rebased?.kind === "repository") blockRepository(loom, record, rebased.files);
+  if (rebased) blockImpossible(loom, record, rebased);
   return undefined;
 }
 
@@ -243,10 +243,11 @@ function addTodos(
 }
 
 /** What the rebase came to, for the people who asked. */
-function toldRebase(outcome: RebaseResult | undefined): string {
+function toldRebase(record: PlanRecord, outcome: RebaseResult | undefined): string {
   if (outcome?.kind === "conflict")
     return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
   if (outcome?.kind === "repository")
     return `The rebase is not possible: ${outcome.files.join(", ")} would make a folder a git repository.`;
+  if (outcome?.kind === "lossy") return lossyError(record, outcome.merge).message;
   return "";
 }

@@ -28,6 +28,16 @@ describe("a rebase of what a person did on the branch", { concurrency: 2 }, () =
     const { code, stderr } = await project.cli(["rebase", "one"]);
     assert.deepEqual([code, tip(project, "one"), project.record("one").rebase], [1, before, undefined]);
     assert.match(stderr, /The merge \w{8} on prloom\/one has changes of its own, which a rebase would lose\./);
+    await project.cli(["comment", "one", "please rebase"]);
+    await project.work();
+    assert.match(project.record("one").blocked?.reason ?? "", /which a rebase would lose/);
+    // The way out that the hint names.
+    mergeMain();
+    await project.cli(["unblock", "one"]);
+    assert.equal((await project.work()).code, 0);
+    assert.equal(project.record("one").blocked, undefined);
+    assert.equal(project.git("show", "prloom/one:src/a.txt"), "of a person\n");
+    assert.match((await project.cli(["rebase", "one"])).stdout, /^one is up to date with main/);
   });
 
   test("what a person commits before the agent begins stays, and is rebased with the rest", thorough, async () => {
