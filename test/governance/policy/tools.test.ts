@@ -87,4 +87,10 @@ test("the files of a patch, in each of its forms", () => {
   assert.deepEqual(filesInPatch("diff --git a/a b.ts b/a b.ts\ndeleted file mode 100644\n"), ["a b.ts"]);
   assert.deepEqual(filesInPatch('diff --git "a/\\056git" b/y\n'), [".git", "y"]);
   assert.deepEqual(filesInPatch("***  add file: .git/x\n+x\n*** Update File: y\n"), [".git/x", "y"]);
+  // OpenCode ends a line at \n only; what stands before `..` is gone when the path is resolved.
+  for (const odd of ["\u2028", "\u2029", "\r"])
+    assert.deepEqual(filesInPatch(`*** Add File: a\n+x\n*** Add File: x${odd}/../.git/config\n+x\n`), [
+      "a",
+      `x${odd}/../.git/config`,
+    ]);
 });
