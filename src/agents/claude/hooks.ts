@@ -18,14 +18,16 @@ export function initializeLine(): string {
  * Settings that count before those of the user: whatever these allow, each call is asked about once more, with its final
  * arguments. So one that no hook answered for is judged all the same, and one that another hook rewrote is judged as it then is.
  */
-const SETTINGS = { permissions: { ask: ["*"], disableBypassPermissionsMode: "disable" } };
+const PERMISSIONS = { ask: ["*"], disableBypassPermissionsMode: "disable" };
 
 /** Arguments with which the program asks us. Behind those of the user, who may have others of the same name. */
-export function overseenArgs({ server }: Overseer): string[] {
+export function overseenArgs({ server, shell }: Overseer): string[] {
+  // As variables of settings, which count before those of the user's settings and of the environment.
+  const env = { SHELL: shell, CLAUDE_CODE_SHELL: shell };
   return [
     ...["--permission-mode", "default", "--permission-prompt-tool", "stdio"],
     ...["--mcp-config", JSON.stringify({ mcpServers: { prloom: { type: "stdio", ...server } } })],
-    ...["--settings", JSON.stringify(SETTINGS)],
+    ...["--settings", JSON.stringify({ permissions: PERMISSIONS, env })],
   ];
 }
 
@@ -47,7 +49,8 @@ export function heardHook(id: string, request: JsonFields, starts: Starts): Hear
   const callId = asString(input.tool_use_id);
   if (event === "PreToolUse") {
     const asked = { tool: tool ?? "", input: input.tool_input ?? {}, reads: false, question: `May ${tool} be used?` };
-    const call = callId === undefined ? {} : { callId };
+    const folder = asString(input.cwd);
+    const call = { ...(callId === undefined ? {} : { callId }), ...(folder === undefined ? {} : { folder }) };
     return {
       events: [],
       ask: {

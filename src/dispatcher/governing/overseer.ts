@@ -54,12 +54,13 @@ export class RunOverseer {
     return this.#recording;
   }
 
-  async #judge({ callId, tool, input, by }: PermitRequest): Promise<HostVerdict> {
+  async #judge({ callId, tool, input, folder, by }: PermitRequest): Promise<HostVerdict> {
     const [session] = await Promise.all([this.#sessionOf(by), this.#kept.begin(), this.#began]);
     if (this.#recalled.has(session)) return { allow: false, text: RECALLED, endsRun: false };
     if (callId === undefined) throw new Error("the program does not say which call it is");
-    const call = { id: callId, session, tool, input };
     const before = this.#calls.get(callId);
+    // Only the hook tells where the call is made.
+    const call = { id: callId, session, tool, input, folder: folder ?? before?.folder };
     if (before && isDeepStrictEqual(before, call)) return { allow: true };
     if (before) await this.#forget(before);
     const verdict = await this.#governor.before(call);
