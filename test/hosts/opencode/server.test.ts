@@ -90,6 +90,26 @@ test("a prompt that names a file is told what was done about it, once in each tu
   }
 });
 
+test("older outputs are cut, but not while a summary is made of them", async (t) => {
+  const { hooks } = await pluginFor(t);
+  const output = "x".repeat(1000);
+  const lengths = async (): Promise<readonly (number | undefined)[]> => {
+    const parts = Array.from({ length: 12 }, (_, at) => ({ type: "tool", callID: `c${at}`, state: { output } }));
+    const asked = { info: { role: "user", sessionID: "own" }, parts: [{ type: "text", text: "Go on." }] };
+    const messages = [asked, { info: { role: "assistant", sessionID: "own" }, parts }];
+    await hooks["experimental.chat.messages.transform"]?.({}, { messages });
+    return [asked.parts[0]?.text.length, ...parts.slice(0, 3).map(({ state }) => state.output.length)];
+  };
+  const [told, ...cut] = await lengths();
+  assert.deepEqual([cut.map((length) => (length ?? 0) < 250), (told ?? 0) > 100], [[true, true, false], true]);
+  const context: string[] = [];
+  await hooks["experimental.session.compacting"]?.({ sessionID: "own" }, { context });
+  assert.match(context.join("\n"), /Build the form/);
+  assert.deepEqual(await lengths(), ["Go on.".length, 1000, 1000, 1000]);
+  await hooks.event?.({ event: { type: "session.compacted", properties: { sessionID: "own" } } });
+  assert.deepEqual(await lengths(), [told, ...cut]);
+});
+
 test("a journal that is torn, forged, huge and out of order denies nothing that is allowed, and allows nothing more", async (t) => {
   const common = { at: 1, session: "own", role: "executor" };
   const lines = [
