@@ -225,7 +225,7 @@ export class Governor {
     if (prepared.kind === "answer") return { text: prepared.text };
     if (prepared.kind === "run") return prepared;
     const outcome = await journal.append(prepared.fact);
-    if (prepared.fact.type === "anchored") this.#drift.set(call.session, 0);
+    if (call.tool === "anchor") this.#drift.set(call.session, 0);
     const ends = outcome.kind === "refused" ? undefined : prepared.ends;
     if (ends !== undefined) await this.#sub.recalled(call, ends);
     return { text: prepared.answer(outcome, journal.brain), ends, isChange: outcome.kind !== "refused" };
@@ -269,10 +269,10 @@ export class Governor {
   }
 
   #wear(session: string): Wear {
-    const stale = this.#anchors().filter(
-      (anchor) => anchor.priority !== "critical" && isStale(anchor, this.#options.now()),
-    );
-    return { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [], stale: stale.length };
+    const now = this.#options.now();
+    const stale = this.#anchors().filter((anchor) => anchor.priority !== "critical" && isStale(anchor, now));
+    const outputs = this.#outputs.get(session) ?? [];
+    return { drift: this.#drift.get(session) ?? 0, outputs, stale: stale.length, now };
   }
 
   #anchors(): readonly Anchor[] {
