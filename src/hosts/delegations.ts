@@ -64,7 +64,7 @@ export class Delegations {
 
   /**
    * A session that another one started: it is bound to a task before its model is asked anything. Where the host does not
-   * tell by which call, it is the one that waits longest.
+   * tell by which call, and there are several, it has none: terms that were meant for another would be its own.
    */
   async childStarted(session: string, parent: string, by?: string): Promise<Policy> {
     this.#binding.set(session, parent);
@@ -79,7 +79,8 @@ export class Delegations {
   async #bind(session: string, parent: string, by: string | undefined): Promise<Policy> {
     const { journal } = this.#options;
     const waiting = this.#starting.get(parent) ?? [];
-    const start = by === undefined ? waiting[0] : waiting.find(({ id }) => id === by);
+    const [only, ...others] = waiting;
+    const start = by !== undefined ? waiting.find(({ id }) => id === by) : others.length === 0 ? only : undefined;
     this.#starting.set(
       parent,
       waiting.filter((one) => one !== start),

@@ -70,6 +70,32 @@ test("the same call denied too often, by a sub-agent too, ends the whole run and
   assert.match(told.why, /denied 4 times/);
 });
 
+test("sub-agents that are started at once have the terms of their own call, whatever becomes of the others", async (t) => {
+  const started = new Map<string, string>();
+  const { hooks, call } = await pluginFor(t, { parents: { looks: "own", does: "own", stray: "own" }, started });
+  for (const [callID, subagent_type] of [
+    ["one", "nowhere"],
+    ["two", "explore"],
+    ["three", "general"],
+  ] as const)
+    await hooks["tool.execute.before"]?.(
+      { tool: "task", sessionID: "own", callID },
+      { args: { subagent_type, prompt: "Do it." } },
+    );
+  for (const [session, callID] of [
+    ["does", "three"],
+    ["looks", "two"],
+  ] as const) {
+    started.set(session, callID);
+    await hooks["chat.message"]?.({ sessionID: session }, {});
+  }
+  const writes = (session: string) => call("write", { filePath: `src/${session}`, content: "x" }, undefined, session);
+  assert.equal(await writes("does"), "ran");
+  assert.match(await writes("looks"), /you are "investigator"/);
+  started.set("stray", "unknown");
+  assert.match(await writes("stray"), /no task is started/);
+});
+
 test("a prompt that names a file is told what was done about it, once in each turn", async (t) => {
   const plugin = await pluginFor(t);
   const write = () => writeFileSync(join(plugin.files.root, "src", "a.ts"), "x\n");

@@ -130,13 +130,14 @@ describe("OpenCode with the policy inside", () => {
     const again: ScriptStep = ({ results }) =>
       start("explore", "Write again.", { task_id: /ses_\w+/.exec(results.at(-1) ?? "")?.[0] ?? "" });
     const work: Script = [
-      ...["looked", "again", "general"].map(writes),
+      ...["looked", "again", "besides", "general"].map(writes),
       {
         when: promptOf("worker"),
         steps: [
           start("explore", "Read @.env"),
           start("explore", "Write looked."),
           again,
+          { do: [start("nowhere", "Write nowhere."), start("explore", "Write besides.")] },
           start("general", "Write general."),
           { shell: TICK },
           { say: "Done." },
@@ -154,7 +155,7 @@ describe("OpenCode with the policy inside", () => {
     const { delegations } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
     assert.deepEqual(
       delegations.map(({ to }: { to: string }) => to),
-      ["investigator", "executor"],
+      ["investigator", "investigator", "executor"],
     );
   });
 
