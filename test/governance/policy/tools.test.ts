@@ -65,6 +65,17 @@ test("a session to go on with is found under each name that a host has for it", 
     assert.equal(resumed("claude", "Agent", field), "ses_1", field);
 });
 
+test("a sub-agent is started where its parent is, and nowhere else", () => {
+  const input = { subagent_type: "general-purpose", prompt: "Do it." };
+  for (const tool of ["Agent", "Task"]) {
+    assert.equal(requestOf("claude", { tool, input }).malformed, undefined);
+    assert.match(
+      requestOf("claude", { tool, input: { ...input, isolation: "worktree" } }).malformed ?? "",
+      /isolation/,
+    );
+  }
+});
+
 test("every tool that changes something names what it changes", () => {
   for (const [name, shape] of [...Object.entries(OPENCODE_TOOLS), ...Object.entries(CLAUDE_TOOLS)]) {
     if (shape.kind === "write" || shape.kind === "edit") assert(shape.paths ?? shape.patch, name);

@@ -144,6 +144,8 @@ function readFields(
   const url = readText(reading, shape.url, true);
   const delegate = kind === "delegate" ? readDelegate(shape, reading) : undefined;
   const folder = readText(reading, shape.folder, false) ?? call.folder;
+  const refused = shape.refuses?.find((name) => fields[name] !== undefined);
+  if (refused !== undefined) reading.problem ??= `"${refused}" cannot be used in a run of prloom, leave it out`;
   if (reading.problem !== undefined) return { tool, session, kind, paths: NO_PATHS, malformed: reading.problem };
   const file = url === undefined ? NO_PATHS : filesIn(url);
   if (file.length > 0) return { tool, session, kind: "read", paths: [...named, ...file], url };
