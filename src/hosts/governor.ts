@@ -157,16 +157,16 @@ export class Governor {
     await this.#sub.ended(call, "fail");
   }
 
-  /** After a tool ran: what counts as evidence is recorded for the session's own task. */
+  /** After a tool ran: what counts as evidence is recorded for the session's own task. `said` is what it brought. */
   async after(
     { id, session }: Pick<HostCall, "id" | "session">,
-    end: Pick<EndedCall, "ok" | "files" | "putBack">,
+    { said, ...end }: Pick<EndedCall, "ok" | "files" | "putBack"> & { readonly said?: string | undefined },
   ): Promise<void> {
     const open = this.#open.get(id);
     this.#open.delete(id);
     if (!open) return;
     const { request, node } = open;
-    if (request.kind === "delegate") await this.#sub.ended({ id, session }, end.ok ? "complete" : "fail");
+    if (request.kind === "delegate") await this.#sub.ended({ id, session }, end.ok ? "complete" : "fail", said);
     const { policy, files, journal } = this.#options;
     this.#nodes.set(id, node);
     const outputs = [...(this.#outputs.get(session) ?? []), { node }];

@@ -199,17 +199,20 @@ describe("a governor", () => {
     assert.match("text" in task ? task.text : "", /Docs \[planned\]/);
   });
 
-  test("knows when what was handed over has ended, and how", async () => {
+  test("knows when what was handed over has ended, how, and what was brought back", async () => {
     const { governor } = await governed();
     const starts = [call("task", { subagent_type: "explore", prompt: "a" }), call("task", { prompt: "b" })];
     for (const [at, start] of starts.entries()) {
       await governor.before(start);
       await governor.childStarted(`child${at}`, "own");
     }
-    await governor.after(starts[0] as HostCall, { ok: true, files: [] });
+    await governor.after(starts[0] as HostCall, { ok: true, files: [], said: "It is\nin a.ts." });
     await governor.failed(starts[1] as HostCall);
     const status = await governor.govern(call("govern_delegate", { action: "status" }));
-    assert.match("text" in status ? status.text : "", /investigator \[completed\]\n.*executor \[failed\]/);
+    assert.match(
+      "text" in status ? status.text : "",
+      /investigator \[completed\]: It is in a\.ts\.\n.*executor \[failed\]/,
+    );
   });
 
   test("tells what earlier runs anchored, but of files that are gone, and renews what is worked on", async () => {

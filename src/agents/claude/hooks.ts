@@ -1,4 +1,4 @@
-import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
+import { asFields, asFieldsList, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { Heard, Tell } from "../dialogue/dialogue.ts";
 import type { Overseer, Permission, SubAgent, Told } from "../port.ts";
 
@@ -59,7 +59,7 @@ export function heardHook(id: string, request: JsonFields, starts: Starts): Hear
       },
     };
   }
-  const said = asString(input.prompt);
+  const said = asString(input.prompt) ?? reportIn(asFields(input.tool_response));
   const who = { ...subAgentIn(input, starts), ...(said === undefined ? {} : { said }) };
   const told = toldBy(event, callId, who);
   return told && { events: [], tell: { told, answer: answering(id, event) } };
@@ -74,7 +74,7 @@ function toldBy(event: string, callId: string | undefined, who: Who): Told | und
   switch (event) {
     case "PostToolUse":
     case "PostToolUseFailure":
-      return callId === undefined ? undefined : { kind: "ended", callId, ok: event === "PostToolUse" };
+      return callId === undefined ? undefined : { kind: "ended", callId, ok: event === "PostToolUse", ...saidIn(who) };
     case "SubagentStart":
       return who.by && { kind: "sub-agent", by: who.by };
     case "UserPromptSubmit":
@@ -84,6 +84,15 @@ function toldBy(event: string, callId: string | undefined, who: Who): Told | und
     default:
       return undefined;
   }
+}
+
+const saidIn = ({ said }: Who): Pick<Who, "said"> => (said === undefined ? {} : { said });
+
+/** What a sub-agent said at its end; undefined for other tools. */
+function reportIn({ agentId, content }: JsonFields): string | undefined {
+  if (asString(agentId) === undefined) return undefined;
+  const texts = asFieldsList(content).map(({ text }) => asString(text) ?? "");
+  return texts.join("\n") || undefined;
 }
 
 function decision(permission: Permission): JsonFields {

@@ -102,7 +102,7 @@ export class RunOverseer {
     return { text: this.#governor.turn(session, told.kind === "prompt" ? told.said : undefined) };
   }
 
-  async #ended({ callId, ok }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {
+  async #ended({ callId, ok, said }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {
     const call = this.#calls.get(callId);
     // One that we know nothing of, or no more, may have run all the same: what is protected is put back after it, too.
     if (!call) return this.#noteOf({ id: callId }, await this.#putBack());
@@ -111,7 +111,7 @@ export class RunOverseer {
     // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
     if (ok && isGovernTool(tool) && tool !== "govern_shell") return this.#govern({ ...call, tool });
     if (this.#governor.mayTouch(callId)) return this.#touchedBy(call, ok);
-    if (ok) await this.#governor.after(call, { ok, files: [] });
+    if (ok) await this.#governor.after(call, { ok, files: [], said });
     else await this.#governor.failed(call);
     return {};
   }

@@ -78,7 +78,8 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       const ok = ended.get(callID) ?? (asNumber(asFields(output.metadata).exit) ?? 0) === 0;
       ended.delete(callID);
       const call = { id: callID, session: sessionID };
-      if (!governor.mayTouch(callID)) return quietly(() => governor.after(call, { ok, files: [] }));
+      if (!governor.mayTouch(callID))
+        return quietly(() => governor.after(call, { ok, files: [], said: output.output }));
       const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
       const note = governor.changedProtected(call, back);
       if (note !== "") {

@@ -100,6 +100,15 @@ describe("a run of Claude Code that is judged from outside", () => {
       assert.deepEqual(answered(tell.answer({})), [{}]);
     });
 
+  test("tells what a sub-agent said at its end, and of other calls only that they are over", () => {
+    const content = [{ type: "text", text: "It is in a.ts." }];
+    const over = (tool_response: object) =>
+      dialogue().read(hook("PostToolUse", { ...WRITE, tool_response })).tell?.told;
+    const ended = { kind: "ended", callId: "t1", ok: true };
+    assert.deepEqual(over({ agentId: "a1", content }), { ...ended, said: "It is in a.ts." });
+    assert.deepEqual(over({ content }), ended);
+  });
+
   test("hears about a call what is not its result", () => {
     const { tell } = dialogue().read(hook("PostToolUseFailure", WRITE));
     assert.deepEqual(answered(tell?.answer({ note: "Put back." }) ?? assert.fail()), [
