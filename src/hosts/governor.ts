@@ -142,8 +142,15 @@ export class Governor {
     const endsRun = escalation(times, policy.maxRepeatedDenials) === "ends-the-run";
     const calls = verdict.denial.calls?.map((one) => spelledBy(this.#options.host, one));
     const denial = { ...verdict.denial, ...(calls ? { calls } : {}) };
+    const early = request.action?.name === "start" && denial.chain !== undefined ? request.action.node : undefined;
+    if (early !== undefined) await this.#keptGate(call, early).catch(() => undefined);
     const wear = denial.chain === undefined ? [] : ["", ...wearLines(this.#graph(), this.#wear(call.session))];
     return { allow: false, text: [renderDenial(denial, request, times), ...wear].join("\n"), endsRun };
+  }
+
+  /** That a task was not begun before its time is on record with its gate. */
+  #keptGate(call: HostCall, node: string): Promise<unknown> {
+    return this.#options.journal.append({ type: "gate_kept", ...this.#sub.common(call, "kept"), node });
   }
 
   /** A session that another one started: it is bound to a task before its model is asked anything. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { type Role, roleNamed } from "../../src/governance/policy/roles.ts";
@@ -71,7 +71,7 @@ describe("a governor", () => {
   });
 
   test("tells with the chain how far the context is worn", async () => {
-    const { governor } = await governed();
+    const { governor, files } = await governed();
     for (const one of [call("read", { filePath: "a" }), call("bash", { command: "node x.js" })]) {
       assert.equal(await textOf(governor, one), "allowed");
       await governor.after(one, { ok: true, files: [] });
@@ -81,6 +81,7 @@ describe("a governor", () => {
       text,
       /← BLOCKING\n.*← YOUR TASK\n\nDRIFT: 1 changing call since the last checkpoint or anchor\.\nPOISONING: low; 0 of 2 outputs/,
     );
+    assert.match(readFileSync(files.facts, "utf8"), /"type":"gate_kept".*"node":"next"/);
     assert.doesNotMatch(await textOf(governor, call("bash", { command: "git push" })), /DRIFT/);
   });
 
