@@ -81,6 +81,8 @@ export class Governor {
   /** Calls that have ended, and the node that each was for. */
   readonly #nodes = new Map<string, string | null>();
   readonly #drift = new Map<string, number>();
+  /** How often each call was denied. */
+  readonly #denials = new Map<string, number>();
   /** Calls that changed what is protected, by what they were: they are not made again. */
   readonly #harmful = new Map<string, Denial>();
 
@@ -138,7 +140,10 @@ export class Governor {
     const fact = { tool: request.tool.slice(0, 200), rule: verdict.denial.rule, call: digest };
     // What is denied stays denied where it cannot be recorded.
     await journal.append({ type: "denied", ...this.#sub.common(call, "denied"), ...fact }).catch(() => undefined);
-    const times = Math.max(1, journal.brain.denials(digest));
+    // By heart as well: an agent can keep its journal from being written.
+    const own = (this.#denials.get(digest) ?? 0) + 1;
+    this.#denials.set(digest, own);
+    const times = Math.max(own, journal.brain.denials(digest));
     const endsRun = escalation(times, policy.maxRepeatedDenials) === "ends-the-run";
     const calls = verdict.denial.calls?.map((one) => spelledBy(this.#options.host, one));
     const denial = { ...verdict.denial, ...(calls ? { calls } : {}) };
