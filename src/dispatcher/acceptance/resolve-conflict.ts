@@ -11,6 +11,8 @@ import { gitIn } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { counted } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Buses } from "../buses/buses.ts";
+import { tellPolicyEnd } from "../buses/notify-person.ts";
 import type { Reporting } from "../capabilities.ts";
 import type { CommandRunning } from "../enclosure/command-run.ts";
 import { claimsOf } from "../enclosure/run-copy.ts";
@@ -32,7 +34,7 @@ const SAYS_NOTHING =
 
 /** What lies in the worktree after a run that was to resolve a conflict decides. */
 export async function verifyResolution(
-  loom: CommandRunning & Pooled,
+  loom: CommandRunning & Buses & Pooled,
   record: PlanRecord,
   config: PlanConfig,
 ): Promise<void> {
@@ -41,6 +43,7 @@ export async function verifyResolution(
   const runDir = homeOf(loom.paths, record.id).run(current.run);
   const summary = countRun(loom, record.id, current.run);
   const first = await judge(loom, record, config);
+  tellPolicyEnd(loom, record, current.run, readExit(runDir));
   crashPoint("resolve:judged");
   if (first.kind === "again" && (await isNobodysAttempt(loom, record, config, summary))) return;
   const exit = readExit(runDir);

@@ -18,6 +18,7 @@ import { endedByPolicy } from "../acceptance/judge-run.ts";
 import { settleMissing, settleRefusal } from "../acceptance/refused.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
+import { tellPolicyEnd } from "../buses/notify-person.ts";
 import type { Reporting } from "../capabilities.ts";
 import { GIVEN } from "../enclosure/run-copy.ts";
 import { takeLeft } from "../enclosure/run-view.ts";
@@ -51,6 +52,7 @@ export async function settleSide(
   const exit = readExit(runDir);
   const summary = countRun(loom, record.id, side.run);
   const left = await takeLeft(runDir, worktreeOf(loom, record).path, RESULTS[side.stage]);
+  tellPolicyEnd(loom, record, side.run, exit);
   crashPoint("side:left");
   if (side.stage === "reviewer" && config.review !== (record.current ? "todo" : "end")) {
     await putAside(loom, record);
