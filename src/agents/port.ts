@@ -146,6 +146,8 @@ export interface PermitRequest {
   /** As the program calls it. */
   readonly tool: string;
   readonly input: unknown;
+  /** The folder that it is made in, where the program tells it: relative paths count from there. */
+  readonly folder?: string;
   /** By which events know the call, where the program tells it. */
   readonly callId?: string;
   /** Whose call it is; absent: the run's own conversation. */
@@ -175,8 +177,8 @@ export type Permit = (request: PermitRequest) => Permission | Promise<Permission
 
 /** What a program tells of a run that is judged from outside. */
 export type Told =
-  /** A call that was permitted is over. */
-  | { readonly kind: "ended"; readonly callId: string; readonly ok: boolean }
+  /** A call that was permitted is over; of one that started a sub-agent, what that said at its end. */
+  | { readonly kind: "ended"; readonly callId: string; readonly ok: boolean; readonly said?: string }
   /** A sub-agent begins, or goes on. */
   | { readonly kind: "sub-agent"; readonly by: SubAgent }
   /** A conversation is given a prompt, or is about to be shortened. */
@@ -202,6 +204,8 @@ export interface Overseer {
     readonly args: readonly string[];
     readonly env: Readonly<Record<string, string>>;
   };
+  /** What its tool for commands is to run them with. */
+  readonly shell: string;
 }
 
 /** Something a person says to an agent that is at work. */
@@ -226,6 +230,8 @@ export interface Instructions {
 export interface Governed {
   /** The file that the program loads, where the run sees it. */
   readonly plugin: string;
+  /** What its tool for commands is to run them with. */
+  readonly shell: string;
   /** The user's settings with which no tool may be used until ours says otherwise; `more` are rules of theirs from elsewhere. */
   close(given: JsonFields, more: unknown): JsonFields;
   /** Where that finds what the run may do. */

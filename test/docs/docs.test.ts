@@ -15,6 +15,10 @@ const pages = [
     .map((name) => join(root, "docs", name)),
 ];
 
+const { files: packed } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { files: string[] };
+/** What the first page shows to those who look at the repository. */
+const IN_THE_REPOSITORY: ReadonlySet<string> = new Set(["test/chaos"]);
+
 function anchorsOf(text: string): Set<string> {
   const headings = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = ""]) => heading);
   return new Set(
@@ -38,6 +42,14 @@ for (const page of pages) {
       const file = path === "" ? page : join(dirname(page), path);
       assert.ok(existsSync(file), `${link} does not exist`);
       if (anchor) assert.ok(anchorsOf(readFileSync(file, "utf8")).has(anchor), `${link} has no such heading`);
+    }
+  });
+
+  test(`${name}: no link leads out of what is packed`, () => {
+    for (const [, link = ""] of text.replace(/```[\s\S]*?```/g, "").matchAll(/\]\(([^)\s#]+)/g)) {
+      const path = relative(root, join(dirname(page), link));
+      const isPacked = packed.some((entry) => path === entry || path.startsWith(`${entry}/`));
+      assert.ok(/^[a-z]+:/.test(link) || isPacked || IN_THE_REPOSITORY.has(path), `${link} is not packed`);
     }
   });
 

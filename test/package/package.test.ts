@@ -62,7 +62,7 @@ test("it holds what a user needs and nothing else", () => {
     assert.ok(names.includes(name), `${name} is missing`);
   }
   const foreign = names.filter(
-    (name) => !/^(dist|docs|examples)\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(name),
+    (name) => !/^(dist|docs|examples)\/|^(package\.json|README\.md|LICENSE|CONTRIBUTING\.md|CHANGELOG\.md)$/.test(name),
   );
   assert.deepEqual(foreign, []);
 });

@@ -115,9 +115,11 @@ export async function furnishHome({ home, overlays, items }: Furnishing): Promis
   for (const { from, to, kind } of items) {
     const real = realOf(from);
     const stat = real === undefined ? undefined : statSync(real, { throwIfNoEntry: false });
-    if (real !== undefined && stat?.isDirectory() && kind === "config") {
+    const folder = stat?.isDirectory() && kind !== "login" ? real : undefined;
+    if (folder !== undefined || kind === "cache") {
       const copy = join(overlays, String(folders.length));
-      await copyFolder(real, copy);
+      ensureDir(copy);
+      if (folder !== undefined) await copyFolder(folder, copy);
       folders.push({ from: copy, to });
     } else if (real !== undefined && stat?.isFile()) {
       const data = readFileSync(real);
@@ -134,7 +136,6 @@ export function hashOf(data: string | Uint8Array): string {
 
 /** Links are resolved: people keep their configuration elsewhere and link to it, and there the agent cannot look. */
 async function copyFolder(from: string, to: string): Promise<void> {
-  ensureDir(to);
   try {
     await cp(from, to, { recursive: true, dereference: true, filter: isPlain });
   } catch (error) {

@@ -31,8 +31,8 @@ export interface Change {
   readonly name: OwnerCommandName;
   /** Beside the plan. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** What is said about a plan that was changed, after its name. */
-  done(plan: string): string;
+  /** What is said about a plan that was changed, after its name; `answer` is the owner's. */
+  done(plan: string, answer: unknown): string;
   /** Nothing comes of it while no dispatcher runs. */
   readonly needsDispatcher: boolean;
   /** Goes into the JSON result. */
@@ -45,8 +45,9 @@ export async function changeEach(call: Call, plans: readonly string[], change: C
   const changed: string[] = [];
   const failed: { plan: string; error: ReturnType<typeof errorData> }[] = [];
   for (const plan of new Set(plans)) {
+    let answer: unknown;
     try {
-      await suggesting(call, plan, () => callOwner(call.cwd, change.name, { ...change.args, plan }));
+      answer = await suggesting(call, plan, () => callOwner(call.cwd, change.name, { ...change.args, plan }));
     } catch (error) {
       if (plans.length === 1) throw error;
       failed.push({ plan, error: errorData(error) });
@@ -54,7 +55,7 @@ export async function changeEach(call: Call, plans: readonly string[], change: C
       continue;
     }
     changed.push(plan);
-    output.line(`${plan} ${change.done(plan)}`);
+    output.line(`${plan} ${change.done(plan, answer)}`);
   }
   if (change.needsDispatcher && changed.length > 0) await tellWithoutDispatcher(call);
   output.data({ changed, failed, ...change.data });

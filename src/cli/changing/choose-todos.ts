@@ -39,7 +39,7 @@ export async function chooseTodos(call: Call, text: string, wanted: string | und
     throw new PrloomError(
       "plan-invalid",
       `Every task ${below(from)} is ticked: there is nothing to do.`,
-      'Untick what is to be done, or say where the tasks are: --todos-from "<heading>".',
+      'Untick what is to be done, or say where the tasks are: --todos-from "<heading>" (none: the designer agent makes them).',
     );
   const plan = withTodos(text, chosen.groups);
   if (plan !== undefined) return { text: plan, from, leftOut: chosen.leftOut };

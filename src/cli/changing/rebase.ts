@@ -9,6 +9,7 @@ const resultSchema = z.object({
   outcome: z.enum(["nothing", "rebased", "resolving"]),
   sha: z.string().optional(),
   files: z.array(z.string()).optional(),
+  blocked: z.boolean().optional(),
 });
 
 /** Brings a plan's branch onto its base, and says whether an agent has to resolve conflicts for that. */
@@ -16,13 +17,16 @@ export async function rebase(call: Call, plan: string): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
   const result = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "rebase", { plan })));
-  const { base, outcome, sha, files } = result;
+  const { base, outcome, sha, files, blocked } = result;
   if (outcome === "nothing") output.line(`${plan} is up to date with ${base}.`);
   else if (outcome === "rebased")
     output.line(`${output.paint("green", "rebased")} ${plan} onto ${base}: ${sha?.slice(0, 12)}, without conflicts`);
   else {
     output.line(`${plan} conflicts with ${base} in: ${visible(files?.join(", ") ?? "")}`);
-    output.line("next: `prloom start` lets an agent resolve it, commit by commit; one that runs already does.");
+    const first = blocked ? `\`prloom unblock ${plan}\`, for it is blocked; then ` : "";
+    output.line(
+      `next: ${first}\`prloom start\` lets an agent resolve it, commit by commit; one that runs already does.`,
+    );
   }
   output.data({ plan, ...result });
   return 0;

@@ -1,9 +1,12 @@
+import * as z from "zod";
 import { readStatus } from "../../dispatcher/report/read.ts";
 import { offerLine } from "../../dispatcher/settings/pinned.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
 import { changeEach } from "./change.ts";
+
+const answerSchema = z.object({ calledOff: z.boolean().default(false) });
 
 /** Clears what plans are blocked by; `reset` drops what their unfinished TODOs left behind. */
 export async function unblock(
@@ -22,7 +25,12 @@ export async function unblock(
   return changeEach(call, plans, {
     name: "unblock",
     args: { reset },
-    done: (plan) => (blocked.has(plan) ? `is no longer blocked.${dropped}` : "was not blocked."),
+    done: (plan, answer) => {
+      if (blocked.has(plan)) return `is no longer blocked.${dropped}`;
+      return answerSchema.parse(answer).calledOff
+        ? "is not rebased: its branch is put back as it was."
+        : "was not blocked.";
+    },
     needsDispatcher: plans.some((plan) => blocked.has(plan)),
     data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)) },
   });

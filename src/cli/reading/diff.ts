@@ -18,7 +18,8 @@ export async function diff(call: Call, plan: string, { todo, stat = false }: Dif
   const { detail, repo } = await suggesting(call, plan, () =>
     reading(call, async (loom) => ({ detail: await readPlanDetail(loom, plan), repo: loom.repo })),
   );
-  const ranges = todo === undefined ? wholeRange(detail) : rangesOf(detail, todo);
+  refuseWithoutBranch(detail);
+  const ranges = todo === undefined ? (detail.range ? [detail.range] : []) : rangesOf(detail, todo);
   const { output } = call;
   const parts: Buffer[] = [];
   for (const range of ranges) parts.push(await readDiff(repo, range, stat ? ["--stat=100"] : ["--binary"]));
@@ -37,8 +38,13 @@ export async function diff(call: Call, plan: string, { todo, stat = false }: Dif
   return 0;
 }
 
-function wholeRange({ record, head }: PlanDetail): Range[] {
-  return record.baseSha !== undefined && head !== undefined ? [{ base: record.baseSha, head }] : [];
+function refuseWithoutBranch({ record: { id, branch, merge, outcome, status }, head }: PlanDetail): void {
+  if (branch === undefined || head !== undefined || status === "queued") return;
+  const isMerged = outcome === "merged" && merge !== undefined;
+  const hint = isMerged
+    ? `\`git show ${merge.sha.slice(0, 12)}\` shows what it brought to its base.`
+    : `\`prloom show ${id}\` tells what is known of it.`;
+  throw new PrloomError("plan-state", `The branch ${branch} of ${id} is gone.`, hint);
 }
 
 /** The commits of a TODO, known by their trailers. */

@@ -2,7 +2,7 @@ import { lastWords } from "../../agents/run-log/run-log.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
-import { leftMarks } from "../../git/commits/conflict-marks.ts";
+import { leftMarks, madeUpNames } from "../../git/commits/conflict-marks.ts";
 import { remakeCommit } from "../../git/commits/replay.ts";
 import { gitAt } from "../../git/repository.ts";
 import { dissolveRepositories } from "../../git/staging/stage.ts";
@@ -11,12 +11,14 @@ import { gitIn } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { counted } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Buses } from "../buses/buses.ts";
+import { tellPolicyEnd } from "../buses/notify-person.ts";
 import type { Reporting } from "../capabilities.ts";
 import type { CommandRunning } from "../enclosure/command-run.ts";
 import { claimsOf } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { branchHead, nextRun } from "../perform/begin.ts";
-import { endRebase } from "../perform/rebase.ts";
+import { endRebase, movedAway } from "../perform/rebase.ts";
 import { conflictOf, withResolution } from "../perform/resolution.ts";
 import { blockPlan, planText, type Records, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
@@ -32,7 +34,7 @@ const SAYS_NOTHING =
 
 /** What lies in the worktree after a run that was to resolve a conflict decides. */
 export async function verifyResolution(
-  loom: CommandRunning & Pooled,
+  loom: CommandRunning & Buses & Pooled,
   record: PlanRecord,
   config: PlanConfig,
 ): Promise<void> {
@@ -41,6 +43,7 @@ export async function verifyResolution(
   const runDir = homeOf(loom.paths, record.id).run(current.run);
   const summary = countRun(loom, record.id, current.run);
   const first = await judge(loom, record, config);
+  tellPolicyEnd(loom, record, current.run, readExit(runDir));
   crashPoint("resolve:judged");
   if (first.kind === "again" && (await isNobodysAttempt(loom, record, config, summary))) return;
   const exit = readExit(runDir);
@@ -74,13 +77,19 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
     scope: todo ? scopeOf(todo, loom.config.governance) : [],
     maxDeletions: config.limits.maxDeletions,
   });
-  if (verdict.kind !== "accept") return verdict;
+  if (verdict.kind !== "accept" || changes.kind !== "staged") return verdict;
   const marked = await markedFiles(loom, record);
-  if (marked.length === 0) return verdict;
-  return { kind: "again", missing: `Marks of the conflict are left in ${marked.join(", ")}. Take them out.` };
+  if (marked.length > 0)
+    return { kind: "again", missing: `Marks of the conflict are left in ${marked.join(", ")}. Take them out.` };
+  const conflicting = new Set(record.rebase?.conflict?.files);
+  const named = madeUpNames(changes.files).filter((name) => conflicting.has(name));
+  if (named.length === 0) return verdict;
+  const missing = `${named.join(", ")}: git named it so because a file and a folder have the same name. Give it another name, or take it out.`;
+  return { kind: "again", missing };
 }
 
-const PATCH = ["-p", "--unified=0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
+/** As text: attributes may say that a file, of locks say, is not to be compared. */
+const PATCH = ["-p", "--text", "--unified=0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
 
 async function markedFiles(loom: Located & Configured, record: PlanRecord): Promise<string[]> {
   const commit = record.rebase?.conflict?.commit ?? "";
@@ -127,8 +136,7 @@ export async function commitResolution(
   const { tree, baseSha: parent } = current;
   const sha = await remakeCommit(loom.repo, rebase.conflict.commit, { tree, parent, identity: loom.identity });
   const head = await branchHead(loom, record);
-  if (head !== parent && head !== sha)
-    return endRebase(loom, record.id, "The branch was moved while it was being rebased.");
+  if (head !== parent && head !== sha) return endRebase(loom, record.id, movedAway(head));
   if (head === parent)
     await gitAt(loom.repo, ["update-ref", "-m", "prloom: rebase", `refs/heads/${branch}`, sha, parent]);
   crashPoint("rebase:committed");

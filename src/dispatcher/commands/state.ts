@@ -70,7 +70,7 @@ export async function unblockPlan(
   loom: Located & Naming & Configured & Records & Intake & Pooled & AtWork & Watched & Reporting,
   id: string,
   reset: boolean,
-): Promise<{ wasBlocked: boolean }> {
+): Promise<{ wasBlocked: boolean; calledOff?: boolean }> {
   // A draft that blocked the dispatcher before it became a plan has no record to clear anything in.
   if (loom.stalls.forgive(id) && !loom.store.byId(id)) {
     takePlan(loom, loom.inbox.look(id), id);
@@ -79,8 +79,12 @@ export async function unblockPlan(
   const record = allowed(loom, id, "unblock");
   // Also for one that only waits: the person who types it wants its agents to be tried now.
   loom.pool.forgive();
-  // Nothing to clear; and its agent may be at work, whose tree must not be touched.
-  if (!record.blocked) return { wasBlocked: false };
+  // Nothing to clear; and its agent may be at work, whose tree must not be touched. A rebase is called off all the same.
+  if (!record.blocked) {
+    const calledOff = reset && record.rebase !== undefined;
+    if (calledOff) await resetPlan(loom, id);
+    return { wasBlocked: false, calledOff };
+  }
   await recoverAgain(loom, record);
   const worktree = worktreeOf(loom, record);
   if (record.worktreeReady) await readmitWorktree(loom.repo, worktree, record.branch ?? "");

@@ -1,6 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ensureDir, readTextIfExists, readTextNoFollow, remakeDirNoFollow, writeRunFile } from "../../kernel/files.ts";
+import {
+  ensureDir,
+  existsNoFollow,
+  readTextIfExists,
+  readTextNoFollow,
+  remakeDirNoFollow,
+  writeRunFile,
+} from "../../kernel/files.ts";
 import { ensureFolder, ensureLinkIn, placeFile } from "../../kernel/held/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Claims, readClaims } from "../../plan/todos/claims.ts";
@@ -24,10 +31,10 @@ function readLeft(loom: Located & Configured, record: PlanRecord, runDir: string
   const plan = readTextIfExists(join(runDir, LEFT.plan));
   if (plan !== undefined) return { plan, outcome: readTextIfExists(join(runDir, LEFT.outcome)) };
   const worktree = worktreeOf(loom, record).path;
-  return {
-    plan: readTextNoFollow(worktree, RUN_COPY.plan),
-    outcome: readTextNoFollow(worktree, RUN_COPY.outcome, MAX_OUTCOME_BYTES),
-  };
+  const outcome = readTextNoFollow(worktree, RUN_COPY.outcome, MAX_OUTCOME_BYTES);
+  // A link, a pipe or more than is read says something too: that the run meant to, and is to be told.
+  const unread = outcome === undefined && existsNoFollow(join(worktree, RUN_COPY.outcome)) ? "" : undefined;
+  return { plan: readTextNoFollow(worktree, RUN_COPY.plan), outcome: outcome ?? unread };
 }
 
 /** What the run of a TODO says by what it left. */

@@ -156,8 +156,9 @@ export async function discardWork(loom: Located & Configured & Records, record: 
   const base = record.current?.baseSha ?? record.side?.baseSha;
   // What is committed stays: its tick is written, or will be.
   const isCommitted = record.current?.stage === "committed" || record.current?.stage === "ticked";
-  if (base === undefined || isCommitted) return;
-  await takeBack(loom, record, { baseSha: base, run: record.runs, name: "discarded" });
+  // A rebase that no agent is at yet has left nothing, and is called off as well.
+  if ((base === undefined && !record.rebase) || isCommitted) return;
+  if (base !== undefined) await takeBack(loom, record, { baseSha: base, run: record.runs, name: "discarded" });
   updateRecord(loom, record.id, (now) => ({
     ...withoutSessions(now, ["worker", "reviewer", ...(now.side ? [now.side.stage] : [])]),
     current: undefined,

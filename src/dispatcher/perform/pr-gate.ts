@@ -4,7 +4,7 @@ import type { PlanConfig } from "../../config/presets.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
 import type { ShowingChange, ShownDiff } from "../../gate/shown-change.ts";
 import { changePost } from "../../gate/shown-change.ts";
-import { commitsBetween, diffStat } from "../../git/commits/history.ts";
+import { commitsBetween, diffStat, whereLeft } from "../../git/commits/history.ts";
 import { readBeginning, writeWholeDiff } from "../../git/commits/write-diff.ts";
 import { gitAt, resolveCommit } from "../../git/repository.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -67,7 +67,7 @@ async function changeOf(
   record: PlanRecord,
   head: string,
 ): Promise<Pick<ShowingChange, "commits" | "files" | "diff" | "signers">> {
-  const base = await baseOf(loom, record, head);
+  const base = await whereLeft(loom.repo, { base: record.baseBranch ?? "", began: record.baseSha ?? "", head });
   const commits = await commitsBetween(loom.repo, base, head);
   const { files } = await diffStat(loom.repo, base, head);
   return {
@@ -87,12 +87,6 @@ async function changedSigners(
   if (signers === undefined) return {};
   const args = ["diff", "--quiet", "--no-ext-diff", "--no-renames", base, head, "--", `:(top,literal)${signers}`];
   return (await gitAt(repo, args, { allowExit: [1] })).code === 1 ? { signers } : {};
-}
-
-/** Where the branch left its base: what others brought there since is not a part of the change. */
-async function baseOf({ repo }: Located, { baseBranch, baseSha = "" }: PlanRecord, head: string): Promise<string> {
-  const found = await gitAt(repo, ["merge-base", `refs/heads/${baseBranch}`, head], { allowExit: [1, 128] });
-  return found.code === 0 ? found.stdout.trim() : baseSha;
 }
 
 async function diffSince(

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { endSurvivors } from "../../agents/runner/runner.ts";
 import { isInhabited } from "../../agents/runner/survivors.ts";
+import { gitAt } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
@@ -180,6 +181,7 @@ export async function removeDeleted(loom: Located & Records & AtWork & Reporting
     await orTell(loom, { planId: record.id }, async () => {
       const worktree = leftWorktree(record);
       if (worktree !== undefined && existsNoFollow(worktree)) await removeOwnWorktree(loom, record);
+      await putBranchBack(loom, record);
       forgetWorktree(loom, record);
     });
   }
@@ -190,11 +192,17 @@ export function leftWorktree({ status, worktree, worktreeReady }: PlanRecord): s
   return status === "done" && !worktreeReady ? undefined : worktree;
 }
 
+/** In the middle of a rebase the branch of a deleted plan is not whole. Before that it is as a person left it. */
+export async function putBranchBack({ repo }: Located, { branch, rebase }: PlanRecord): Promise<void> {
+  if (rebase && (rebase.conflict || rebase.stands !== rebase.from))
+    await gitAt(repo, ["update-ref", `refs/heads/${branch}`, rebase.from]);
+}
+
 /** Nothing of a deleted plan is left at its place: what lies there from now on is a person's. */
 export function forgetWorktree(loom: Records, { uid }: PlanRecord): void {
   const now = loom.store.get(uid);
   if (now?.deleted && now.worktree !== undefined)
-    loom.store.put(uid, { ...now, worktree: undefined, worktreeReady: false }, now.revision);
+    loom.store.put(uid, { ...now, worktree: undefined, worktreeReady: false, rebase: undefined }, now.revision);
 }
 
 /** A git process of a killed dispatcher goes on by itself; it must not write at the same time as the one we start. */

@@ -18,3 +18,8 @@ export function leftMarks(patch: string, before: string): string[] {
   const left = [...marksIn(patch)].filter(([mark]) => !had.has(mark));
   return [...new Set(left.map(([, file]) => file))];
 }
+
+/** Pure: those of the files that have a name which git made up, where a file and a folder of one name conflict: `name~<commit>`. */
+export function madeUpNames(files: readonly string[]): string[] {
+  return files.filter((file) => /~[0-9a-f]{40,}(?:_\d+)?$/.test(file));
+}

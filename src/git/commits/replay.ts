@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { PrloomError } from "../../kernel/errors.ts";
 import { gitAt, type Repository } from "../repository.ts";
-import { pickOnto, readCommits, writeCommit } from "./pick.ts";
+import { mergedTree, pickOnto, readCommits, writeCommit } from "./pick.ts";
 
 /** The commits of a branch that are its own: behind `upstream`, up to `from`. */
 export interface OwnCommits {
@@ -51,6 +51,17 @@ export async function replay(repo: Repository, request: ReplayRequest): Promise<
     done += 1;
   }
   return { done, tip };
+}
+
+/** A merge on the branch that has more than the two that it merged: a person's own change, which making the commits again would lose. */
+export async function changingMerge(repo: Repository, { upstream, from }: OwnCommits): Promise<string | undefined> {
+  for (const { sha, parents } of await readCommits(repo, ["--merges", `${upstream}..${from}`])) {
+    const [ours = "", theirs = "", ...more] = parents;
+    if (more.length > 0) return sha;
+    const merged = await mergedTree(repo, ours, theirs);
+    if (merged.kind === "conflict" || merged.tree !== (await treeOf(repo, sha))) return sha;
+  }
+  return undefined;
 }
 
 async function treeOf(repo: Repository, commit: string): Promise<string> {

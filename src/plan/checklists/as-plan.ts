@@ -3,18 +3,21 @@ import { appendTracedTodos } from "../edit-plan.ts";
 import { type Block, beforeIndent, blocksOf, lineEnd, nextLine } from "../markdown/blocks.ts";
 import { hasTodoSection, parsePlan } from "../markdown/markdown.ts";
 import { plainText } from "../markdown/plain-text.ts";
+import { MAX_TODOS } from "../markdown/size-limits.ts";
 import { applyEdits } from "../markdown/text-edits.ts";
 import { MARKS } from "../todos/todo.ts";
 import { readChecklist } from "./checklist.ts";
 import { type Box, type Group, groupsOf } from "./groups.ts";
-import { isToDo } from "./heading-words.ts";
+import { isOnlyWork, isToDo } from "./heading-words.ts";
 
 /**
  * The text as a plan, where it is clear which of its checkboxes are to be done; as it is, where it is not. Of an issue that was
  * a plan `before` they are, then, those that stand beside TODOs that it had: another heading in it takes back nothing.
  */
 export function planFromIssue(text: string, before = ""): string {
-  if (!/\[[ xXbB]\]/.test(text) || hasTodoSection(parsePlan(text))) return text;
+  if (!/\[[ xXbB]\]/.test(text)) return text;
+  const doc = parsePlan(text);
+  if (doc.tooLarge !== undefined || hasTodoSection(doc)) return text;
   const found = readChecklist(text);
   const isClear = found.kind === "todos" || found.kind === "all-ticked";
   const groups = isClear ? found.groups : groupsWith(text, before);
@@ -32,6 +35,7 @@ export function withTodos(text: string, groups: readonly Group[]): string | unde
   const boxes = groups.flatMap((group) =>
     group.boxes.map((box) => ({ ...box, below: groups.length > 1 ? [group.heading, ...box.below] : box.below })),
   );
+  if (boxes.length > MAX_TODOS) return undefined;
   const cuts = boxes.map(({ start, end }) => ({ at: beforeIndent(text, start), to: nextLine(text, end), text: "" }));
   const rest = withoutEmptied(applyEdits(text, cuts), groups);
   const todos = boxes.map((box) => ({ text: box.text, context: contextOf(box), from: [] }));
@@ -43,8 +47,12 @@ export function withTodos(text: string, groups: readonly Group[]): string | unde
   }
 }
 
+/** Of each heading above it, every TODO says as much: the words of one, however long, times all of its boxes would fill the memory. */
+const MAX_PART = 200;
+
 function contextOf({ below, context }: Box): string {
-  return [...(below.length > 0 ? [`Part of: ${below.join(" › ")}`] : []), ...(context === "" ? [] : [context])].join(
+  const parts = below.map((words) => (words.length > MAX_PART ? `${words.slice(0, MAX_PART)}…` : words));
+  return [...(parts.length > 0 ? [`Part of: ${parts.join(" › ")}`] : []), ...(context === "" ? [] : [context])].join(
     "\n",
   );
 }
@@ -57,7 +65,7 @@ function ticked(text: string, boxes: readonly Box[]): string {
   return applyEdits(text, edits);
 }
 
-/** Without the headings below which nothing is left. */
+/** Without the headings below which nothing is left and which say nothing that would be missed: a label may be all that an issue says. */
 function withoutEmptied(text: string, groups: readonly Group[]): string {
   const names = new Set(groups.map(({ heading }) => heading));
   const blocks = blocksOf(text);
@@ -66,7 +74,10 @@ function withoutEmptied(text: string, groups: readonly Group[]): string {
     const isEmpty = !next || (next.type === "heading" && (next.depth ?? 1) <= (block.depth ?? 7));
     // A top heading is the title, whatever is left below it.
     const isHeading = (block.type === "heading" && block.depth !== 1) || block.type === "paragraph";
-    const isNamed = isHeading && names.has(wordsOf(text, block));
+    const words = wordsOf(text, block);
+    // Of several groups each TODO says the words of its own, but not what they link to.
+    const isTold = groups.length > 1 && words.length <= MAX_PART && !text.slice(block.start, block.end).includes("](");
+    const isNamed = isHeading && names.has(words) && (isOnlyWork(words) || isTold);
     const to = next ? beforeIndent(text, next.start) : text.length;
     return isEmpty && isNamed ? [{ at: beforeIndent(text, block.start), to, text: "" }] : [];
   });

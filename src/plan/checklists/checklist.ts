@@ -1,5 +1,5 @@
 import { type Group, groupsOf } from "./groups.ts";
-import { isExactTodo, sameHeading } from "./heading-words.ts";
+import { isExactTodo, isToDo, sameHeading } from "./heading-words.ts";
 
 /** Boxes that are not taken as TODOs, and why. */
 export interface LeftOut {
@@ -37,9 +37,11 @@ export function readChecklist(text: string): Checklist {
   const others = left.filter(({ kind }) => kind === "other");
   if (work.length > 0) return fromWork(all, work);
   if (others.length === 0) return { kind: "none", leftOut: leftOutOf(all, []) };
-  const isOne =
-    others.length === 1 || (others.length >= PARTS && new Set(others.map(({ beside }) => beside)).size === 1);
-  return isOne ? taken(all, others) : unclear(all, others);
+  if (others.length === 1) return taken(all, others);
+  // Beside parts of the work, tests are another one.
+  const parts = left.filter(({ kind }) => kind === "other" || kind === "tests");
+  const isOne = parts.length >= PARTS && new Set(parts.map(({ beside }) => beside)).size === 1;
+  return isOne ? taken(all, parts) : unclear(all, others);
 }
 
 function fromWork(all: readonly Group[], work: readonly Group[]): Checklist {
@@ -48,13 +50,25 @@ function fromWork(all: readonly Group[], work: readonly Group[]): Checklist {
   return work.length === 1 ? taken(all, work) : unclear(all, work);
 }
 
-/** The group that a person names, whatever it would be taken for, with boxes or without; undefined if there is none. */
+/**
+ * The group that a person names, whatever it would be taken for, with boxes or without, else those that may be something to do
+ * below a heading of that name; undefined if there is none.
+ */
 export function checklistUnder(text: string, heading: string): Checklist | undefined {
   const all = groupsOf(text);
   const isNamed = (group: Group): boolean => group.boxes.length > 0 && sameHeading(group.heading, heading);
-  const named = all.filter(isNamed);
-  const chosen = named.length > 0 ? named : groupsOf(text, { of: "plain" }).filter(isNamed);
-  return chosen.length === 0 ? undefined : taken(all, chosen);
+  const isBelow = ({ boxes, kind, within }: Group): boolean =>
+    boxes.length > 0 && isToDo(kind) && within.some((name) => sameHeading(name, heading));
+  const ways = [
+    () => all.filter(isNamed),
+    () => all.filter(isBelow),
+    () => groupsOf(text, { of: "plain" }).filter(isNamed),
+  ];
+  for (const way of ways) {
+    const chosen = way();
+    if (chosen.length > 0) return taken(all, chosen);
+  }
+  return undefined;
 }
 
 /** Lists below headings that say work, whose items are no boxes: they were perhaps meant. */
@@ -76,6 +90,7 @@ const WHY = {
   work: "another group",
   other: "another group",
   criteria: "conditions",
+  tests: "conditions",
   confirmation: "confirmations",
   choice: "choices",
   "out-of-scope": "out of scope",

@@ -18,6 +18,8 @@ export interface Group {
   readonly placeholders: number;
   /** Groups with the same value stand side by side. */
   readonly beside: string;
+  /** The headings that it stands below, outermost first. */
+  readonly within: readonly string[];
 }
 
 /** A heading or label whose reach has not ended yet. Labels are deeper than every heading. */
@@ -51,15 +53,17 @@ export function groupsOf(
   return [...found.values()].map(({ group, boxes }) => finished(group, boxes));
 }
 
-/** The nearest heading or label that says something names the group; one that says nothing is part of it. */
+/** The nearest heading or label that says something names the group; one that says nothing is part of it, and so are tests of the work. */
 function groupBelow(above: readonly Above[]) {
-  const speaks = above.findLastIndex(({ kind }) => kind !== "other");
+  const isPart = (at: number) => above.slice(0, at).some(({ kind, depth }) => kind === "work" && depth > 1);
+  const speaks = above.findLastIndex(({ kind }, at) => kind !== "other" && !(kind === "tests" && isPart(at)));
   const own = speaks === -1 ? above.length - 1 : speaks;
   const named = above[own];
+  const within = above.slice(0, Math.max(own, 0)).map(({ text }) => text);
   const beside = JSON.stringify([named?.depth, above[own - 1]?.at]);
   return {
     key: String(named?.at),
-    group: { heading: named?.text ?? "", kind: named?.kind ?? ("other" as const), beside },
+    group: { heading: named?.text ?? "", kind: named?.kind ?? ("other" as const), beside, within },
     parts: above.slice(own + 1).map(({ text }) => text),
   };
 }

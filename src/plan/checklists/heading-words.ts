@@ -2,6 +2,7 @@
 export type HeadingKind =
   | "work"
   | "criteria"
+  | "tests"
   | "out-of-scope"
   | "question"
   | "fault"
@@ -52,7 +53,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
   [
     "out-of-scope",
     [
-      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont do, wont fix, not planned, not included, not part of, nice to haves?, stretch goals?
+      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?
         nicht im umfang, nicht teil, nicht enthalten, pas inclus, no incluido, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
       whole(
         "future, future work, later, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas, später",
@@ -76,11 +77,12 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       anywhere(`acceptance criteria, acceptance tests?, success criteria, success metrics?, exit criteria, definition of done, done when
         akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptación, critérios de aceitação
         criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
-      whole(`acceptance, criteria, dod, expected (?:results?|outcomes?|behaviou?r), test plan, testing(?: plan)?, qa, verification, validation
-        how to (?:test|verify)`),
+      whole("acceptance, criteria, dod, expected (?:results?|outcomes?|behaviou?r)"),
       within("验收标准, 验收条件, 受け入れ条件, 受入条件, 完了条件, 완료 조건, 인수 조건"),
     ],
   ],
+  // Conditions where they stand alone; among parts of the work, tests are one of those.
+  ["tests", [whole("test plan, tests?, testing(?: plan)?, qa, verification, validation, how to (?:test|verify)")]],
   [
     "choice",
     [
@@ -112,6 +114,8 @@ const SAYS_WORK = [
     "任务, 待办, 步骤, 计划, 需求, 目标, 清单, タスク, やること, 手順, 計画, 要件, 目標, チェックリスト, 할 ?일, 작업, 단계, 계획, 목표, 요구 ?사항",
   ),
 ];
+const ONLY_WORK = new RegExp(`^(?:(?:the|our|next|remaining|open|implementation) )*(?:${WORK})$`, "u");
+
 /** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
 export function headingKind(heading: string): HeadingKind {
   const words = wordsOf(heading);
@@ -125,6 +129,11 @@ export function isToDo(kind: HeadingKind): boolean {
   return kind === "work" || kind === "other";
 }
 
+/** Whether it says that something is to be done, and nothing about what. */
+export function isOnlyWork(heading: string): boolean {
+  return ONLY_WORK.test(wordsOf(heading));
+}
+
 /** TODO itself, however it is spelt. */
 export function isExactTodo(heading: string): boolean {
   return /^to ?dos?$/.test(wordsOf(heading));
@@ -134,30 +143,43 @@ export function sameHeading(one: string, other: string): boolean {
   return wordsOf(one) === wordsOf(other);
 }
 
-const FIRST_PERSON = new RegExp(
+const GUIDES = "docs|documentation|readme|faq|guides?|guidelines?|wiki|conduct|contributing";
+const ISSUES = "issues?|bugs?|reports?|requests?|duplicates?|discussions?";
+const CONFIRMATION = new RegExp(
   `^(?:yes,? )?(?:${[
-    "i(?:['’](?:ve|m|ll|d)| (?:have|am|will|would|can|did|do|agree|confirm|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know))\\b",
+    "i(?:['’](?:ve|m|d)| (?:have|am|would|can|did|do|agree|confirm|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know))\\b",
+    "i(?:['’]ll| will) (?:follow|abide|adhere|respect|comply|submit|open|provide|help|be)\\b",
     "by (?:submitting|checking|posting) ",
     "my (?:issue|bug|problem|request|question|pr|pull request)\\b",
     "this (?:issue|bug|request) (?:is|has)\\b",
-    "ich (?:habe|bin|stimme)\\b",
-    "j['’]ai\\b",
-    "he (?:buscado|leído|comprobado)\\b",
-    "我已|我同意|我确认",
+    // Without a subject, as forms have it.
+    `(?:already )?(?:searched|looked|checked|reviewed|verified|confirmed|followed|consulted|using|running|tested with)\\b.*\\b(?:${ISSUES}|${GUIDES}|latest|newest|recent)\\b`,
+    `(?:search|check|make sure|ensure)\\b.*\\b(?:existing|already|open|closed|similar)\\b.*\\b(?:${ISSUES})\\b`,
+    `(?:read|follow)\\b.*\\b(?:${GUIDES})\\b`,
+    "(?:there (?:is|are) )?no (?:duplicate|similar|existing|other) (?:issue|bug|request)",
+    "ich (?:habe|bin|stimme|nutze|verwende|bestätige)\\b",
+    "j['’]ai |je (?:suis|confirme|comprends|certifie) ",
+    "(?:yo )?he (?:buscado|leído|comprobado|verificado|revisado) ",
+    "eu (?:pesquisei|procurei|li|verifiquei|concordo|confirmo|sou) |ho (?:cercato|letto|verificato|controllato) ",
+    "я (?:искал|проверил|прочитал|согласен|подтверждаю)|我|已(?:经)?(?:搜索|阅读|查|确认|检查)",
+    ".*(?:検索|確認|同意)しました。?$|.*読みました。?$|.*(?:검색|확인|동의)했습니다[.]?$|.*읽었습니다[.]?$",
   ].join("|")})`,
   "iu",
 );
 
 /** Whether an item is a statement of the person who filed the issue, and nothing to do. */
 export function isConfirmation(item: string): boolean {
-  return FIRST_PERSON.test(item);
+  return CONFIRMATION.test(item.slice(0, MAX_CHARACTERS));
 }
 
+const THINGS = "tasks?|items?|steps?|todos?|goals?|requirements?|criteria|criterion";
 const PLACEHOLDER = new RegExp(
   `^(?:${[
     "|…|\\.{2,}|-+|_+|tb[dca]|n/?a|none|todo|to do|wip|x{3,}|foo|bar|baz|etc",
     "(?:sub)?[- ]?(?:task|item|step|todo|criterion|requirement|goal)s?(?: (?:\\d+|[a-z]|one|two|three|name|here|description))?",
-    "(?:add|describe|list|insert|your|write|enter|replace)\\b.*\\b(?:here|tasks?|items?|steps?|below)",
+    // Words that are about the list itself, and nothing else.
+    `(?:add|describe|list|insert|your|write|enter|replace|fill in)(?: (?:an?|the|all|any|each|every|some|more|other|further|additional|your|new|of|specific|sub|${THINGS}|here|below|as needed)\\b)*`,
+    "(?:add|describe|insert|write|enter|fill in) .*\\bhere",
     "(?:first|second|third|next|another|some|example) (?:task|item|step|todo|criterion)",
     "<[^<>]*>|\\[[^\\]]*\\]|\\{[^}]*\\}",
   ].join("|")})$`,
@@ -170,7 +192,7 @@ export function isPlaceholder(item: string): boolean {
   if (item.length > MAX_CHARACTERS) return false;
   const words = item
     .replace(/<!--.*?(?:-->|$)/g, "")
-    .replace(/^[*_~`\s]+|[*_~`\s.:!…]+$/g, "")
+    .replace(/^[*_~\s]+|[*_~\s.:!…]+$/g, "")
     .trim();
   return words.length <= MAX_PLACEHOLDER && PLACEHOLDER.test(words);
 }

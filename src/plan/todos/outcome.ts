@@ -9,6 +9,8 @@ const MAX_REASON = 2000;
 const EXPECTED =
   'write one JSON object: {"outcome": "done"}, {"outcome": "blocked", "reason": "why"} or {"outcome": "nothing-to-change", "reason": "why"}';
 
+const EMPTY = `it is not JSON, but empty, larger than ${MAX_OUTCOME_BYTES / 1024} KB or not an ordinary file`;
+
 const reason = z
   .string({ error: "must be a string that says why" })
   .transform((text) => visibleText(text.replace(/\s+/g, " ").trim()).slice(0, MAX_REASON))
@@ -19,7 +21,10 @@ const outcomeSchema = z.discriminatedUnion("outcome", [
   z.strictObject({ outcome: z.literal("nothing-to-change"), reason }),
 ]);
 
-/** The claims of a run that also wrote an outcome: where its copy of the plan says something else, the outcome counts. */
+/**
+ * The claims of a run that also wrote an outcome, "" if that cannot be read: where its copy of the plan says something else, the
+ * outcome counts.
+ */
 export function withOutcome(claims: Claims, left: string | undefined): Claims {
   if (left === undefined) return claims;
   const parsed = parse(left);
@@ -55,7 +60,7 @@ function parse(text: string): z.infer<typeof outcomeSchema> | string {
   try {
     value = JSON.parse(text);
   } catch {
-    return "it is not JSON";
+    return text === "" ? EMPTY : "it is not JSON";
   }
   const parsed = outcomeSchema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Project, TEST_AGENT } from "../../testing/project.ts";
 import { projectMaker, works } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 describe("an outcome that is written to a file", { concurrency: 2 }, () => {
   const fresh = projectMaker();
@@ -27,6 +28,19 @@ describe("an outcome that is written to a file", { concurrency: 2 }, () => {
     assert.match(second ?? "", /PRLOOM_OUTCOME_FILE cannot be used: it is not JSON; write one/);
     assert.match(review ?? "", /only this one: one\n\nThe worker says that nothing has to change: it is there/);
     assert.match(project.planText("p"), /- \[x\] one[\s\S]*## Progress Log\n\n- Nothing had to change: it is there/);
+  });
+
+  test("that cannot be read is told to the next attempt, and does not pass for none", thorough, async () => {
+    const tick = `echo x > x.txt; sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
+    const long = `printf '{"outcome": "blocked", "reason": "%s"}' "$(head -c 70000 /dev/zero | tr '\\0' x)"`;
+    for (const left of [`${long} > "$PRLOOM_OUTCOME_FILE"`, 'mkfifo "$PRLOOM_OUTCOME_FILE"']) {
+      const project = make(`${tick}; if ! grep -q 'not an ordinary file' ${PROMPT}; then ${left}; fi`);
+      project.plan("p", ["one"]);
+      await works(project);
+      const { status, runs } = project.record("p");
+      assert.deepEqual([status, runs], ["review", 3], left);
+      assert.match(project.runFile("p", 2, "agent/prompt.txt"), /larger than 64 KB or not an ordinary file; write one/);
+    }
   });
 
   test("counts where the plan says something else", async () => {

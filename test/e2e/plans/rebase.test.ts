@@ -1,32 +1,20 @@
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { commitFile, conflicting, tip } from "../../testing/conflicting.ts";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const fresh = projectMaker();
 
-/** Two plans that are done and changed the same lines; the first is merged. */
-async function conflicting(options: Parameters<typeof fresh>[0] = {}): Promise<Project> {
-  const project = fresh(options);
-  project.plan("first", ["a", "b"]);
-  project.plan("second", ["c", "d"]);
-  const worked = await project.work();
-  assert.equal(worked.code, 0, worked.stderr);
-  const merged = await project.cli(["merge", "first"]);
-  assert.equal(merged.code, 0, merged.stderr);
-  return project;
-}
-
-const tip = (project: Project, id: string) => project.git("rev-parse", `prloom/${id}`).trim();
 const trailers = (project: Project, id: string) =>
   project.git("log", "--reverse", "--format=%an %(trailers:key=Prloom-Step,valueonly)", `main..prloom/${id}`);
 
 describe("rebase", { concurrency: 2 }, () => {
   test("an agent resolves the commit that conflicts, each TODO keeps its commit, and the plan merges", async () => {
-    const project = await conflicting();
+    const project = await conflicting(fresh());
     const before = trailers(project, "second");
     const refused = await project.cli(["merge", "second"]);
     assert.match(
@@ -37,6 +25,11 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.equal(asked.code, 0, asked.stderr);
     assert.match(asked.stdout, /second conflicts with main in: work\.txt\nnext: `prloom start`/);
     assert.match((await project.cli(["rebase", "second"])).stderr, /being rebased already/);
+    assert.match((await project.cli(["ls"])).stdout, /^second .* no dispatcher is running$/m);
+    assert.match((await project.cli(["unblock", "second", "--reset"])).stdout, /^second is not rebased: its branch/);
+    assert.equal((await project.work()).code, 0);
+    assert.deepEqual([project.record("second").rebase, trailers(project, "second")], [undefined, before]);
+    await project.cli(["rebase", "second"]);
     assert.match((await project.cli(["merge", "second"])).stderr, /being worked on/);
     const worked = await project.work();
     assert.equal(worked.code, 0, worked.stderr);
@@ -80,7 +73,7 @@ describe("rebase", { concurrency: 2 }, () => {
   ] as const) {
     const options = how === "leaves-marks" ? {} : thorough;
     test(`an agent that ${how}: the branch is as it was, and the plan is blocked`, options, async () => {
-      const project = await conflicting({ env: { RESOLVE: how }, config: { limits: { attemptsPerTodo: 2 } } });
+      const project = await conflicting(fresh({ env: { RESOLVE: how }, config: { limits: { attemptsPerTodo: 2 } } }));
       const before = tip(project, "second");
       await project.cli(["rebase", "second"]);
       await project.work();
@@ -91,6 +84,10 @@ describe("rebase", { concurrency: 2 }, () => {
       assert.equal(tip(project, "second"), before);
       assert.equal(project.git("-C", project.worktree("second"), "status", "--porcelain"), "");
       if (attempts > 1) assert.match(project.runFile("second", 4, join("agent", "prompt.txt")), missing);
+      assert.match(
+        (await project.cli(["rebase", "second"])).stdout,
+        /^next: `prloom unblock second`, for it is blocked/m,
+      );
     });
   }
 
@@ -110,7 +107,7 @@ describe("rebase", { concurrency: 2 }, () => {
   });
 
   test("a reviewer of each TODO looks at what was resolved", thorough, async () => {
-    const project = await conflicting({ config: { review: "todo" } });
+    const project = await conflicting(fresh({ config: { review: "todo" } }));
     await project.cli(["rebase", "second"]);
     const worked = await project.work();
     assert.equal(worked.code, 0, worked.stderr);
@@ -143,13 +140,14 @@ describe("rebase", { concurrency: 2 }, () => {
   });
 
   test("a reset calls it off, a deleted plan keeps its whole branch", thorough, async () => {
-    const project = await conflicting({ env: { RESOLVE: "waits" } });
+    const project = await conflicting(fresh({ env: { RESOLVE: "waits" } }), "third");
     const before = tip(project, "second");
-    const resolving = async () => {
-      await project.cli(["rebase", "second"]);
+    const resolving = async (id = "second") => {
+      const whole = tip(project, id);
+      await project.cli(["rebase", id]);
       const killed = await project.cli(["start", "--until-idle"], { PRLOOM_CRASH_AT: "run:prepared" });
       assert.equal(killed.signal, "SIGKILL", killed.stderr);
-      assert.notEqual(tip(project, "second"), before);
+      assert.notEqual(tip(project, id), whole);
     };
     await resolving();
     await project.cli(["block", "second", "wait"]);
@@ -159,12 +157,19 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.deepEqual([rebase, current, blocked, status], [undefined, undefined, undefined, "review"]);
     assert.equal(tip(project, "second"), before);
     await resolving();
-    assert.equal((await project.cli(["delete", "second", "--yes"])).code, 0);
+    const killed = await project.cli(["delete", "second", "--yes"], { PRLOOM_CRASH_AT: "delete:marked" });
+    assert.equal(killed.signal, "SIGKILL", killed.stderr);
+    assert.notEqual(tip(project, "second"), before);
+    assert.equal((await project.work()).code, 0);
     assert.equal(tip(project, "second"), before);
+    const third = tip(project, "third");
+    await resolving("third");
+    assert.equal((await project.cli(["delete", "third", "--yes"])).code, 0);
+    assert.equal(tip(project, "third"), third);
   });
 
   test("a worktree that vanished is made again, with the conflict in it", thorough, async () => {
-    const project = await conflicting();
+    const project = await conflicting(fresh());
     await project.cli(["rebase", "second"]);
     await project.cli(["start", "--until-idle"], { PRLOOM_CRASH_AT: "run:prepared" });
     rmSync(project.worktree("second"), { recursive: true });
@@ -174,36 +179,30 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
   });
 
-  test("a person's commit is resolved too, but not one that changes what agents may not", thorough, async () => {
-    const project = await conflicting();
-    const person = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
-    const commit = (folder: string, files: Record<string, string>) => {
-      for (const [name, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(folder, name)), { recursive: true });
-        writeFileSync(join(folder, name), text);
-      }
-      project.git("-C", folder, "add", "-f", "--", ...Object.keys(files));
-      project.git("-C", folder, ...person, "commit", "-qm", "by hand");
-    };
-    commit(project.worktree("second"), { "src/a.txt": "mine\n" });
-    commit(project.root, { "src/a.txt": "theirs\n", "src/b.txt": "theirs\n" });
-    await project.cli(["rebase", "second"]);
-    assert.equal((await project.work()).code, 0);
-    assert.deepEqual(project.commits("second"), ["c", "d", "by hand"]);
-    assert.equal(project.git("log", "-1", "--format=%an", "prloom/second"), "P\n");
-    assert.equal(project.git("show", "prloom/second:src/a.txt"), "theirs\nmine\n");
-    commit(project.worktree("second"), { "src/b.txt": "mine\n", ".claude/settings.json": "{}\n" });
-    commit(project.root, { "src/b.txt": "others\n" });
-    const before = tip(project, "second");
+  test("marks are found in a file that attributes keep out of diffs", thorough, async () => {
+    const project = fresh({ env: { RESOLVE: "leaves-marks" }, config: { limits: { attemptsPerTodo: 1 } } });
+    commitFile(project, project.root, ".gitattributes", "work.txt -diff\n");
+    project.plan("second", ["c"]);
+    await project.work();
+    commitFile(project, project.root, "work.txt", "of a person\n");
     await project.cli(["rebase", "second"]);
     await project.work();
-    const { blocked } = project.record("second");
-    assert.match(blocked?.reason ?? "", /changes what agents may not change: \.claude\/settings\.json/);
-    assert.equal(tip(project, "second"), before);
+    assert.match(project.record("second").blocked?.reason ?? "", /Marks of the conflict are left in work\.txt/);
+  });
+
+  test("a name that git made up for a file is not taken for a resolution", thorough, async () => {
+    const project = fresh({ config: { limits: { attemptsPerTodo: 1 } } });
+    project.plan("second", ["c"]);
+    await project.work();
+    mkdirSync(join(project.root, "work.txt"));
+    commitFile(project, project.root, "work.txt/of-a-person.txt", "1\n");
+    await project.cli(["rebase", "second"]);
+    await project.work();
+    assert.match(project.record("second").blocked?.reason ?? "", /work\.txt~\w{40}: git named it so/);
   });
 
   test("an agent that moves the branch gets nothing of it: the branch is as it was", thorough, async () => {
-    const project = await conflicting({ env: { RESOLVE: "moves-branch" } });
+    const project = await conflicting(fresh({ env: { RESOLVE: "moves-branch" } }));
     const before = tip(project, "second");
     await project.cli(["rebase", "second"]);
     await project.work();
@@ -212,7 +211,7 @@ describe("rebase", { concurrency: 2 }, () => {
   });
 
   test("a comment that asks for a rebase adds no TODO, and an agent resolves what conflicts", thorough, async () => {
-    const project = await conflicting();
+    const project = await conflicting(fresh());
     await project.cli(["comment", "second", "please rebase"]);
     const worked = await project.work();
     assert.equal(worked.code, 0, worked.stderr);

@@ -1,30 +1,7 @@
-import type { LeftOut } from "../../../src/plan/checklists/checklist.ts";
+import { type Body, done, todos } from "./body.ts";
 
-/** The body of an issue, and what is to be understood of it. */
-export interface Body {
-  readonly name: string;
-  readonly text: string;
-  readonly kind: "todos" | "all-ticked" | "unclear" | "none";
-  /** The TODOs, or the headings of which one is to be chosen. */
-  readonly found?: readonly string[];
-  readonly leftOut?: readonly [heading: string, count: number, why: LeftOut["why"]][];
-}
-
-const of =
-  (kind: Body["kind"]) =>
-  (name: string, text: string, found: readonly string[] = [], leftOut: Body["leftOut"] = []): Body => ({
-    name,
-    text,
-    kind,
-    found,
-    leftOut,
-  });
-const todos = of("todos");
-const done = of("all-ticked");
-const unclear = of("unclear");
-const none = of("none");
-
-export const BODIES: readonly Body[] = [
+/** Issues with something to do in them. */
+export const BODIES_WITH_TODOS: readonly Body[] = [
   todos(
     "Tasks below a third-level heading",
     "Uploads fail.\n\n### Tasks\n\n- [ ] Retry once\n- [ ] Tell the person\n",
@@ -237,34 +214,38 @@ export const BODIES: readonly Body[] = [
     ["Route"],
     [["Acceptance criteria", 1, "conditions"]],
   ),
-  unclear("two headings that say work", "## Goals\n- [ ] Be fast\n\n## Tasks\n- [ ] Cache it\n", ["Goals", "Tasks"]),
-  unclear("two headings that say nothing", "## Server\n- [ ] Route\n\n## Page\n- [ ] Button\n", ["Server", "Page"]),
-  unclear(
-    "three parts on different levels",
-    "## Server\n- [ ] Route\n\n### Cache\n- [ ] Keys\n\n## Page\n- [ ] Button\n",
-    ["Server", "Cache", "Page"],
+  todos(
+    "words of templates in real work",
+    "## Tasks\n- [ ] Add an endpoint to list items\n- [ ] Describe the release steps\n- [ ] `<Button>`\n- [ ] Add more items here\n",
+    ["Add an endpoint to list items", "Describe the release steps", "`<Button>`"],
+    [["Tasks", 1, "placeholders"]],
   ),
-  unclear("two exact ones", "### TODO\n- [ ] Route\n\n### To do\n- [ ] Button\n", ["TODO", "To do"]),
-  none(
-    "only criteria",
-    "Make it faster.\n\n## Acceptance criteria\n- [ ] Answers in 100 ms\n\n## Definition of done\n- [ ] Has a test\n",
-    [],
-    [
-      ["Acceptance criteria", 1, "conditions"],
-      ["Definition of done", 1, "conditions"],
-    ],
+  todos(
+    "what its author will do",
+    "## Tasks\n- [ ] I'll write the parser\n- [ ] Ensure existing sessions stay valid\n",
+    ["I'll write the parser", "Ensure existing sessions stay valid"],
   ),
-  none(
-    "only a form",
-    "### Before submitting\n- [x] Looked for the same\n\n### Would you like to help?\n- [ ] Yes\n",
-    [],
-    [
-      ["Before submitting", 1, "confirmations"],
-      ["Would you like to help?", 1, "confirmations"],
-    ],
+  todos(
+    "what will not be there",
+    "### Must have\n- [ ] Route\n\n### Should have\n- [ ] Button\n\n### Could have\n- [ ] Chapter\n\n### Won't have\n- [ ] XML\n",
+    ["Route", "Button", "Chapter"],
+    [["Won't have", 1, "out of scope"]],
   ),
-  none("only placeholders", "## Tasks\n- [ ] Task 1\n- [ ] TBD\n", [], [["Tasks", 2, "placeholders"]]),
-  none("no boxes", "## Tasks\n- Route\n- Button\n"),
-  none("nothing", ""),
-  none("out of scope alone", "## Out of scope\n- [ ] XML\n", [], [["Out of scope", 1, "out of scope"]]),
+  todos(
+    "tests as a part of the work",
+    "## Implementation plan\n\n### Server\n- [ ] Route\n\n### Testing\n- [ ] Add unit tests\n\n### Definition of done\n- [ ] Green\n",
+    ["Route", "Add unit tests"],
+    [["Definition of done", 1, "conditions"]],
+  ),
+  todos(
+    "tests beside other parts",
+    "## Server\n- [ ] Route\n\n## Page\n- [ ] Button\n\n## Testing\n- [ ] Add unit tests\n",
+    ["Route", "Button", "Add unit tests"],
+  ),
+  todos(
+    "tests beside one list alone",
+    "## Export\n- [ ] Header line\n\n## Testing\n- [ ] Tried on Linux\n",
+    ["Header line"],
+    [["Testing", 1, "conditions"]],
+  ),
 ];

@@ -3,7 +3,10 @@ import { describe, it } from "node:test";
 import { planFromIssue, withTodos } from "../../../src/plan/checklists/as-plan.ts";
 import { type Checklist, checklistUnder, readChecklist, unticked } from "../../../src/plan/checklists/checklist.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import { BODIES } from "./bodies.ts";
+import { BODIES_WITH_TODOS } from "./bodies.ts";
+import { BODIES_WITHOUT } from "./bodies-without.ts";
+
+const BODIES = [...BODIES_WITH_TODOS, ...BODIES_WITHOUT];
 
 const boxesIn = (found: Checklist): string[] =>
   found.kind === "none" ? [] : found.groups.flatMap(({ boxes }) => boxes.map(({ text }) => text));
@@ -62,6 +65,19 @@ describe("the checkboxes of an issue", () => {
     );
   });
 
+  it("leave a label or heading that says more than that there is work", () => {
+    for (const said of [
+      "Uploads fail when the disk is full. To fix it:",
+      "## Never share the cache",
+      "## Tasks (only in src)",
+      "**Do not change the API**",
+    ])
+      assert.equal(planFromIssue(`${said}\n\n- [ ] Retry\n`), `${said}\n\n## TODO\n\n- [ ] Retry\n`);
+    const parts = ["[Server](https://example.org/spec)", "Page", "Guide"];
+    const plan = planFromIssue(parts.map((part) => `## ${part}\n- [ ] Do ${part.length}\n`).join("\n"));
+    assert.match(plan, /^## \[Server\]\(https:\/\/example\.org\/spec\)\n\n## TODO\n/);
+  });
+
   it("leave the title where it is", () => {
     assert.equal(parsePlan(planFromIssue("# Dark mode\n\n- [ ] Colours\n")).title, "Dark mode");
   });
@@ -71,6 +87,10 @@ describe("the checkboxes of an issue", () => {
     const named = checklistUnder(text, "acceptance criteria:");
     assert.deepEqual([named?.kind, named && boxesIn(named)], ["todos", ["Has a test"]]);
     assert.equal(checklistUnder(text, "Chores"), undefined);
+    const nested =
+      "## Plan\n\n### First tasks\n- [ ] One\n\n### Second tasks\n- [ ] Two\n\n### Acceptance\n- [ ] Three\n";
+    const all = checklistUnder(nested, "plan");
+    assert.deepEqual([all?.kind, all && boxesIn(all)], ["todos", ["One", "Two"]]);
     const plain = "## Plan\n\n1. Parse it\n   line by line\n2. Print it\n";
     const listed = checklistUnder(plain, "plan");
     assert.deepEqual([listed?.kind, listed && boxesIn(listed)], ["todos", ["Parse it", "Print it"]]);
@@ -89,6 +109,22 @@ describe("the checkboxes of an issue", () => {
         ["Button", {}],
       ],
     );
+  });
+
+  it("say the words above them only in part where these are long", () => {
+    const long = "word ".repeat(20_000);
+    const boxes = (count: number, indent: string) =>
+      Array.from({ length: count }, (_unused, at) => `${indent}- [ ] Do ${at}\n`).join("");
+    for (const text of [
+      `## ${long}\n${boxes(900, "")}\n## Page\n- [ ] Button\n\n## Guide\n- [ ] Chapter\n`,
+      `## Tasks\n\n${long}:\n\n${boxes(900, "")}`,
+      `## Tasks\n- ${long}\n${boxes(900, "  ")}`,
+    ]) {
+      const plan = planFromIssue(text);
+      assert.ok(plan.length < 3 * text.length, `${plan.length}`);
+      assert.ok(plan.includes(long.trim()) && parsePlan(plan).todos.length >= 900);
+    }
+    assert.doesNotMatch(planFromIssue(`## Tasks\n\n${long}:\n\n${boxes(5000, "")}`), /## TODO/);
   });
 
   it("of a text that swallows everything stay where they are", () => {

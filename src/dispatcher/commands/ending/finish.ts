@@ -12,7 +12,7 @@ import { inboxOf, isInboxRecord, type Located } from "../../paths.ts";
 import { cleanWorktree } from "../../perform/end-plan.ts";
 import { type Records, requireRecord, updateRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
-import { endPlanSurvivors, forgetWorktree, leftWorktree } from "../../runs/survivors.ts";
+import { endPlanSurvivors, forgetWorktree, leftWorktree, putBranchBack } from "../../runs/survivors.ts";
 import type { Configured } from "../../settings/pinned.ts";
 import { removeOwnWorktree } from "../../worktree/remove-own.ts";
 import { keepBeforeRemoval } from "../../worktree/set-aside.ts";
@@ -43,9 +43,6 @@ export async function deletePlan(
   crashPoint("delete:marked");
   await loom.occupancy.quiesce(id);
   const { left, kept } = await removeRest(loom, requireDeleted(loom, record));
-  // In the middle of a rebase the branch is not whole.
-  const { rebase, branch } = requireDeleted(loom, record);
-  if (rebase) await gitAt(loom.repo, ["update-ref", `refs/heads/${branch}`, rebase.from]);
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
   loom.report({ planId: id, level: "info", text: "deleted" });
@@ -78,6 +75,7 @@ async function removeRest(loom: Located & Configured & Records & Reporting, reco
     foreign = await removeOwnWorktree(loom, record);
   };
   if (worktree) await attempt(`its worktree ${worktree}`, removeOwn);
+  await attempt(`its branch ${record.branch}`, () => putBranchBack(loom, record));
   await attempt("the homes of its agents", () => removePrivateHomes(loom, record));
   if (left.length === 0) forgetWorktree(loom, record);
   return { left: foreign === undefined ? left : [...left, foreign], kept };

@@ -3,7 +3,7 @@ import type { PlanRecord } from "../../../plan/record.ts";
 import type { Reporting, Waking } from "../../capabilities.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import type { Located } from "../../paths.ts";
-import { beginRebase } from "../../perform/rebase.ts";
+import { beginRebase, lossyError } from "../../perform/rebase.ts";
 import { type Records, refuseUnrecovered, requireRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
@@ -15,6 +15,8 @@ export interface RebasePlanResult {
   readonly outcome: "nothing" | "rebased" | "resolving";
   readonly sha?: string;
   readonly files?: readonly string[];
+  /** It is blocked: no agent starts before it is unblocked. */
+  readonly blocked?: boolean;
 }
 
 type Rebasing = Located & Configured & Records & Gated & AtWork & Reporting & Waking;
@@ -44,7 +46,9 @@ async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlan
       loom.report({ planId: id, level: "good", text: `rebased onto ${base}` });
       return { base, outcome: "rebased", sha: outcome.sha };
     case "conflict":
-      return { base, outcome: "resolving", files: outcome.files };
+      return { base, outcome: "resolving", files: outcome.files, ...(record.blocked ? { blocked: true } : {}) };
+    case "lossy":
+      throw lossyError(record, outcome.merge);
     case "repository":
       throw new PrloomError(
         "nested-repository",
