@@ -45,7 +45,10 @@ export function githubBridge({ settings, environment, clock }: GitHubBridgeOptio
     async events(ctx, kept) {
       const state = kept === undefined ? undefined : (JSON.parse(kept as string) as BridgeState);
       // Issues first: a comment below one that has just become a plan is then heard by it.
-      const issues = await hearIssues(await connection.repository(), permissions, state?.issues);
+      const issues = await hearIssues(
+        { repository: await connection.repository(), permissions, clock, log: ctx.log },
+        state?.issues,
+      );
       const heard = (await threads.events?.(ctx, state?.comments)) as PollResult<string>;
       const next: BridgeState = { comments: heard.state ?? "", issues: issues.cursor };
       return { events: [...issues.events, ...heard.events], state: JSON.stringify(next) };
