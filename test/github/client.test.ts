@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import type { GitHubClient } from "../../src/github/client/client.ts";
+import { judgeAnswer, judgeGraphql } from "../../src/github/client/outcome.ts";
 import { appToken, ghToken } from "../../src/github/client/tokens.ts";
 import { sendOnce } from "../../src/github/client/transport.ts";
 import { setUp as setUpClient } from "./setting.ts";
@@ -73,6 +74,17 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     const limited = await post();
     assert(limited.kind === "limited");
     assert(limited.retryAfterMs > 0 && limited.retryAfterMs <= 60_000);
+  });
+
+  it("takes a limit for one that has ended by our clock, and in both of GraphQL's words", () => {
+    const now = 1_800_000_000_000;
+    const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": `${now / 1000 - 1}` };
+    const answer = { status: 403, headers, data: { message: "API rate limit exceeded for user ID 1." } };
+    assert.equal(judgeAnswer(answer, now).kind, "limited");
+    for (const type of ["RATE_LIMIT", "RATE_LIMITED"]) {
+      const data = { errors: [{ type, message: "API rate limit already exceeded for user ID 1." }] };
+      assert.equal(judgeGraphql({ kind: "ok", headers: {}, data }).kind, "limited");
+    }
   });
 
   it("leaves the reserve to people", async (t) => {

@@ -91,10 +91,11 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       await assert.rejects(async () => tracker.permissionOf({ login: "bob", id: "1" }), /the permission of bob/);
     }));
 
-  it("throws for a post that may be there, and refuses one that GitHub does not take", () =>
+  it("asks to try a post again that may be there, and refuses one that GitHub does not take", () =>
     withBench(async ({ github, repository, anna, tracker, threads: [thread] }) => {
       github.server.faults.add({ kind: "error-after", on: /POST/ });
-      await assert.rejects(async () => tracker.post(thread, { id: "one", body: "x" }));
+      const lost = await tracker.post(thread, { id: "one", body: "x" });
+      assert.deepEqual(lost, { success: false, error: "GitHub: Server Error", retryable: true });
       assert.deepEqual([...(await tracker.own(thread, ["one"])).keys()], ["one"]);
       repository.permissions.set(github.world.user("prloom-bot"), "read");
       anna.locks(1);

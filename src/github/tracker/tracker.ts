@@ -99,12 +99,11 @@ function issuePath({ id, fullName }: RepositoryCalls, thread: string): string {
   throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
 }
 
-/** A throw says that it is not known what happened: then the post is looked for before it is made again. */
+/** One that may have happened is looked for before it is made again, as after every failure that is retryable. */
 function postedFrom(outcome: Outcome): Posted {
-  if (outcome.kind === "ok") return { success: true, ref: String(postedSchema.parse(outcome.data).id) };
-  const failure = failureOf(outcome);
-  if (outcome.kind === "failed" && outcome.mayHaveHappened) throw new Error(failure.error);
-  return failure;
+  return outcome.kind === "ok"
+    ? { success: true, ref: String(postedSchema.parse(outcome.data).id) }
+    : failureOf(outcome);
 }
 
 function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFailure {
