@@ -142,7 +142,7 @@ describe("a repository on a server", { concurrency: 3 }, () => {
   it("that sends git elsewhere does not get the token shown there", async (t) => {
     const { repo, remote } = await setUp(t);
     const shown: unknown[] = [];
-    const refs = `001e# service=git-upload-pack\n0000000eversion 2\n0000`;
+    const refs = `001e# service=git-upload-pack\n0000000eversion 2\n000cls-refs\n0000`;
     const elsewhere = createServer((request, response) => {
       shown.push(request.headers.authorization);
       response.writeHead(200, { "content-type": "application/x-git-upload-pack-advertisement" }).end(refs);
