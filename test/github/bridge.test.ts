@@ -17,8 +17,9 @@ async function setUp(t: TestContext) {
   const [ada, bob, eve] = [person("ada"), person("bob"), person("eve")];
   const warnings: string[] = [];
   const clock = { now: () => now };
+  const plans: unknown[] = [];
   const ctx = {
-    listPlans: async () => [],
+    listPlans: async () => plans,
     log: { warn: (text: string) => void warnings.push(text) },
   } as unknown as BridgeContext;
   const bridge = githubBridge({
@@ -35,7 +36,10 @@ async function setUp(t: TestContext) {
   const pass = (seconds: number): void => {
     now += seconds * 1000;
   };
-  return { github, repository, ada, bob, eve, warnings, look, pass };
+  /** A plan of the issue is there from now on. */
+  const plan = (number: number): void =>
+    void plans.push({ planId: `plan-${number}`, source: { system: "github", id: `${repository.id}#${number}` } });
+  return { plan, github, repository, ada, bob, eve, warnings, look, pass };
 }
 
 const told = (events: readonly BridgeEvent[]): string[] =>
@@ -122,6 +126,22 @@ describe("the poll of GitHub", { concurrency: 4 }, () => {
     const labelled = events.filter(({ type }) => type === "issue.labeled").map(({ id }) => id);
     assert.equal(labelled.length, repository.issues.size);
     assert.equal(new Set(labelled).size, labelled.length, "each is told once");
+  });
+
+  it("keeps what is said right after the label for the plan that is being made", async (t) => {
+    const { ada, eve, look, pass, plan } = await setUp(t);
+    await look();
+    const [{ number }, other] = [ada.opens({ title: "one" }), eve.opens({ title: "two" })];
+    ada.labels(number, "prloom");
+    ada.comments(number, "with tabs, please");
+    eve.comments(other.number, "mine, too");
+    assert.deepEqual(told(await look()).includes("comment 1"), false);
+    assert.deepEqual(told(await look()), [], "the plan is not there yet");
+    plan(number);
+    plan(other.number);
+    assert.deepEqual(told(await look()), ["comment 1"]);
+    pass(600);
+    assert.deepEqual(told(await look()), []);
   });
 
   it("tells nothing of what was before the first look", async (t) => {
