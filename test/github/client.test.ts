@@ -32,6 +32,18 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     assert.notDeepEqual(third.data, first.data);
   });
 
+  it("remembers no more than a few long answers", async (t) => {
+    const { github, client, ada } = await setUp(t);
+    for (let count = 0; count < 99; count += 1) ada.opens({ title: "long", body: "x".repeat(65_000) });
+    const statuses = async (...pages: number[]): Promise<number[]> => {
+      github.server.seen.length = 0;
+      for (const page of pages) await client.get(ISSUES, { query: { per_page: 100, unused: page } });
+      return github.server.seen.map(({ status }) => status);
+    };
+    assert.deepEqual(await statuses(1, 2, 3), [200, 200, 200]);
+    assert.deepEqual(await statuses(3, 1), [304, 200]);
+  });
+
   it("asks once for what several want at the same time", async (t) => {
     const { github, client } = await setUp(t);
     await Promise.all([client.get(ISSUES), client.get(ISSUES), client.get(`${ISSUES}/1`)]);
