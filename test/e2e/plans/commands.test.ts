@@ -255,7 +255,7 @@ describe("commands", { concurrency: 2 }, () => {
     assert.deepEqual(project.git("branch", "--list", "prloom/*").trim().split(/\s+/), ["prloom/replayed"]);
   });
 
-  test("clean keeps the branch of a plan whose merge was taken back", async () => {
+  test("clean keeps the branch of a plan whose merge was taken back", thorough, async () => {
     const project = fresh();
     for (const id of ["kept", "undone"]) {
       project.plan(id, ["one"]);
