@@ -16,9 +16,8 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
-import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
-import { readInside, remakeFolder } from "./held/files.ts";
+import { readInside, remakeFolder, threadId } from "./held/files.ts";
 import { lstatIfThere } from "./lstat.ts";
 import { sweepRemoved } from "./removal/remove-aside.ts";
 
@@ -50,7 +49,7 @@ interface Replacing {
 
 function replaceFile(path: string, data: string | Uint8Array, how: Replacing): void {
   temporary += 1;
-  const temp = join(dirname(path), `.${basename(path)}.${process.pid}-${threadId}.${temporary}.tmp`);
+  const temp = join(dirname(path), `.${basename(path)}.${process.pid}-${threadId()}.${temporary}.tmp`);
   try {
     const fd = openNew(temp, how.mode);
     try {

@@ -1,6 +1,6 @@
 import type { ConfigChange } from "../../config/compare.ts";
 import { loadConfig } from "../../config/load.ts";
-import { pinOf, writePin } from "../../config/pin.ts";
+import { checkedPin, pinOf, writePin } from "../../config/pin.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -43,7 +43,8 @@ export async function reloadPinned(
   }
   if (needsStart) throw onlyAtStart();
   const modulesAt = startedAt(loom.paths, pin);
-  const next = pinOf(files, { ...pin, pinnedAt: isoTime(loom.clock.now()), by: "reload", modulesAt });
+  const origin = { ...pin, pinnedAt: isoTime(loom.clock.now()), by: "reload", modulesAt } as const;
+  const next = pinOf(files, { ...origin, checked: checkedPin(files, config) });
   writePin(loom.paths.pinFile, next);
   loom.pinned.take(next, config);
   loom.report({ level: "info", text: "what is checked out was applied" });

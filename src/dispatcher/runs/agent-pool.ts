@@ -10,6 +10,7 @@ import { type Clock, isoTime, timerMs } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { PARSED_ONCE } from "../../kernel/json.ts";
+import { asFields, isFields } from "../../kernel/json-fields.ts";
 import type { Paths } from "../paths.ts";
 import {
   type AgentRefusal,
@@ -80,10 +81,24 @@ const agentPoolSchema = z.object({
 });
 export type AgentPoolFile = z.infer<typeof agentPoolSchema>;
 
+/** Mostly no agent was refused, and the rest is checked by hand: `status` need not load the schema library for it. */
+function poolIn(value: unknown): AgentPoolFile | undefined {
+  const { schemaVersion, level, why, agents, today } = asFields(value);
+  const { day, ...spent } = asFields(today);
+  const isPlain =
+    schemaVersion === 1 &&
+    (level === undefined || ENCLOSURE_LEVELS.some((one) => one === level)) &&
+    (why === undefined || typeof why === "string") &&
+    typeof day === "string" &&
+    [spent.tokens, spent.usd, spent.ms].every((sum) => Number.isFinite(sum));
+  if (isPlain && isFields(agents) && Object.keys(agents).length === 0) return value as AgentPoolFile;
+  return agentPoolSchema.safeParse(value, PARSED_ONCE).data;
+}
+
 /** The pool as it was left; undefined when there is none that can be read. It can be rebuilt, so nothing is lost. */
 export function readAgentPool(paths: Paths): AgentPoolFile | undefined {
   try {
-    return agentPoolSchema.safeParse(JSON.parse(readTextIfExists(agentPoolFile(paths)) ?? "null"), PARSED_ONCE).data;
+    return poolIn(JSON.parse(readTextIfExists(agentPoolFile(paths)) ?? "null"));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -12,7 +12,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
-import { threadId } from "node:worker_threads";
 import { clear } from "../removal/remove-held.ts";
 import {
   type Below,
@@ -73,12 +72,17 @@ export function ensureLinkIn(root: string, below: Below, to: string): void {
   });
 }
 
+/** Not imported: to load its module takes 4 ms, which a command that only reads does not need. */
+export function threadId(): number {
+  return process.getBuiltinModule("node:worker_threads").threadId;
+}
+
 let temporary = 0;
 
 /** A name for a file that is not whole yet. */
 function newName(root: string, folder: Held): Buffer {
   temporary += 1;
-  const name = Buffer.from(`.prloom-${process.pid}-${threadId}.${temporary}.tmp`);
+  const name = Buffer.from(`.prloom-${process.pid}-${threadId()}.${temporary}.tmp`);
   // Left by a killed process that had our id, or put there to be in the way.
   clear(root, folder, name);
   return name;

@@ -40,7 +40,7 @@ for (const [how, ...commands] of oneOf([
   ["the dispatcher is started", ["start", "--until-idle"]],
   ["the plan is deleted", ["delete", "half", "--yes"]],
 ] as const)) {
-  test(`what a person changes in a worktree whose initCommand failed outlives that ${how}`, async () => {
+  test(`what a person changes in a worktree whose initCommand failed outlives that ${how}`, thorough, async () => {
     const own = makeProject({ config: { initCommands: ["false"] } });
     after(() => own.remove());
     own.plan("half", ["one"]);
@@ -100,7 +100,7 @@ function putInPlace(project: Project): string {
   return worktree;
 }
 
-test("a folder that a person made in the place of a worktree is not removed to make that again", async () => {
+test("a folder that a person made in the place of a worktree is not removed to make that again", thorough, async () => {
   const theirs = makeProject();
   after(() => theirs.remove());
   theirs.plan("one", ["first"]);
@@ -122,16 +122,20 @@ for (const [how, ...command] of oneOf([
   ["unblocked", "unblock", "one"],
   ["deleted", "delete", "one", "--yes"],
 ] as const)) {
-  test(`a folder that a person has in the place of a worktree that was never finished stays when the plan is ${how}`, async () => {
-    const theirs = makeProject({ config: { initCommands: ["exit 1"], worktreesDir: "../trees" } });
-    after(() => theirs.remove());
-    theirs.plan("one", ["first"]);
-    await theirs.work();
-    const worktree = putInPlace(theirs);
-    await theirs.cli([...command]);
-    await theirs.work();
-    assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
-  });
+  test(
+    `a folder that a person has in the place of a worktree that was never finished stays when the plan is ${how}`,
+    thorough,
+    async () => {
+      const theirs = makeProject({ config: { initCommands: ["exit 1"], worktreesDir: "../trees" } });
+      after(() => theirs.remove());
+      theirs.plan("one", ["first"]);
+      await theirs.work();
+      const worktree = putInPlace(theirs);
+      await theirs.cli([...command]);
+      await theirs.work();
+      assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+    },
+  );
 }
 
 /** As `git worktree prune` does while the disk of a worktree is away. */
@@ -141,7 +145,7 @@ function forget(project: Project, worktree: string): void {
   renameSync(`${worktree}-away`, worktree);
 }
 
-test("what lies in a worktree that git has forgotten is still there when the plan is unblocked", async () => {
+test("what lies in a worktree that git has forgotten is still there when the plan is unblocked", thorough, async () => {
   const forgotten = makeProject();
   after(() => forgotten.remove());
   forgotten.plan("one", ["first"]);

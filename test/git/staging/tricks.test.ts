@@ -35,7 +35,7 @@ async function finish(worktree: Worktree, baseSha: string): Promise<{ sha: strin
   };
 }
 
-for (const [name, { play, also = [] }] of someOf(Object.entries(tricks), 8)) {
+for (const [name, { play, also = [] }] of someOf(Object.entries(tricks), 5)) {
   test(`one commit with the agent's work and nothing else, when the agent ${name}`, async (t) => {
     const box = await planSandbox();
     t.after(box.close);
