@@ -18,6 +18,8 @@ const amendmentSchema = z.strictObject({
   by: z.array(z.string()),
   /** Digest of the plan afterwards. */
   scope: z.string(),
+  /** Of a change that was brought onto its base: the commit that it is for from then on. */
+  head: z.string().optional(),
 });
 
 export const GATE_SCHEMA_VERSION = 1;
@@ -106,6 +108,11 @@ export function doorOf({ isWanted, gate, scope, digest }: AtDoor): Door {
 /** What an approved plan may say: as it was shown, or after the newest amendment. */
 export function approvedScope({ scope, amendments }: GateRecord): string {
   return amendments.at(-1)?.scope ?? scope;
+}
+
+/** The commit that an approval of a change is for: the one that was shown, or what a rebase made of it. */
+export function approvedHead({ head, amendments }: GateRecord): string | undefined {
+  return amendments.findLast((amendment) => amendment.head !== undefined)?.head ?? head;
 }
 
 /** States from which an answer leads to another; every other is late. */

@@ -1,3 +1,4 @@
+import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { type GateDecision, type GateRecord, isShown, stateAfter } from "../../gate/gate-record.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -131,10 +132,14 @@ export function expireGate(loom: Records & Gated, record: PlanRecord): void {
 }
 
 /** A part of it cannot be posted: what is not shown whole is not answered. */
-export function giveUpGate(loom: Records & Gated, record: PlanRecord, reason: string): void {
+export function giveUpGate(
+  loom: Records & Gated,
+  record: PlanRecord,
+  { reason, bridge }: { readonly reason: string; readonly bridge?: string | undefined },
+): void {
   const gate = waitingGate(loom, record);
   if (!gate) return;
-  const comment = `It could not be shown (${gate.thread?.target ?? "local"}): ${reason}`;
+  const comment = `It could not be shown (${bridge ?? gate.thread?.target ?? LOCAL_TARGET}): ${reason}`;
   const over = { state: "expired", via: "prloom", decidedAt: isoTime(loom.clock.now()), comment } as const;
   putDecision(loom, record.id, { ...gate, ...over });
 }

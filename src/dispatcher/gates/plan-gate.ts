@@ -1,5 +1,6 @@
 import type { PlanConfig } from "../../config/presets.ts";
 import {
+  approvedHead,
   approvedScope,
   type Door,
   doorOf,
@@ -158,7 +159,8 @@ function amendedGates(
   if (!before) return [];
   const next = scopeDigest(text, wishesOf(record.metadata).wishes);
   return gates.flatMap((gate) => {
-    const scopeFor = (plan: string): string => (gate.kind === "plan" ? plan : changeDigest(gate.head ?? "", plan));
+    const scopeFor = (plan: string): string =>
+      gate.kind === "plan" ? plan : changeDigest(approvedHead(gate) ?? "", plan);
     const approved = gate.state === "approved" ? approvedScope(gate) : undefined;
     const scope = scopeFor(next);
     // Equal to the new text: the same amendment, and a kill came before its text.

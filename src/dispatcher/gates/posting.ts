@@ -2,7 +2,8 @@ import { callBridge } from "../../bridges/call-bridge.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { deliveryHandler } from "../../bridges/outbox/deliver.ts";
 import type { Tracker, TrackerPost } from "../../bridges/tracker/port.ts";
-import type { ReplyAddress } from "../../bus/types.ts";
+import { parseHandler } from "../../bus/names.ts";
+import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
 import { type GateRecord, isShown, postsOf } from "../../gate/gate-record.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -24,11 +25,22 @@ export function threadOf(
   return { address: { target: LOCAL_TARGET, token: id }, maxLength: Number.MAX_SAFE_INTEGER };
 }
 
-/** What became of the posts of a gate that is not shown yet. `dead`: one of them cannot be posted. */
+/**
+ * Whether a comment stands where a gate was shown, or in the local thread of its plan. What stands at a line of a file is about that
+ * line. Where a plugin showed it is not known, so the place is that plugin's business.
+ */
+export function isShownAt({ planId, thread, redirected }: GateRecord, { replyTo, context }: BusEvent): boolean {
+  if (context?.path !== undefined) return false;
+  if (redirected) return true;
+  const local = { target: LOCAL_TARGET, token: planId };
+  return [local, thread ?? local].some(({ target, token }) => replyTo?.target === target && replyTo.token === token);
+}
+
+/** What became of the posts of a gate that is not shown yet. `dead`: one of them cannot be posted; `bridge`: by the one that a plugin may have sent it to. */
 export type Posting =
   | { readonly kind: "under-way"; readonly target: string }
   | { readonly kind: "posted" }
-  | { readonly kind: "dead"; readonly reason: string };
+  | { readonly kind: "dead"; readonly reason: string; readonly bridge?: string | undefined };
 
 /** Undefined when there is nothing to wait for. */
 export function postingOf(loom: Buses, gate: GateRecord): Posting | undefined {
@@ -38,7 +50,9 @@ export function postingOf(loom: Buses, gate: GateRecord): Posting | undefined {
   const dead = fates.find(({ fate }) => fate === "dead");
   if (dead) {
     const letter = bus.deadLetters().find(({ record, follows }) => record === dead.id && !follows);
-    return { kind: "dead", reason: letter?.reason ?? "it was given up" };
+    const handler = letter && parseHandler(letter.handler);
+    const bridge = handler?.kind === "deliver" ? handler.bridge : undefined;
+    return { kind: "dead", reason: letter?.reason ?? "it was given up", bridge };
   }
   if (fates.every(({ fate }) => fate === "done")) return { kind: "posted" };
   return { kind: "under-way", target: gate.thread?.target ?? LOCAL_TARGET };

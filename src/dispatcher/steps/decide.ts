@@ -145,7 +145,7 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
 }
 
 function waitAtGate({ record, remindAfterMs, posting }: PlanView, gate: GateRecord, now: number): Step {
-  if (posting?.kind === "dead") return { kind: "give-up-gate", reason: posting.reason };
+  if (posting?.kind === "dead") return { ...posting, kind: "give-up-gate" };
   if (posting?.kind === "under-way")
     return waits(`it is being posted (${posting.target}); then it waits for your answer`);
   const { openedAt, remindedAt = openedAt, expiresAt } = gate;

@@ -63,7 +63,7 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   "open-gate": configured(openGate),
   "tell-gate": (loom, { record }) => tellGate(loom, record),
   "gate-posted": (loom, { record }) => gatePosted(loom, record),
-  "give-up-gate": (loom, { record }, { reason }) => giveUpGate(loom, record, reason),
+  "give-up-gate": (loom, { record }, refusal) => giveUpGate(loom, record, refusal),
   "remind-of-gate": (loom, { record }) => remindOfGate(loom, record),
   "expire-gate": (loom, { record }) => expireGate(loom, record),
   "stop-run": (loom, { record }) => stopRun(loom, record),

@@ -80,7 +80,7 @@ export type Step =
   | { readonly kind: "open-gate" }
   | { readonly kind: "tell-gate" }
   | { readonly kind: "gate-posted" }
-  | { readonly kind: "give-up-gate"; readonly reason: string }
+  | { readonly kind: "give-up-gate"; readonly reason: string; readonly bridge?: string | undefined }
   | { readonly kind: "remind-of-gate" }
   | { readonly kind: "expire-gate" }
   | { readonly kind: "stop-run" }

@@ -7,7 +7,7 @@ const PAYLOADS = {
   comment: { type: "comment", message: "hi" },
   merge: { type: "merge", method: "squash" },
   close_pr: { type: "close_pr" },
-  upsert_plan: { type: "upsert_plan" },
+  upsert_plan: { type: "upsert_plan", source: { system: "s", kind: "issue", id: "1" } },
 } as const satisfies Record<string, Payload>;
 
 const AUTHORS = {
