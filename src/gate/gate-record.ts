@@ -81,6 +81,16 @@ export function postsOf({ gateId, shown, parts = [shown] }: GateRecord): { id: s
   return parts.map((body, index) => ({ id: `gate-${gateId}-${index + 1}`, body }));
 }
 
+/** A gate that is not to be answered any more: another one takes its place, or a person need not be asked. `why` ends a sentence. */
+export function unanswered(gate: GateRecord, at: string, why?: string): GateRecord {
+  const over = { state: "revised", via: "prloom", decidedBy: "prloom", decidedAt: at } as const;
+  return { ...gate, ...over, ...(why === undefined ? {} : { comment: why }) };
+}
+
+export function isUnanswered({ state, via }: GateRecord): boolean {
+  return state === "revised" && via === "prloom";
+}
+
 /** What stands between a plan and its implementation, or between a change and its merge. */
 export type Door =
   | { readonly kind: "open" }

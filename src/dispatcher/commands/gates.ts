@@ -11,6 +11,7 @@ import { meantGate, newestGates, waitingGate } from "../gates/plan-gate.ts";
 import { readPosts, showAgain } from "../gates/posting.ts";
 import type { Located } from "../paths.ts";
 import { type Records, requireRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 export interface PersonalAnswer {
   readonly decision: GateDecision;
@@ -32,7 +33,7 @@ export interface AnsweredGate {
 
 /** A person answers at a command line. */
 export function answerPlan(
-  loom: Located & Naming & Records & Gated & Buses,
+  loom: Located & Naming & Configured & Records & Gated & Buses,
   id: string,
   answer: PersonalAnswer,
 ): AnsweredGate {

@@ -6,6 +6,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Located } from "../paths.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import { withoutSessions } from "../runs/count-run.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { isAsked } from "./doors.ts";
 import type { Gated } from "./gate-store.ts";
 import { newestGates, waitingGate, whatPlanSays } from "./plan-gate.ts";
 import { headSeen, whatChangeSays } from "./pr-gate.ts";
@@ -27,7 +29,11 @@ export type AnswerOutcome =
   | { readonly kind: "stale"; readonly why: string };
 
 /** Decides about a gate: once, for whichever answer comes first. */
-export function answerGate(loom: Located & Records & Gated, id: string, answer: GateAnswer): AnswerOutcome {
+export function answerGate(
+  loom: Located & Configured & Records & Gated,
+  id: string,
+  answer: GateAnswer,
+): AnswerOutcome {
   const record = requireRecord(loom, id);
   const newest = newestGates(loom, record);
   const gate = newest.find(({ gateId }) => gateId === answer.gateId);
@@ -38,7 +44,7 @@ export function answerGate(loom: Located & Records & Gated, id: string, answer: 
   }
   // Heard before, right before a kill.
   if (answer.event !== undefined && gate.event === answer.event) return { kind: "decided", gate };
-  const late = whyLate(record, gate, loom.clock.now());
+  const late = whyLate(record, gate, loom.clock.now()) ?? whyUnasked(loom, record, gate);
   const state = stateAfter(gate.state, answer.decision);
   if (late !== undefined || state === undefined) return { kind: "stale", why: late ?? lateFor(gate) };
   if (state === "approved" && !isAsShown(loom, record, gate))
@@ -69,6 +75,12 @@ function whyLate({ status }: PlanRecord, gate: GateRecord, now: number): string 
   // Also before a dispatcher has looked.
   const isOver = state === "open" && expiresAt !== undefined && now >= Date.parse(expiresAt);
   return isOver ? `it waited for an answer until ${expiresAt}` : undefined;
+}
+
+/** With gates switched off an approval opens nothing, and taking one back holds nothing: the plan goes on. */
+function whyUnasked(loom: Configured, record: PlanRecord, { kind }: GateRecord): string | undefined {
+  if (isAsked(loom, record, kind)) return undefined;
+  return `gates.${kind} is off, so nothing waits for an answer; \`prloom pause ${record.id}\` holds the plan`;
 }
 
 function lateFor({ gateId, state, decidedBy, via, decidedAt }: GateRecord): string {

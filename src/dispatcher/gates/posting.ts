@@ -4,7 +4,7 @@ import { deliveryHandler } from "../../bridges/outbox/deliver.ts";
 import type { Tracker, TrackerPost } from "../../bridges/tracker/port.ts";
 import { parseHandler } from "../../bus/names.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
-import { type GateRecord, isShown, postsOf } from "../../gate/gate-record.ts";
+import { type GateRecord, isShown, isUnanswered, postsOf, unanswered } from "../../gate/gate-record.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
@@ -118,14 +118,12 @@ function isSameText(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** Why the next gate shows the same again, if that is because of the posts of this one. */
+/** Why the next gate shows the same again, if that is neither for an answer nor for a change. */
 export function replacedFor(before: GateRecord | undefined): string | undefined {
-  return before?.state === "revised" && before.via === "prloom" ? before.comment : undefined;
+  return before && isUnanswered(before) ? before.comment : undefined;
 }
 
 /** What can be read there is not what was shown, so no answer can be for it: the plan is shown again, and says why. */
 export function showAgain(loom: Records & Gated, gate: GateRecord, why: string): void {
-  const decidedAt = isoTime(loom.clock.now());
-  const over = { state: "revised", told: "revised", via: "prloom", decidedBy: "prloom" } as const;
-  putGates(loom, gate.planId, [{ ...gate, ...over, decidedAt, comment: why }]);
+  putGates(loom, gate.planId, [unanswered(gate, isoTime(loom.clock.now()), why)]);
 }

@@ -26,6 +26,7 @@ export function decide(view: PlanView, now: number): Step {
   if (view.opened === "left") return { kind: "close-opened" };
   // Also of one that its answer has blocked.
   if (view.untold) return { kind: "tell-gate" };
+  if (view.unasked) return { kind: "drop-gate" };
   if (view.posting?.kind === "posted") return { kind: "gate-posted" };
   if (record.status === "done") return decideDone(view, now);
   if (record.status === "active" && record.inInbox) return { kind: "clear-inbox" };
@@ -55,8 +56,7 @@ function tooLarge(id: string, reason: string): Step {
 
 function decideDone(view: PlanView, now: number): Step {
   if (!view.record.worktreeReady) return waits("done");
-  const finished = Date.parse(view.record.finishedAt ?? view.record.updatedAt);
-  const cleanAt = finished + view.cleanAfterMs;
+  const cleanAt = Date.parse(view.record.finishedAt ?? view.record.updatedAt) + view.cleanAfterMs;
   return now >= cleanAt ? { kind: "clean-worktree" } : { kind: "wait", why: "done", until: cleanAt };
 }
 
@@ -140,8 +140,8 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
   if (!record.current && nextTodo(doc).kind !== "todo" && !isAsked) return undefined;
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
-  if (door.kind === "due") return { kind: record.status === "review" ? "reopen" : "open-gate" };
-  return waitAtGate(view, door.gate, now);
+  if (record.status === "review") return { kind: "reopen" };
+  return door.kind === "due" ? { kind: "open-gate" } : waitAtGate(view, door.gate, now);
 }
 
 function waitAtGate({ record, remindAfterMs, posting }: PlanView, gate: GateRecord, now: number): Step {
@@ -286,7 +286,7 @@ function decideNext(view: PlanView, now: number): Step {
 /** Reviewed, looked at by plugins, approved, ready. What changes afterwards goes the same way again. */
 function decideDoneTodos(view: PlanView, now: number): Step {
   const { record, config, prDoor } = view;
-  if (record.status === "review") return prDoor.kind === "due" ? { kind: "reopen" } : waits("in review");
+  if (record.status === "review") return prDoor.kind === "open" ? waits("in review") : { kind: "reopen" };
   if (isEndReviewDue(view)) return { kind: "begin-side", stage: "reviewer" };
   if (prDoor.kind === "closed") return waitAtGate(view, prDoor.gate, now);
   // With such a gate plugins have looked already: what they looked at is what was approved.

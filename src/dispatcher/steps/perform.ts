@@ -14,7 +14,7 @@ import { beginSide, beginTodo, discardWork, recoverRun } from "../perform/begin.
 import { callPlugins } from "../perform/call-plugins.ts";
 import { closeOpened } from "../perform/close-opened.ts";
 import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
-import { gatePosted, openGate, remindOfGate, stopRun, tellGate } from "../perform/gate.ts";
+import { dropGate, gatePosted, openGate, remindOfGate, stopRun, tellGate } from "../perform/gate.ts";
 import { continueRebase } from "../perform/rebase.ts";
 import { beginReview } from "../perform/review.ts";
 import { settleSide } from "../perform/stage-result.ts";
@@ -64,6 +64,7 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   "tell-gate": (loom, { record }) => tellGate(loom, record),
   "gate-posted": (loom, { record }) => gatePosted(loom, record),
   "give-up-gate": (loom, { record }, refusal) => giveUpGate(loom, record, refusal),
+  "drop-gate": (loom, { record }) => dropGate(loom, record),
   "remind-of-gate": (loom, { record }) => remindOfGate(loom, record),
   "expire-gate": (loom, { record }) => expireGate(loom, record),
   "stop-run": (loom, { record }) => stopRun(loom, record),

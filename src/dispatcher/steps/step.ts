@@ -62,6 +62,8 @@ export interface PlanView {
   readonly untold?: true;
   /** Its gate is told, and not there to be seen yet. */
   readonly posting?: Posting;
+  /** It waits at a gate that was switched off since. */
+  readonly unasked?: true;
   readonly remindAfterMs: number;
   readonly cleanAfterMs: number;
   /** An earlier step of this plan failed: not before this time. */
@@ -81,6 +83,7 @@ export type Step =
   | { readonly kind: "tell-gate" }
   | { readonly kind: "gate-posted" }
   | { readonly kind: "give-up-gate"; readonly reason: string; readonly bridge?: string | undefined }
+  | { readonly kind: "drop-gate" }
   | { readonly kind: "remind-of-gate" }
   | { readonly kind: "expire-gate" }
   | { readonly kind: "stop-run" }

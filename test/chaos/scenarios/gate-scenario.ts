@@ -101,6 +101,17 @@ const prGated: Scenario = async (project, point) => {
   return { plans };
 };
 
+/** Two plans wait at gates that are then switched off: they are implemented, and what became of the gates is told once. */
+const switchedOff: Scenario = async (project, point) => {
+  project.config({ gates: { plan: true, advisory: true } });
+  const plans = twoPlans(project);
+  await finish(project);
+  project.config({ gates: {} });
+  await crash(project, point);
+  for (const id of IDS) await onceEach(project, id, [["revised", 0, 1]], 0);
+  return { plans };
+};
+
 function ageGates(project: Project): void {
   const folder = join(project.authority, "gates");
   for (const name of readdirSync(folder)) {
@@ -111,8 +122,8 @@ function ageGates(project: Project): void {
 
 type Ended = readonly [state: GateRecord["state"], reminders: number, answers?: number];
 
-/** Of each gate one post, one answer, one notice, and as many reminders as were due; of the plan one start. */
-async function onceEach(project: Project, id: string, expected: readonly Ended[]): Promise<void> {
+/** Of each gate one post, one answer (none where it was not answered), one notice, and as many reminders as were due; of the plan one start. */
+async function onceEach(project: Project, id: string, expected: readonly Ended[], answered = 1): Promise<void> {
   const shown = await project.cli(["show", id, "--json"]);
   const { thread, gates } = JSON.parse(shown.stdout) as { thread: { body: string }[]; gates: GateRecord[] };
   assert.deepEqual(
@@ -122,7 +133,7 @@ async function onceEach(project: Project, id: string, expected: readonly Ended[]
   const count = (part: string): number => thread.filter(({ body }) => body.includes(part)).length;
   for (const [at, { gateId }] of gates.entries()) {
     assert.equal(count(`waits for your answer** (gate ${gateId}`), 1, "posts");
-    assert.equal(count(`(gate ${gateId})`), expected[at]?.[2] ?? 1, "what became of it");
+    assert.equal(count(`(gate ${gateId})`), answered * (expected[at]?.[2] ?? 1), "what became of it");
   }
   const bus = join(project.authority, "plans", id, "bus");
   const actions = readFileSync(join(bus, "actions.jsonl"), "utf8").split("\n");
@@ -154,6 +165,7 @@ async function onceEach(project: Project, id: string, expected: readonly Ended[]
 /** By the points that they pass. */
 export const GATE_SCENARIOS: Readonly<Record<string, Scenario>> = {
   "gate:decided": gated,
+  "gate:dropped": switchedOff,
   "gate:opened": gated,
   "gate:posted": gated,
   "gate:reminded": gated,
