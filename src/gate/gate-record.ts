@@ -58,6 +58,8 @@ export const gateRecordSchema = z.strictObject({
   postedAt: z.string().optional(),
   /** A plugin took posts over, so they cannot be read where they were to be. */
   redirected: z.literal(true).optional(),
+  /** What was posted was not to be found as it was. Of one that is open: it was posted often enough, and only commands answer it. */
+  lost: z.literal(true).optional(),
   /** Authors who were told the words that count, each with the event that they were told for. */
   hinted: z.record(z.string(), z.string()).optional(),
   decidedBy: z.string().optional(),

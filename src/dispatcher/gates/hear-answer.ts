@@ -97,8 +97,9 @@ export function hearAnswer(
     return { kind: "later", error: new Error(`the post of gate ${gateId} cannot be read: ${posts.why}`) };
   const gate = gates.find((one) => one.gateId === gateId);
   if (decision !== "withdraw" && gate && posts?.kind === "changed") {
-    showAgain(loom, gate, posts.what);
-    const reply = `Nothing was decided: ${posts.what}. It is shown again; answer that.`;
+    const isShownAgain = showAgain(loom, gate, posts.what) === "shown-again";
+    const next = isShownAgain ? "It is shown again; answer that." : `\`prloom approve ${record.id}\` answers it.`;
+    const reply = `Nothing was decided: ${posts.what}. ${next}`;
     return unheard({ why: posts.what, reply, isAnswer: true });
   }
   const who =

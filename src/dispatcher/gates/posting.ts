@@ -123,7 +123,29 @@ export function replacedFor(before: GateRecord | undefined): string | undefined 
   return before && isUnanswered(before) ? before.comment : undefined;
 }
 
-/** What can be read there is not what was shown, so no answer can be for it: the plan is shown again, and says why. */
-export function showAgain(loom: Records & Gated, gate: GateRecord, why: string): void {
-  putGates(loom, gate.planId, [unanswered(gate, isoTime(loom.clock.now()), why)]);
+/** Posts of a plan in a row that were not found as they were posted: then others would not stay either. */
+const MAX_LOST = 3;
+
+/**
+ * What can be read there is not what was shown, so no comment can be an answer to it: the plan is shown again, and says why. Where no post
+ * stays, nothing is posted any more: the plan is blocked (`given-up`), and waits for the answer of a command.
+ */
+export function showAgain(loom: Records & Gated, gate: GateRecord, why: string): "shown-again" | "given-up" {
+  const at = isoTime(loom.clock.now());
+  const { planId, thread } = gate;
+  const lost = { ...gate, lost: true as const, comment: why };
+  if (lostBefore(loom, gate) < MAX_LOST) {
+    putGates(loom, planId, [unanswered(lost, at, why)]);
+    return "shown-again";
+  }
+  const reason = `What is posted for it (${thread?.target ?? LOCAL_TARGET}) does not stay as it was posted: ${why}.`;
+  const hint = `\`prloom show ${planId}\` shows the plan, and \`prloom approve ${planId}\` answers it from here; \`prloom unblock ${planId}\` posts it once more.`;
+  if (!gate.lost) putGates(loom, planId, [lost], () => ({ blocked: { reason, hint, at, cause: "step" } }));
+  return "given-up";
+}
+
+/** How many of the gates right before this one were lost. */
+function lostBefore({ gates }: Gated, { before }: GateRecord): number {
+  const gate = before === undefined ? undefined : gates.get(before);
+  return gate?.lost ? 1 + lostBefore({ gates }, gate) : 0;
 }

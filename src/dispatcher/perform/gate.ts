@@ -193,7 +193,10 @@ export async function remindOfGate(
   const gate = waitingGate(loom, record);
   // Answered meanwhile.
   if (!gate || gate.gateId !== asked?.gateId) return;
-  if (posts?.kind === "changed") return showAgain(loom, gate, posts.what);
+  if (posts?.kind === "changed") {
+    showAgain(loom, gate, posts.what);
+    return;
+  }
   const reminders = gate.reminders + 1;
   const id = `gate-${gate.gateId}-reminder-${reminders}`;
   settleGate(loom, record, id, [notice(loom, record, { gate, id, title: "still waits for your answer" })]);
