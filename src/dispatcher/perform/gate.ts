@@ -21,23 +21,12 @@ import type { Naming, Reporting } from "../capabilities.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { putNewGate } from "../gates/new-gate.ts";
-import {
-  doorAt,
-  endGates,
-  gateOf,
-  gatesOf,
-  putGates,
-  untoldGate,
-  waitingGate,
-  whatPlanSays,
-} from "../gates/plan-gate.ts";
+import { endGates, gateOf, gatesOf, putGates, untoldGate, waitingGate, whatPlanSays } from "../gates/plan-gate.ts";
 import { isRedirected, readPosts, replacedFor, showAgain, threadOf } from "../gates/posting.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
-import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { planConfig } from "../settings/plan-config.ts";
 
 /** In a plan's home: the text as it was before the designer's first design. */
 export const GIVEN_WORDS = "given.md";
@@ -155,32 +144,6 @@ export function dropGate(loom: Records & Gated & Reporting, record: PlanRecord):
   endGates(loom, record, why);
   crashPoint("gate:dropped");
   loom.report({ planId: record.id, level: "warn", text: `does not wait for an answer any more: ${why}` });
-}
-
-/** The approval that a run works with was taken back, or is for another plan by now: it ends as one that was interrupted. */
-export async function stopRun(loom: Gated & AtWork & Reporting, record: PlanRecord): Promise<void> {
-  const { id } = record;
-  const why =
-    gateOf(loom, record)?.state === "withdrawn" ? "its approval was withdrawn" : "it is not approved as it is now";
-  loom.report({ planId: id, level: "warn", text: `${why}: ending the run` });
-  await Promise.all(loom.occupancy.runsIn(id).map((run) => run.stop()));
-  // Stopped by a person: no sign that something ends the processes around the agent.
-  loom.stranded.delete(id);
-}
-
-/** A plugin's worker may run inside of a step, after which alone the plan is looked at again: it is ended from here. */
-export function endUnapproved(loom: Located & Configured & Records & Gated & AtWork & Reporting, id: string): void {
-  const record = loom.occupancy.hasWorker(id) ? loom.store.byId(id) : undefined;
-  if (!record || !loom.occupancy.whoIsIn(id).has("plugin-agent")) return;
-  try {
-    const config = planConfig(loom, record);
-    if (config.ok && doorAt(loom, record, planText(loom, record), config.config).kind !== "open")
-      void stopRun(loom, record);
-  } catch (error) {
-    // A gate that cannot be read opens no door.
-    if (!(error instanceof PrloomError)) throw error;
-    void stopRun(loom, record);
-  }
 }
 
 /** People are told once more; the plan itself is in the thread already, unless it was deleted or edited there. */

@@ -17,6 +17,7 @@ export function decide(view: PlanView, now: number): Step {
   if (view.unrecovered) return waits("blocked");
   if (view.merging) return waits("it is being merged");
   if (view.opened === "held") {
+    if (record.opened?.implements && view.door.kind !== "open") return { kind: "stop-opened" };
     const why = `a person has it open (prloom open, pid ${record.opened?.pid})`;
     return { kind: "wait", why, until: now + OPENED_LOOK_MS };
   }
@@ -133,8 +134,7 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
   const { record, door } = view;
   if (door.kind === "open") return undefined;
   if (isDesignDue(record, doc)) return isUncommitted(record) ? { kind: "drop-todo" } : undefined;
-  if (record.side?.stage === "designer") return undefined;
-  if (record.side && view.run === "ended") return undefined;
+  if (record.side && (record.side.stage === "designer" || view.run === "ended")) return undefined;
   // With nothing left to do there is nothing to approve, unless a person took back what is done already.
   const isAsked = door.kind === "closed" || view.withdrawn === true;
   if (!record.current && nextTodo(doc).kind !== "todo" && !isAsked) return undefined;

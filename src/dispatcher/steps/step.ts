@@ -87,6 +87,7 @@ export type Step =
   | { readonly kind: "remind-of-gate" }
   | { readonly kind: "expire-gate" }
   | { readonly kind: "stop-run" }
+  | { readonly kind: "stop-opened" }
   | { readonly kind: "begin-todo"; readonly todo: Todo }
   | { readonly kind: "begin-side"; readonly stage: "designer" | "triage" | "reviewer" }
   | { readonly kind: "drop-todo" }

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GateRecord } from "../../../src/gate/gate-record.ts";
+import { identityOf } from "../../../src/kernel/system/process-tree.ts";
 import type { Project } from "../../testing/project.ts";
 import { addScripted, issue } from "../../testing/scripted-tracker.ts";
 import { crash, crashCommand, finish, killedAt, type Scenario, succeed, twoPlans } from "./scenario.ts";
@@ -112,6 +115,27 @@ const switchedOff: Scenario = async (project, point) => {
   return { plans };
 };
 
+/** An approval is taken back while a person has an agent open: that one is ended, whatever is killed meanwhile. */
+const openedBefore: Scenario = async (project, point) => {
+  project.config({ gates: { plan: true, advisory: true } });
+  const plans = twoPlans(project);
+  await finish(project);
+  await succeed(project, ["approve", "first"]);
+  const state = join(project.authority, "plans", "first", "state.json");
+  const record = JSON.parse(readFileSync(state, "utf8")) as { uid: string };
+  const agent = spawn("sleep", ["600"], { env: { ...process.env, PRLOOM_RUN_ID: `${record.uid}/open` } });
+  const ended = once(agent, "exit");
+  const who = identityOf(agent.pid ?? 0);
+  const opened = { ...who, at: new Date().toISOString(), implements: true };
+  writeFileSync(state, JSON.stringify({ ...record, opened }));
+  await crashCommand(project, point, ["withdraw", "first"]);
+  await finish(project);
+  await ended;
+  for (const id of IDS) await succeed(project, ["approve", id]);
+  await finish(project);
+  return { plans };
+};
+
 function ageGates(project: Project): void {
   const folder = join(project.authority, "gates");
   for (const name of readdirSync(folder)) {
@@ -171,6 +195,7 @@ export const GATE_SCENARIOS: Readonly<Record<string, Scenario>> = {
   "gate:reminded": gated,
   "gate:told": gated,
   "gate:written": gated,
+  "opened:ending": openedBefore,
   "pr-gate:opened": prGated,
   "status:told": writtenBack,
 };
