@@ -15,6 +15,10 @@ export function refuseUnapproved(loom: Seeing, record: PlanRecord, head = headSe
   const config = { gated: isAsked(loom, record, "plan"), prGated: isAsked(loom, record, "pr") };
   const { door, prDoor } = doorsAt(loom, record, { text: planText(loom, record), config, head });
   const { id, status } = record;
+  if (status === "active" && config.prGated && prDoor.kind === "open" && !record.blocked) {
+    const hint = `\`prloom start --until-idle\` marks it ready; then \`prloom merge ${id}\` merges it.`;
+    throw new PrloomError("plan-state", `The change of ${id} is approved, and not marked ready yet.`, hint);
+  }
   for (const [one, what] of [
     [door, "it is not merged before its plan is approved"],
     [prDoor, "its change is not merged before it is approved"],
