@@ -5,6 +5,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
+import { requireEnforcedGates } from "../gates/enforced.ts";
 import { endGoverned } from "../governing/new-terms.ts";
 import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
@@ -43,6 +44,8 @@ export async function reloadPinned(
     throw new PrloomError("reload-stale", "What is checked out changed after it was shown; nothing was applied.", hint);
   }
   if (needsStart) throw onlyAtStart();
+  // As at the start: what the config asks for must hold.
+  await requireEnforcedGates(config);
   const modulesAt = startedAt(loom.paths, pin);
   const next = pinOf(files, { ...pin, pinnedAt: isoTime(loom.clock.now()), by: "reload", modulesAt });
   writePin(loom.paths.pinFile, next);

@@ -100,7 +100,7 @@ function decideOpen(view: PlanView, now: number): Step {
   if (!view.doc) {
     return {
       kind: "block",
-      reason: "Its plan.md is missing or unreadable.",
+      reason: "Its plan.md is missing or unreadable, or has no text.",
       hint: `Write it again with \`prloom edit ${record.id} --file plan.md\`, then run \`prloom unblock ${record.id}\`.`,
     };
   }

@@ -42,7 +42,8 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
   const head = config.ok && config.config.review === "end" ? headOf(loom, record) : undefined;
   return {
     record,
-    doc: text?.doc,
+    // One without a word asks for nothing: a designer would make something up.
+    doc: text && /\S/.test(text.text) ? text.doc : undefined,
     run: runState(loom, record),
     ...(loom.unrecovered.has(record.id) ? { unrecovered: true } : {}),
     config,

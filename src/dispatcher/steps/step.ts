@@ -28,7 +28,7 @@ export type AgentView =
 /** Everything `decide` looks at, as plain data. */
 export interface PlanView {
   readonly record: PlanRecord;
-  /** Undefined when the plan has no readable text. */
+  /** Undefined when the plan has no text, or none that can be read. */
   readonly doc: PlanDoc | undefined;
   readonly run: RunState;
   /** Processes of an earlier run may be alive, or its worktree may not be what it was. */
