@@ -42,8 +42,8 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
   const head = config.ok && config.config.review === "end" ? headOf(loom, record) : undefined;
   return {
     record,
-    // One without a word asks for nothing: a designer would make something up.
-    doc: text && /\S/.test(text.text) ? text.doc : undefined,
+    // Where people approve, what a designer makes up without a word of theirs is not shown to them as their plan.
+    doc: text && config.ok && config.config.gated && !/\S/.test(text.text) ? undefined : text?.doc,
     run: runState(loom, record),
     ...(loom.unrecovered.has(record.id) ? { unrecovered: true } : {}),
     config,
