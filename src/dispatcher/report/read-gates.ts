@@ -23,6 +23,8 @@ export interface GatesReport {
   readonly gates: readonly OpenGate[];
   /** Who may answer, where that is not everyone with write permission. */
   readonly approvers: readonly string[] | undefined;
+  /** Nothing keeps agents from writing before an answer. */
+  readonly advisory: boolean;
   /** Plans whose gates cannot be read, and why. */
   readonly problems: readonly string[];
 }
@@ -40,7 +42,8 @@ export function readGates(loom: Located & Configured & Records & Gated): GatesRe
     }
   });
   const gates = open.sort((a, b) => a.openedAt.localeCompare(b.openedAt));
-  return { gates, approvers: loom.config.gates.approvers, problems };
+  const { approvers, advisory } = loom.config.gates;
+  return { gates, approvers, advisory, problems };
 }
 
 /** None where gates were switched off since, or where the plan is about to be shown again. */

@@ -33,6 +33,8 @@ describe("a gate with an agent that nothing keeps from writing", { concurrency: 
     await succeeds(project, "queue", "shop");
     await daemon.said("shop", /^waits for your answer/);
     assert.match((await showPlan(project)).thread[0]?.body ?? "", /It is advisory/);
+    const listed = await project.cli(["gates"]);
+    assert.match(`${listed.stdout}${listed.stderr}`, /They are advisory/);
     await daemon.end();
     assert.equal(project.record("shop").runs, 0);
     project.remove();
