@@ -211,7 +211,18 @@ export const planRecordSchema = z.strictObject({
   sessions: z.partialRecord(z.enum(STAGES), sessionSchema).optional(),
   spent: spentSchema.optional(),
   /** A person is in the worktree with the agent's own interface (`prloom open`): nothing of ours runs there meanwhile. */
-  opened: z.strictObject({ pid: z.int(), startTicks: z.number(), bootId: z.string(), at: z.string() }).optional(),
+  opened: z
+    .strictObject({
+      pid: z.int(),
+      startTicks: z.number(),
+      bootId: z.string(),
+      at: z.string(),
+      /** An agent that may change files; not a shell, and not one that was opened while the plan was not approved. */
+      implements: z.literal(true).optional(),
+      /** It was ended, for the plan is not approved any more. */
+      ended: z.literal(true).optional(),
+    })
+    .optional(),
   /**
    * The tree as a person left it (`prloom open`), on top of which commit. What runs there afterwards and is taken back, is
    * taken back to this; once the branch has moved it no longer applies.

@@ -51,6 +51,7 @@ function approvedAgain(
   if (!text || gate?.state !== "approved" || approvedScope(gate) !== whatChangeSays(record, text, from).scope)
     return undefined;
   const { scope } = whatChangeSays(record, text, to);
-  const amendment = { at: isoTime(loom.clock.now()), by: [`rebase from ${from} to ${to}, no patch changed`], scope };
+  const by = [`rebase from ${from} to ${to}, no patch changed`];
+  const amendment = { at: isoTime(loom.clock.now()), by, scope, head: to };
   return { ...gate, amendments: [...gate.amendments, amendment] };
 }

@@ -9,6 +9,7 @@ import { checkMerge } from "../../acceptance/check-merge.ts";
 import type { Buses } from "../../buses/buses.ts";
 import type { Publishing, Waking } from "../../capabilities.ts";
 import type { CommandRunning } from "../../enclosure/command-run.ts";
+import { isAsked } from "../../gates/doors.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import { gateOf } from "../../gates/plan-gate.ts";
 import type { Undelivered } from "../../messages/messages.ts";
@@ -16,6 +17,7 @@ import type { Located } from "../../paths.ts";
 import { endPlan } from "../../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
+import type { Configured } from "../../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../../steps/observe.ts";
 import { hasUncommitted } from "../../worktree/set-aside.ts";
 import { removeMerged } from "./finish.ts";
@@ -158,10 +160,10 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
 }
 
 /** A person who merges should know that something is still open; it would not be looked at afterwards. */
-function refuseUnsettled(loom: Located & Records & Gated & Buses, record: PlanRecord): void {
+function refuseUnsettled(loom: Located & Configured & Records & Gated & Buses, record: PlanRecord): void {
   const { id, blocked } = record;
   const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;
-  if (gateOf(loom, record)?.state === "withdrawn") {
+  if (gateOf(loom, record)?.state === "withdrawn" && isAsked(loom, record, "plan")) {
     const hint = `\`prloom start\` shows the plan again. Approve it, ${anyway}`;
     throw new PrloomError("plan-state", `The approval of ${id} was withdrawn.`, hint);
   }
