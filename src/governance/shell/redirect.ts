@@ -123,6 +123,7 @@ export function openProcess(part: Extract<WordPart, { type: "ProcessSubstitution
   processes = (processes + 1) % 1_000_000;
   const key = `process-${processes}`;
   if (!part.script) return known(`/dev/fd/${key}`);
+  spot.line.isReordered = true;
   const isRead = part.operator === "<";
   const shell = isRead ? copyForReading(spot.shell) : copyShell(spot.shell);
   const inside: Spot = { ...spot, shell, isForked: true };

@@ -1,6 +1,7 @@
 import type { Behaviour } from "../call.ts";
+import { isIn } from "../normal-path.ts";
 import { readArguments } from "../options.ts";
-import { absolutePaths, inFolder, isIn, worksHere, writes } from "../paths.ts";
+import { absolutePaths, inFolder, worksHere, writes } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { type Flow, OUTPUT } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";

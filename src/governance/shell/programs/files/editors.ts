@@ -7,6 +7,7 @@ import {
   noteSecrets,
   reads,
   store,
+  unpacksInto,
   worksHere,
   writes,
   writtenBefore,
@@ -196,5 +197,6 @@ export const patch: Behaviour = ({ args, spot }) => {
   if (input) reads(spot, input);
   const targets: Text[] = [...given.values("o", "output", "d", "directory"), ...(file ? [file] : [])];
   for (const target of targets.length > 0 ? targets : [known(".")]) writes(spot, target);
+  if (!file) unpacksInto(spot, given.values("d", "directory")[0] ?? known("."));
   return OUTPUT;
 };

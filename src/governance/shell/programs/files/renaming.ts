@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { deletes, writes } from "../../paths.ts";
+import { deletes, unpacksInto, writes } from "../../paths.ts";
 import { noteEffect } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
@@ -15,6 +15,7 @@ export const renames: Behaviour = ({ name, args, spot }) => {
   if (/[^\w.*?#-]/.test(text) && !PLAIN_EXPRESSION.test(text))
     noteEffect(spot, { kind: "code", what: `gives ${name} code that stands in the command` });
   for (const file of files) deletes(spot, file, true);
+  unpacksInto(spot, known("."));
   return OUTPUT;
 };
 

@@ -4,7 +4,7 @@ import { absolutePaths, inFolder, reads, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { type Flow, literal, OUTPUT } from "../../values/flow.ts";
 import { describeText, isPattern, known, type Text, textOf } from "../../values/text.ts";
-import { changesIt, pathspec } from "./changes.ts";
+import { changesIt, changesTree, pathspec } from "./changes.ts";
 import {
   branch,
   checkout,
@@ -201,10 +201,8 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     ),
     ...some("add stage", adds),
     ...some("pack-objects index-pack repack", packs),
-    ...some(
-      "merge cherry-pick revert am pack-refs sparse-checkout mktree write-tree commit-tree update-index rerere unpack-objects citool",
-      changesIt,
-    ),
+    ...some("merge cherry-pick revert am sparse-checkout", changesTree),
+    ...some("pack-refs mktree write-tree commit-tree update-index rerere unpack-objects citool", changesIt),
     ...some("filter-branch filter-repo fast-import", rewrites),
     ...some("fetch pull clone ls-remote", fetches),
     ...some("push send-pack send-email http-push svn p4 imap-send", push),
