@@ -6,7 +6,7 @@ import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/
 import { asPattern, beforePattern, describeText, isPattern, startOf, type Text, unknown } from "./values/text.ts";
 
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
-const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
+const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(?!\.\.?$)([^/]+)$/;
 
 /** A path as the shell means it, from each folder in which it may be. */
 export function absolutePaths(path: Text, spot: Spot): Text[] {

@@ -170,17 +170,19 @@ const unknownCommand: Behaviour = ({ name, spot }) => {
   return OUTPUT;
 };
 
-/** Whether `git tag` and `git branch` only list. */
-const LISTS =
-  /^(?:-l|--list|-a|--all|-r|--remotes?|-v|-vv|--verbose|--contains|--no-contains|--merged|--no-merged|--show-current|--points-at|-n\d*|--sort.*|--format.*|--column.*|--color.*)$/;
-/** Options of these that delete or move something, whatever else is given. */
+/** Options with which `git tag` and `git branch` list, whatever else is given, and those that only say how. */
+const LISTS = /^(?:-l|--list|--(?:no-)?contains|--(?:no-)?merged|--points-at)(?:=|$)/;
+const SHOWS = /^(?:-n\d*|--(?:sort|format|column|color|ignore-case|omit-empty)(?:=.*)?)$/;
+const SHOWS_BRANCHES = /^(?:-a|--all|-r|--remotes?|-vv?|--verbose|--show-current|--abbrev(?:=.*)?)$/;
+/** Options of these that delete or move something. */
 const NOT_LISTS =
   /^(?:-[a-zA-Z]*[dDfmMcCu][a-zA-Z]*|--delete|--force|--move|--copy|--edit-description|--unset-upstream|--set-upstream.*)$/;
 const listsOr =
-  (otherwise: Behaviour): Behaviour =>
+  (otherwise: Behaviour, shows: RegExp): Behaviour =>
   (call) => {
     const has = (pattern: RegExp) => call.args.some((arg) => arg.type !== "known" || pattern.test(arg.text));
-    return call.args.length === 0 || (has(LISTS) && !has(NOT_LISTS)) ? OUTPUT : otherwise(call);
+    const isShown = call.args.every((arg) => SHOWS.test(textOf(arg)) || shows.test(textOf(arg)));
+    return isShown || (has(LISTS) && !has(NOT_LISTS)) ? OUTPUT : otherwise(call);
   };
 
 const subcommand =
@@ -219,9 +221,10 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     maintenance,
     "read-tree": readTree,
     "format-patch": formatPatch,
-    branch: listsOr(branch),
-    tag: listsOr(branch),
-    replace: listsOr(rewrites),
+    branch: listsOr(branch, SHOWS_BRANCHES),
+    tag: (call) =>
+      /^(?:-v|--verify)$/.test(textOf(call.args[0] ?? known(""))) ? OUTPUT : listsOr(branch, /(?!)/)(call),
+    replace: listsOr(rewrites, /(?!)/),
     reset,
     clean: cleanTree,
     restore,
