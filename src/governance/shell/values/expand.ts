@@ -10,8 +10,8 @@ import { combinations, joinTexts, known, plainWord, type Text, unknown } from ".
 
 /** The lists of words that some words can become: one for each way. */
 export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
-  const plain = plainTexts(words, spot);
-  if (plain) {
+  const plain = words.map((word) => plainText(word, spot));
+  if (plain.every((text) => text !== undefined)) {
     spend(spot, words.length);
     return [plain];
   }
@@ -20,17 +20,6 @@ export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
   if (all) return all.map((list) => list.flat());
   // Too many ways: of each word it is only known that it is one of several.
   return [words.map(() => unknown("it can be too many things"))];
-}
-
-/** Most commands have nothing to expand: undefined when one of the words has. */
-function plainTexts(words: readonly Word[], spot: Spot): Text[] | undefined {
-  const texts: Text[] = [];
-  for (const word of words) {
-    const text = plainText(word, spot);
-    if (text === undefined) return undefined;
-    texts.push(text);
-  }
-  return texts;
 }
 
 /** The fields that one word can become. */
