@@ -97,7 +97,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     prints,
   ),
   ...names(
-    "cal uptime uname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
+    "cal uptime uname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
@@ -114,6 +114,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["printenv", ({ spot }) => showVariables(spot)],
   ...names("sort gsort", sorting),
   ["uniq", uniq],
+  ["info", reader({ rules: { valued: "o output f file n node" }, writes: ["o", "output"] })],
   ["shuf", reader({ rules: { valued: "i n o r input-range head-count output" }, writes: ["o", "output"] })],
   ["iconv", reader({ rules: { valued: "f t o from-code to-code output" }, writes: ["o", "output"] })],
   ["base64", decodes(["d", "D", "decode"], "w wrap b i o break")],

@@ -113,7 +113,7 @@ function isOwnRepository({ line, shell }: Spot): boolean {
 const looks: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
     valued: "o output S G O format contents ignore-revs-file",
-    long: "ext-diff textconv filters open-files-in-pager no-index",
+    long: "ext-diff textconv filters open-files-in-pager no-index lost-found",
   });
   for (const path of given.values("output")) writes(spot, path);
   for (const path of given.values("contents", "ignore-revs-file")) reads(spot, path);
@@ -125,7 +125,7 @@ const looks: Behaviour = ({ name, args, spot }) => {
     noteEffect(spot, { kind: "code", what: "makes git run another program" });
   const [path] = given.values("open-files-in-pager");
   if (path) spot.line.engine.runSource(path, spot);
-  if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });
+  if ((name === "hash-object" && given.has("w")) || given.has("lost-found")) changesIt({ name, args, spot });
   if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
   for (const file of filesOf({ name, args, spot }, given)) reads(spot, pathspec(file, spot));
   // A repository that is known to be the worktree's has its folder.
