@@ -97,8 +97,8 @@ export interface Spot {
   readonly shell: Shell;
   readonly tree: EffectTree;
   readonly input: Flow;
-  /** Functions that are being called, and sources that are nested. */
-  readonly calls: readonly string[];
+  /** Functions that are being called, and an empty string for each source that is nested. */
+  readonly calls: readonly (FunctionBody | "")[];
   /** Whether a copy of the shell was started since the last call. */
   readonly isForked: boolean;
   /** Whether this may be prose and not a command at all. */
