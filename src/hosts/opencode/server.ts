@@ -11,7 +11,7 @@ import { Children } from "./children.ts";
 import { reopen } from "./closing.ts";
 import { governTools } from "./govern-tools.ts";
 import { addTurn, pruneOutputs } from "./messages.ts";
-import { notify } from "./notices.ts";
+import { notify, tellRetry } from "./notices.ts";
 import type { Hooks, PluginInput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
@@ -55,7 +55,10 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
     // The judge is in place, and decides from here on.
     config: async (config) => reopen(config),
     tool: governTools({ governor, client, ended }),
-    event: async ({ event }) => quietly(() => children.heard(event)),
+    event: async ({ event }) => {
+      tellRetry(client, event);
+      await quietly(() => children.heard(event));
+    },
     "chat.message": async ({ sessionID }) => quietly(() => children.bind(sessionID)),
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { id: callID, session: sessionID, tool, input: args };
