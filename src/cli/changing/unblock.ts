@@ -16,14 +16,16 @@ export async function unblock(
   const before = await reading(call, readStatus);
   const blocked = new Set(before.plans.filter((plan) => plan.blocked).map((plan) => plan.planId));
   const dropped = reset ? " What the unfinished TODO left behind is gone." : "";
+  const waiting = before.agents.flatMap(({ name, backsOff }) => (backsOff ? [visible(name)] : []));
+  const tried = waiting.length === 0 ? "" : ` Tried again now: ${waiting.join(", ")}.`;
   const differs = before.daemon.running && before.pinned && before.pinned.changes.length > 0;
   // A user who fixed the config and unblocks expects the fixed one.
   if (differs && before.pinned) call.output.note(`note: ${visible(offerLine(before.pinned, true))}`);
   return changeEach(call, plans, {
     name: "unblock",
     args: { reset },
-    done: (plan) => (blocked.has(plan) ? `is no longer blocked.${dropped}` : "was not blocked."),
+    done: (plan) => (blocked.has(plan) ? `is no longer blocked.${dropped}${tried}` : `was not blocked.${tried}`),
     needsDispatcher: plans.some((plan) => blocked.has(plan)),
-    data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)) },
+    data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)), triedAgents: waiting },
   });
 }

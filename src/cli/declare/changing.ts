@@ -34,7 +34,7 @@ export function declareChanging(program: Command): void {
       ),
     );
   declare(program, "unblock", {
-    about: "clear the reason and retry what it stopped",
+    about: "clear the reason and retry what it stopped; agents that wait for a provider are tried at once",
     examples: ["unblock add-a-login-page", "unblock first-plan second-plan --reset"],
   })
     .argument("<plans...>", "their ids")
