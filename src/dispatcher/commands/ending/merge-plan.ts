@@ -83,7 +83,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       loom.store.sync();
     },
     allowRepositories: force,
-    ...(force ? {} : { check: (sha) => checkMerge(loom, record, sha) }),
+    ...(force ? {} : { check: (sha) => checkMerge(loom, record, sha), checkedOn: record.baseSha }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
