@@ -116,8 +116,8 @@ export function classifyError({ status, text, now }: ToldError): KnownError {
 const SENTENCES = [
   /^(?:[\w-]+ ){0,3}usage limit (?:was |has been )?reached(?:\|\d{10,13})?[.!]?$/i,
   /^(?:[\w-]+ ){0,2}limit reached\b.{0,5}\bresets?\b.{1,60}$/i,
-  /^you[’']ve (?:hit|reached) your (?:[\w-]+ ){0,3}(?:limit|budget)\b.{0,200}$/i,
-  /^you[’']re out of (?:extra )?usage\b.{0,200}$/i,
+  /^you[’']ve (?:hit|reached) your (?:[\w-]+ ){0,3}(?:limit|budget)(?:[.!]?|(?: ·| ∙|\.) .{0,250}\b(?:resets?|try again|upgrade|credits)\b.{0,100})$/i,
+  /^you[’']re out of (?:extra )?usage(?: credits)?(?:[.!]?| · .{1,100})$/i,
   /^(?:invalid api key|not logged in|credit balance is too low)(?: · .{1,80})?$/i,
   /^api error: (?:request rejected \()?[45]\d\d\b.{0,400}$/i,
 ];

@@ -167,6 +167,11 @@ describe("what puts no agent away, whatever it says", () => {
     ],
     ["acp: words in the middle of the work", "acp", json(...ACP, chunk(LIMIT), tool, turnOver)],
     ["acp: a sentence among others", "acp", json(...ACP, chunk(`I handle "${LIMIT}" now.`), turnOver)],
+    [
+      "acp: a sentence that goes on",
+      "acp",
+      json(...ACP, chunk("You've hit your 5-hour limit, says the test I wrote."), turnOver),
+    ],
     ["acp: a line of a child", "acp", [...json(...ACP, chunk("Done.")), LIMIT, ...json(turnOver)]],
   ];
   for (const [name, program, lines] of HARMLESS) {
