@@ -171,6 +171,9 @@ function runs(output: Output, detail: PlanDetail, now: number): void {
   if (list.length === 0) return;
   section(output, "RUNS");
   runTable(output, detail, now);
+  for (const { run, nothingToChange } of list)
+    if (nothingToChange !== undefined)
+      output.line(`  run ${run}: nothing had to change: ${firstLine(nothingToChange)}`);
   const tools = new Map<string, number>();
   for (const run of list)
     for (const [name, calls] of Object.entries(run.tools)) tools.set(name, (tools.get(name) ?? 0) + calls);
