@@ -37,8 +37,9 @@ export function openRunLog(runDir: string): RunLog {
   const fd = openSync(join(runDir, EVENTS_FILE), "w", 0o600);
   return {
     add(event, now) {
-      summary = addEvent(summary, event);
-      const line = `${JSON.stringify({ at: isoTime(now), ...shortened(event) })}\n`;
+      const at = isoTime(now);
+      summary = addEvent(summary, { ...event, at });
+      const line = `${JSON.stringify({ at, ...shortened(event) })}\n`;
       if (bytes + line.length > MAX_BYTES) return;
       bytes += writeSync(fd, line);
       if (bytes - summed < PARTIAL_BYTES) return;
@@ -86,6 +87,7 @@ const errorSchema = z.object({
   kind: z.enum(ERROR_KINDS),
   message: z.string(),
   retryAfterMs: z.number().exactOptional(),
+  retryAt: z.iso.datetime().exactOptional(),
 });
 
 const summarySchema = z.object({

@@ -16,7 +16,7 @@ import { Conversation, say } from "./conversation.ts";
 import { drain, endAll, endOf, hasExited } from "./end.ts";
 import { type OutputLog, openOutputLog } from "./output.ts";
 import { noSandbox, type Program, startProgram } from "./program.ts";
-import { END_OF_INPUT, INPUT, NO_ROOM, POLICY, STOP, type StartOrder } from "./words.ts";
+import { END_OF_INPUT, INPUT, NO_ROOM, POLICY, REFUSED, STOP, type StartOrder } from "./words.ts";
 
 /** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
 type Ending = RunExit["reason"] | "interrupted";
@@ -259,9 +259,10 @@ function endByPolicy(shim: ShimRun, why: string): void {
   endBecause(shim, "policy");
 }
 
-/** What the daemon says about the run: what its program is to hear, "stop", or "policy <why>". */
+/** What the daemon says about the run: what its program is to hear, "stop", "refused", or "policy <why>". */
 export function obey(shim: ShimRun, line: string): void {
   if (line === STOP) endBecause(shim, "interrupted");
+  else if (line === REFUSED) endBecause(shim, "refused");
   else if (line.startsWith(POLICY)) endByPolicy(shim, JSON.parse(line.slice(POLICY.length)));
   else if (line === END_OF_INPUT || line.startsWith(INPUT)) {
     if (shim.program) say(shim.program, line);

@@ -19,6 +19,8 @@ export async function unblock(
   const before = await reading(call, readStatus);
   const blocked = new Set(before.plans.filter((plan) => plan.blocked).map((plan) => plan.planId));
   const dropped = reset ? " What the unfinished TODO left behind is gone." : "";
+  const waiting = before.agents.flatMap(({ name, backsOff }) => (backsOff ? [visible(name)] : []));
+  const tried = waiting.length === 0 ? "" : ` Tried again now: ${waiting.join(", ")}.`;
   const differs = before.daemon.running && before.pinned && before.pinned.changes.length > 0;
   // A user who fixed the config and unblocks expects the fixed one.
   if (differs && before.pinned) call.output.note(`note: ${visible(offerLine(before.pinned, true))}`);
@@ -26,12 +28,11 @@ export async function unblock(
     name: "unblock",
     args: { reset },
     done: (plan, answer) => {
-      if (blocked.has(plan)) return `is no longer blocked.${dropped}`;
-      return answerSchema.parse(answer).calledOff
-        ? "is not rebased: its branch is put back as it was."
-        : "was not blocked.";
+      if (blocked.has(plan)) return `is no longer blocked.${dropped}${tried}`;
+      const { calledOff } = answerSchema.parse(answer);
+      return calledOff ? "is not rebased: its branch is put back as it was." : `was not blocked.${tried}`;
     },
     needsDispatcher: plans.some((plan) => blocked.has(plan)),
-    data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)) },
+    data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)), triedAgents: waiting },
   });
 }

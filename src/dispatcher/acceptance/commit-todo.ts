@@ -37,7 +37,7 @@ export async function commitTodo(loom: Located & Configured & Records & Reportin
   if (!done) {
     const hooked = hookedMessage(loom, record);
     const sha = await commitStep(worktree, {
-      message: hooked ?? stepMessage(currentTodo(loom, record), record),
+      message: hooked ?? stepMessage(loom, record, currentTodo(loom, record)),
       hooked: hooked !== undefined,
       trailer,
       branch: record.branch ?? "",

@@ -11,7 +11,7 @@ import {
 import { ensureFolder, ensureLinkIn, placeFile } from "../../kernel/held/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Claims, readClaims } from "../../plan/todos/claims.ts";
-import { MAX_OUTCOME_BYTES, withOutcome } from "../../plan/todos/outcome.ts";
+import { MAX_OUTCOME_BYTES, nothingToChangeIn, withOutcome } from "../../plan/todos/outcome.ts";
 import { EVIDENCE, homeOf, type Located, RUN_COPY, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 
@@ -42,6 +42,11 @@ export function claimsOf(loom: Located & Configured, record: PlanRecord, runDir:
   const given = readFileSync(join(runDir, GIVEN), "utf8");
   const { plan: left, outcome } = readLeft(loom, record, runDir);
   return withOutcome(readClaims({ given, left, todoId: record.current?.todoId ?? "" }), outcome);
+}
+
+/** Why nothing had to change, of a run whose words were kept. */
+export function keptNothingToChange(runDir: string): string | undefined {
+  return nothingToChangeIn(readTextIfExists(join(runDir, LEFT.outcome)));
 }
 
 /** Keeps what the run left: the next one gets a copy in the same place. The plan last, so where it is, both are. */

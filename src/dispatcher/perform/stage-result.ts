@@ -31,6 +31,7 @@ import { countRun, withoutSessions } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isDesignDue } from "../steps/decide.ts";
+import { isReviewed } from "../steps/is-reviewed.ts";
 import { takeBackRun } from "../worktree/set-aside.ts";
 import { answerEvents, authorOf, givenEvents, isByApprovers } from "./answer.ts";
 import { answerTriaged } from "./answer-triaged.ts";
@@ -54,7 +55,7 @@ export async function settleSide(
   const left = await takeLeft(runDir, worktreeOf(loom, record).path, RESULTS[side.stage]);
   tellPolicyEnd(loom, record, side.run, exit);
   crashPoint("side:left");
-  if (side.stage === "reviewer" && config.review !== (record.current ? "todo" : "end")) {
+  if (side.stage === "reviewer" && !isReviewed(config.review, record.current ? "todo" : "end", record)) {
     await putAside(loom, record);
     return dropReview(loom, record);
   }

@@ -32,7 +32,7 @@ import { plansBefore } from "../steps/dependencies.ts";
 import { deferredComments, type Observing, observe, unansweredComments } from "../steps/observe.ts";
 import { currentRecords } from "./current-records.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
-import { type AgentsReport, machineLevel, type Probe, readAgents } from "./read-agents.ts";
+import { type AgentsReport, type BackOff, machineLevel, type Probe, readAgents, readBackOffs } from "./read-agents.ts";
 import {
   type BusReport,
   type FoundBus,
@@ -197,6 +197,8 @@ export interface PlanDetail {
   readonly activity?: PlanActivity;
   /** What the plan's agents may spend; no limits where it has none. */
   readonly budget: Budget;
+  /** Agents of the plan that are left alone for a while, by name. */
+  readonly backsOff: Readonly<Record<string, BackOff>>;
   /** The newest commit of its branch. */
   readonly head: string | undefined;
   /** What is its own on that branch. */
@@ -233,6 +235,7 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     problems: [...(text ? planProblems(text.doc, loom.config.governance.roles) : []), ...nearMisses(record.metadata)],
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
+    backsOff: config.ok && record.status !== "done" ? readBackOffs(loom, config.config.agents) : {},
     ...(activity === undefined ? {} : { activity }),
     head,
     range,

@@ -75,6 +75,7 @@ const agentPoolSchema = z.object({
       since: z.iso.datetime(),
       plans: z.array(z.string()).default([]),
       othersUntil: z.iso.datetime().optional(),
+      resetsAt: z.iso.datetime().exactOptional(),
     }),
   ),
   today: z.object({ day: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() }),
@@ -175,13 +176,14 @@ function parseEntry(line: string): z.infer<typeof spendingSchema> | undefined {
 
 type KeptRefusal = AgentPoolFile["agents"][string];
 
-function readRefusal({ until, since, othersUntil = until, ...rest }: KeptRefusal): AgentRefusal {
-  return { ...rest, until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
+function readRefusal({ until, since, othersUntil = until, resetsAt, ...rest }: KeptRefusal): AgentRefusal {
+  const times = { until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
+  return { ...rest, ...times, ...(resetsAt === undefined ? {} : { resetsAt: Date.parse(resetsAt) }) };
 }
 
-function writtenRefusal({ until, since, othersUntil, plans, ...rest }: AgentRefusal): KeptRefusal {
+function writtenRefusal({ until, since, othersUntil, resetsAt, plans, ...rest }: AgentRefusal): KeptRefusal {
   const times = { until: isoTime(until), since: isoTime(since), othersUntil: isoTime(othersUntil) };
-  return { ...rest, plans: [...plans], ...times };
+  return { ...rest, plans: [...plans], ...times, ...(resetsAt === undefined ? {} : { resetsAt: isoTime(resetsAt) }) };
 }
 
 export function openAgentPool(paths: Paths, clock: Clock, readOnly: boolean): AgentPool {

@@ -2,6 +2,7 @@ import type { GateRecord } from "../../gate/gate-record.ts";
 import { type BlockCause, nextTodo, type PlanDoc } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { hasProvenance } from "../../plan/todos/provenance.ts";
+import { isReviewed } from "./is-reviewed.ts";
 import type { PlanView, Step } from "./step.ts";
 
 /** Closing it wakes the plan; only a process that was killed says nothing. Longer than `--until-idle` waits for. */
@@ -206,8 +207,8 @@ function decideVerified(view: PlanView): Step {
   return record.side ? decideSide(view) : { kind: "begin-side", stage: "reviewer" };
 }
 
-function wantsReview({ config }: PlanView, when: "todo" | "end"): boolean {
-  return config.ok && config.config.review === when;
+function wantsReview({ config, record }: PlanView, when: "todo" | "end"): boolean {
+  return config.ok && isReviewed(config.config.review, when, record);
 }
 
 /** With `review: end` the whole branch is read once all is done, and again when it has moved since. */

@@ -13,8 +13,10 @@ export interface MergeRequest {
   readonly method?: MergeMethod;
   /** Of an earlier attempt. */
   readonly made?: MadeMerge | undefined;
-  /** Looks at the commit that base is about to get, where base has moved since the branch left it; throws to refuse it. */
+  /** Looks at the commit that base is about to get, unless `checkedOn` says that it was seen already; throws to refuse it. */
   readonly check?: (sha: string) => Promise<void>;
+  /** The commit of base that the branch was checked on. A branch that is on a newer one was brought there by hand. */
+  readonly checkedOn?: string | undefined;
   /** Keeps what is about to be merged; base moves afterwards. */
   readonly keep?: (made: MadeMerge) => void;
   /** Whether folders of base may become repositories by it. */

@@ -149,7 +149,8 @@ export async function mergeIntoBase(repo: Repository, request: MergeRequest): Pr
       ? []
       : await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
     if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
-    if (request.check && !(await isAncestor(repo, old, tip))) await request.check(made.sha);
+    const isChecked = old === request.checkedOn && (await isAncestor(repo, old, tip));
+    if (request.check && !isChecked) await request.check(made.sha);
     request.keep?.({ tip, sha: made.sha });
     crashPoint("merge:written");
     const outcome = await advance(repo, request, { old, sha: made.sha, checkout });

@@ -24,6 +24,16 @@ export function planFromIssue(text: string, before = ""): string {
   return groups.length === 0 ? text : (withTodos(text, groups) ?? text);
 }
 
+/** Headings of tasks that `planFromIssue` leaves in the text of an issue that was a plan `before`: it does not know whether they are meant. */
+export function headingsLeft(text: string, before: string): string[] {
+  if (hasTodoSection(parsePlan(text))) return [];
+  const found = readChecklist(text);
+  const taken = found.kind === "unclear" ? groupsWith(text, before) : [];
+  if (found.kind !== "unclear" || taken.length === 0) return [];
+  const names = new Set(taken.map(({ heading }) => heading));
+  return found.groups.map(({ heading }) => heading).filter((heading) => !names.has(heading));
+}
+
 function groupsWith(text: string, before: string): Group[] {
   const known = new Set(parsePlan(before).todos.map((todo) => todo.text));
   if (known.size === 0) return [];

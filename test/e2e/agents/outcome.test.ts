@@ -28,6 +28,11 @@ describe("an outcome that is written to a file", { concurrency: 2 }, () => {
     assert.match(second ?? "", /PRLOOM_OUTCOME_FILE cannot be used: it is not JSON; write one/);
     assert.match(review ?? "", /only this one: one\n\nThe worker says that nothing has to change: it is there/);
     assert.match(project.planText("p"), /- \[x\] one[\s\S]*## Progress Log\n\n- Nothing had to change: it is there/);
+    assert.match(
+      project.git("log", "-1", "--format=%B", "prloom/p"),
+      /^one\n\nNothing had to change: it is there\n\nPlan: p\n/,
+    );
+    assert.match((await project.cli(["show", "p"])).stdout, /^ {2}run 2: nothing had to change: it is there$/m);
   });
 
   test("that cannot be read is told to the next attempt, and does not pass for none", thorough, async () => {

@@ -75,4 +75,15 @@ describe("checks of a merge", { concurrency: 2 }, () => {
     await succeeds(project, "merge", "one");
     assert.equal(seen(), before);
   });
+
+  test("what a person rebased by hand has been seen by no check: they run before base moves", async () => {
+    const project = await apart();
+    const person = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
+    project.git("-C", project.worktree("one"), ...person, "rebase", "-q", "main");
+    const before = project.git("rev-parse", "main");
+    const refused = await project.cli(["merge", "one"]);
+    assert.equal(refused.code, 1, refused.stdout);
+    assert.match(refused.stderr, /a check fails\.[\s\S]*not together[\s\S]*\[check-failed\]/);
+    assert.equal(project.git("rev-parse", "main"), before);
+  });
 });
