@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { threadId } from "node:worker_threads";
-import { errnoOf, PrloomError } from "./errors.ts";
+import { errnoOf, isMissing, PrloomError } from "./errors.ts";
 import { readInside, remakeFolder } from "./held/files.ts";
 import { lstatIfThere } from "./lstat.ts";
 import { sweepRemoved } from "./removal/remove-aside.ts";
@@ -205,11 +205,6 @@ function readRegular(path: string, maxBytes: number, take: (piece: Buffer) => vo
   } finally {
     closeSync(fd);
   }
-}
-
-export function isMissing(error: unknown): boolean {
-  const code = errnoOf(error);
-  return code === "ENOENT" || code === "ENOTDIR";
 }
 
 export function ensureDir(path: string): void {

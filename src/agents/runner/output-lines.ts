@@ -2,8 +2,7 @@ import { closeSync, type FSWatcher, openSync, readSync, watch } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { errnoOf } from "../../kernel/errors.ts";
-import { isMissing } from "../../kernel/files.ts";
+import { errnoOf, isMissing } from "../../kernel/errors.ts";
 import { CUT } from "../shim/output.ts";
 import { RUN_FILES } from "./run-files.ts";
 

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { isMissing } from "../../kernel/files.ts";
+import { isMissing } from "../../kernel/errors.ts";
 import { formatCursor } from "../cursor.ts";
 import type { LogItem } from "../ports.ts";
 import { resolveBlob } from "./blobs.ts";

@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { PrloomError } from "../../kernel/errors.ts";
-import { isMissing } from "../../kernel/files.ts";
+import { isMissing, PrloomError } from "../../kernel/errors.ts";
 import { formatCursor, type Position, parseCursor } from "../cursor.ts";
 import { type DecodedLine, decodeLine } from "../envelope.ts";
 import type { Cursor, Envelope } from "../ports.ts";

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameSync } from "node:fs";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { PrloomError } from "../../kernel/errors.ts";
-import { diskError, ensureDir, isMissing, syncPath, writeAll } from "../../kernel/files.ts";
+import { isMissing, PrloomError } from "../../kernel/errors.ts";
+import { diskError, ensureDir, syncPath, writeAll } from "../../kernel/files.ts";
 import { encodeRecord } from "../envelope.ts";
 import type { NewRecord } from "../ports.ts";
 import { isBlobReference, writeBlob } from "./blobs.ts";

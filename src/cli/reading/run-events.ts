@@ -5,7 +5,7 @@ import { scanLines } from "../../bus/file/lines.ts";
 import { watchDirectory } from "../../bus/file/watch.ts";
 import type { Config } from "../../config/config.ts";
 import type { RunSummary } from "../../dispatcher/report/read.ts";
-import { isMissing } from "../../kernel/files.ts";
+import { isMissing } from "../../kernel/errors.ts";
 
 /** Whether a run's program tells more than lines of text: then its events are what people want to read. */
 export function isTelling(config: Config, run: RunSummary): boolean {

@@ -1,7 +1,8 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { ensureDir, isMissing, readTextIfExists, writeFileIfChanged } from "../../kernel/files.ts";
+import { isMissing } from "../../kernel/errors.ts";
+import { ensureDir, readTextIfExists, writeFileIfChanged } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { PARSED_ONCE } from "../../kernel/json.ts";
 import { type PlanDoc, parsePlan, progressOf } from "../../plan/markdown/markdown.ts";

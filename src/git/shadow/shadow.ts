@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { errnoOf } from "../../kernel/errors.ts";
-import { existsNoFollow, isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
+import { errnoOf, isMissing } from "../../kernel/errors.ts";
+import { existsNoFollow, listDir, readTextIfExists } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 import { type GitSetting, personalSettings, publicSettings, QUIET_SETTINGS, renderSettings } from "./git-settings.ts";
