@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { readTextIfExists } from "../../kernel/files.ts";
+import { readCheckedOut } from "../../kernel/files.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, git, requireGitVersion } from "../run.ts";
 import { unfinishedOperation } from "../worktree/settle-head.ts";
@@ -59,7 +59,7 @@ async function checkoutOf(repo: Repository, base: string): Promise<Checkout | In
       return { kind: "checkout-in-the-way", path, reason: gitDir.words };
     }
     const rebasesBase = ["rebase-merge", "rebase-apply"].some(
-      (folder) => readTextIfExists(join(gitDir, folder, "head-name"))?.trim() === `refs/heads/${base}`,
+      (folder) => readCheckedOut(join(gitDir, folder, "head-name"))?.trim() === `refs/heads/${base}`,
     );
     if ((onBase && unfinishedOperation(gitDir) !== undefined) || rebasesBase) {
       const reason = `a merge, rebase or cherry-pick on ${base} is not finished there`;

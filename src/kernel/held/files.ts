@@ -6,13 +6,13 @@ import {
   mkdirSync,
   openSync,
   readlinkSync,
-  readSync,
   renameSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { threadId } from "node:worker_threads";
+import { firstBytes } from "../own-file.ts";
 import { clear } from "../removal/remove-held.ts";
 import {
   type Below,
@@ -214,18 +214,6 @@ function readAt<T>(folder: Held, name: Buffer, read: (file: number, size: number
   } finally {
     closeSync(file);
   }
-}
-
-/** Not to its end: an agent may write to it faster than we read. */
-function firstBytes(file: number, size: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  let done = 0;
-  while (done < size) {
-    const read = readSync(file, bytes, done, size - done, null);
-    if (read === 0) break;
-    done += read;
-  }
-  return bytes.subarray(0, done);
 }
 
 /** The first names in the folder `<root>/<below>`, as many as are wanted; none when it is not a real folder. */
