@@ -69,6 +69,9 @@ function environment(options: GitOptions, passed: Readonly<Record<string, string
   const env = { ...passed };
   env.GIT_TERMINAL_PROMPT = "0";
   env.GIT_OPTIONAL_LOCKS = "0";
+  // Shown in the place of others, objects are not what is merged and pushed.
+  env.GIT_NO_REPLACE_OBJECTS = "1";
+  env.GIT_GRAFT_FILE = "/dev/null";
   env.LC_ALL = "C";
   if (options.gitDir !== undefined) env.GIT_DIR = options.gitDir;
   if (options.workTree !== undefined) env.GIT_WORK_TREE = options.workTree;

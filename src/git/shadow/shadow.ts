@@ -58,7 +58,7 @@ export async function makeShadow(request: ShadowRequest): Promise<{ alternates: 
   writeFileSync(join(dir, PERSONAL_CONFIG), renderSettings([...personal, safe]));
   writeFileSync(join(dir, EMPTY_FILE), "");
   for (const file of ["HEAD", "shallow"]) copyIfThere(join(commonDir, file), join(dir, file));
-  copyFolder(join(commonDir, "info"), join(dir, "info"));
+  copyFolder(join(commonDir, "info"), join(dir, "info"), ["grafts"]);
   copyHooks(join(commonDir, "hooks"), join(dir, "hooks"));
   await copyRefs(commonDir, dir);
   await copyAdminFolder(gitDir, join(dir, "worktrees", name));
