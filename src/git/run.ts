@@ -71,7 +71,8 @@ function environment(options: GitOptions, passed: Readonly<Record<string, string
   env.GIT_OPTIONAL_LOCKS = "0";
   // Shown in the place of others, objects are not what is merged and pushed.
   env.GIT_NO_REPLACE_OBJECTS = "1";
-  env.GIT_GRAFT_FILE = "/dev/null";
+  // Nothing can be there; of an empty file git says each time that it is deprecated.
+  env.GIT_GRAFT_FILE = "/dev/null/grafts";
   env.LC_ALL = "C";
   if (options.gitDir !== undefined) env.GIT_DIR = options.gitDir;
   if (options.workTree !== undefined) env.GIT_WORK_TREE = options.workTree;

@@ -11,6 +11,8 @@ export interface MergeRequest {
   readonly identity: Readonly<Record<string, string>>;
   /** Default: merge. */
   readonly method?: MergeMethod;
+  /** The commit of base that the branch began at: base must still have what it stands on. */
+  readonly began?: string | undefined;
   /** Of an earlier attempt. */
   readonly made?: MadeMerge | undefined;
   /** Looks at the commit that base is about to get, where base has moved since the branch left it; throws to refuse it. */
