@@ -181,7 +181,7 @@ function linkAt(folder: Held, name: Buffer): string | undefined {
  * what was never written.
  */
 export function readInside(root: string, below: Below, maxBytes: number): Buffer | undefined {
-  return ifThere(() => withinParent(root, below, step, (folder, name) => readFileAt(folder, name, maxBytes)));
+  return ifThere(() => withinParent(root, below, step, (folder, name) => readHeld(folder, name, maxBytes)));
 }
 
 /** The same, of a file in which each line stands for itself: of one that is larger the whole lines that fit. */
@@ -201,7 +201,8 @@ export function readLinesInside(
   );
 }
 
-function readFileAt(folder: Held, name: Buffer, maxBytes: number): Buffer | undefined {
+/** The same of a name in a folder that is held open. */
+export function readHeld(folder: Held, name: Buffer, maxBytes: number): Buffer | undefined {
   return readAt(folder, name, (file, size) => (size <= maxBytes ? firstBytes(file, size) : undefined));
 }
 
