@@ -72,7 +72,7 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
  * the watchdog comes: reading a million records takes a while, and no plan is to blame for it.
  */
 export function restoreMemory(loom: Buses & Extended & Located & Reporting): void {
-  checkGlobalFiles(loom.paths.bus);
+  checkGlobalFiles(loom);
   loom.globalBus();
   for (const planId of loom.stores.pendingPlans()) {
     try {
@@ -86,9 +86,9 @@ export function restoreMemory(loom: Buses & Extended & Located & Reporting): voi
   loom.stores.flush({ sync: true });
 }
 
-/** Every plan tells the global bus what became of it, and would be blocked for a file of that which cannot be used: it stops the start. */
-function checkGlobalFiles(bus: string): void {
-  for (const dir of [bus, join(bus, "state")])
+/** Every plan needs the global bus and the sum of what was spent, and would be blocked for a file of those: it stops the start. */
+function checkGlobalFiles({ paths }: Located): void {
+  for (const dir of [paths.bus, join(paths.bus, "state"), join(paths.authority, "spending")])
     for (const name of listDir(dir)) if (/\.jsonl?$/.test(name)) checkOwn(join(dir, name));
 }
 

@@ -135,7 +135,9 @@ step("keeps no other plan from working, and its own says what is in the way", as
 step("is refused by a start that cannot do without it, with what to type; else it starts", async () => {
   for (const { id } of places) rmSync(homeOf(id), { recursive: true });
   await project.work();
-  const files = filesBelow(project.authority).filter((file) => !file.startsWith("plans/"));
+  // One gate stands for those of all plans.
+  const files = filesBelow(project.authority).filter((file) => !/^(plans|gates)\//.test(file));
+  files.push(`gates/${project.record("model").gate ?? ""}.json`);
   for (const file of ["agents.json", "bus/events.jsonl", "bus/state/lifecycle.json", "daemon.lock", "pinned.json"])
     assert(files.includes(file), `${file} is not among ${files.join(" ")}`);
   const all = ["daemon.json", ...files].flatMap((file) => Object.keys(KINDS).map((kind) => ({ file, kind })));
