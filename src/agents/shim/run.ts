@@ -1,12 +1,13 @@
 /** One run, as the shim has it: from the order to start it to its proven end. */
 import { once } from "node:events";
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { writeRunFile } from "../../kernel/files.ts";
+import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { openOwn, TO_APPEND } from "../../kernel/own-file.ts";
 import { identityOf } from "../../kernel/system/process-tree.ts";
 import { passesByItself, usedUpError } from "../../kernel/system/used-up.ts";
 import type { RunExit } from "../port.ts";
@@ -57,7 +58,7 @@ export function note(problem: string, to = 2): boolean {
 }
 
 function readJson<T>(runDir: string, name: string): T {
-  return JSON.parse(readFileSync(join(runDir, name), "utf8")) as T;
+  return JSON.parse(readTextIfExists(join(runDir, name)) ?? "") as T;
 }
 
 /** Takes on a run that the daemon has prepared, and starts its program. */
@@ -66,7 +67,7 @@ export function takeOn({ runDir, env }: StartOrder, over: ShimRun["over"]): Shim
   const request = readJson<StoredRequest>(runDir, RUN_FILES.request);
   const shim: ShimRun = {
     runDir,
-    notes: openSync(join(runDir, RUN_FILES.shimLog), "a", 0o600),
+    notes: openOwn(join(runDir, RUN_FILES.shimLog), TO_APPEND, 0o600),
     request,
     record: readJson<ProcessRecord>(runDir, RUN_FILES.process),
     // That it is there tells the daemon that we have begun.

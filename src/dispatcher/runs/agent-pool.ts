@@ -1,5 +1,4 @@
 import { EventEmitter, once } from "node:events";
-import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -11,6 +10,7 @@ import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { PARSED_ONCE } from "../../kernel/json.ts";
 import { asFields, isFields } from "../../kernel/json-fields.ts";
+import { appendOwn } from "../../kernel/own-file.ts";
 import type { Paths } from "../paths.ts";
 import {
   type AgentRefusal,
@@ -101,7 +101,7 @@ export function readAgentPool(paths: Paths): AgentPoolFile | undefined {
   try {
     return poolIn(JSON.parse(readTextIfExists(agentPoolFile(paths)) ?? "null"));
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError || error instanceof PrloomError) return undefined;
     throw error;
   }
 }
@@ -138,7 +138,7 @@ class SpendingLedger {
     this.#turnTo(day);
     if (this.#keys.has(key)) return;
     ensureDir(this.#dir);
-    appendFileSync(this.#file(), `\n${JSON.stringify({ key, ...spent })}\n`);
+    appendOwn(this.#file(), `\n${JSON.stringify({ key, ...spent })}\n`);
     this.#take(key, spent);
   }
 

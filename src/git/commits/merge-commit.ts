@@ -11,12 +11,15 @@ export interface MergeRequest {
   readonly identity: Readonly<Record<string, string>>;
   /** Default: merge. */
   readonly method?: MergeMethod;
+  /**
+   * The commit of base that the branch began at, and was checked on. Base must still have what it stands on; a branch that is on a newer
+   * one was brought there by hand.
+   */
+  readonly began?: string | undefined;
   /** Of an earlier attempt. */
   readonly made?: MadeMerge | undefined;
-  /** Looks at the commit that base is about to get, unless `checkedOn` says that it was seen already; throws to refuse it. */
+  /** Looks at the commit that base is about to get, unless that is what was checked on the branch already; throws to refuse it. */
   readonly check?: (sha: string) => Promise<void>;
-  /** The commit of base that the branch was checked on. A branch that is on a newer one was brought there by hand. */
-  readonly checkedOn?: string | undefined;
   /** Keeps what is about to be merged; base moves afterwards. */
   readonly keep?: (made: MadeMerge) => void;
   /** Whether folders of base may become repositories by it. */

@@ -88,7 +88,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       loom.store.sync();
     },
     allowRepositories: force,
-    ...(force ? {} : { check: (sha) => checkMerge(loom, record, sha), checkedOn: record.baseSha }),
+    ...(force ? {} : { began: record.baseSha, check: (sha) => checkMerge(loom, record, sha) }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
@@ -128,6 +128,12 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
         "merge-conflict",
         `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
         `\`prloom rebase ${id}\` lets an agent resolve it; or do it yourself (\`git -C ${worktree} rebase ${baseBranch}\`). Then run \`prloom merge ${id}\` again.`,
+      );
+    case "rewritten":
+      return new PrloomError(
+        "merge-conflict",
+        `${branch} stands on ${counted(outcome.commits, "commit")} that ${baseBranch} had and has no more: merged, what was taken out would come back.`,
+        `\`prloom rebase ${id}\` brings only the plan's own commits onto ${baseBranch}; then run \`prloom merge ${id}\` again. To merge all of it: \`prloom merge ${id} --force\`.`,
       );
     case "checkout-in-the-way":
       return new PrloomError(
