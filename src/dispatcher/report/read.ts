@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
@@ -28,6 +27,7 @@ import { plansBefore } from "../steps/dependencies.ts";
 import { deferredComments, type Observing, observe, unansweredComments } from "../steps/observe.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, machineLevel, type Probe, readAgents } from "./read-agents.ts";
+import { type Aside, readAside } from "./read-aside.ts";
 import {
   type BusReport,
   type FoundBus,
@@ -236,7 +236,7 @@ function waitingFor(
   return record.rebase && `the rebase onto ${record.baseBranch}`;
 }
 
-export interface PlanDetail {
+export interface PlanDetail extends Aside {
   readonly summary: PlanSummary;
   readonly record: PlanRecord;
   readonly planFile: string;
@@ -256,8 +256,6 @@ export interface PlanDetail {
   readonly thread: ThreadEntry[];
   /** At which it was shown to people, oldest first. */
   readonly gates: readonly GateRecord[];
-  /** What an author who may not change the plan would like it to say: a file. */
-  readonly proposal?: string;
 }
 
 /** Everything `prloom show` tells about one plan. */
@@ -289,11 +287,6 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
     thread: readThread(loom.log, id),
     gates: gatesOf(loom, record),
-    ...proposalOf(loom, id),
+    ...readAside(loom, id),
   };
-}
-
-function proposalOf(loom: Located, id: string): { proposal?: string } {
-  const file = homeOf(loom.paths, id).proposal;
-  return existsSync(file) ? { proposal: file } : {};
 }

@@ -11,6 +11,7 @@ import { removePrivateHomes } from "../../enclosure/private-homes.ts";
 import { inboxOf, isInboxRecord, type Located } from "../../paths.ts";
 import { cleanWorktree } from "../../perform/end-plan.ts";
 import { type Records, requireRecord, updateRecord } from "../../records.ts";
+import { patchesOf } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import { endPlanSurvivors, forgetWorktree, leftWorktree, putBranchBack } from "../../runs/survivors.ts";
 import type { Configured } from "../../settings/pinned.ts";
@@ -87,6 +88,8 @@ export interface Cleaned {
   readonly left: Record<string, string[]>;
   /** The patch that has what a worktree held beyond its commits, by plan. */
   readonly kept: Record<string, string>;
+  /** Patches of work that was put aside while the plans were worked on, by plan. */
+  readonly aside: Record<string, readonly string[]>;
   /** Plans that were merged and whose branches are gone now, and those whose branches could go. */
   readonly branches: { readonly deleted: string[]; readonly merged: string[] };
 }
@@ -109,6 +112,7 @@ export async function cleanPlans(
   const removed: string[] = [];
   const left: Record<string, string[]> = {};
   const kept: Record<string, string> = {};
+  const aside: Record<string, readonly string[]> = {};
   const branches: Cleaned["branches"] = { deleted: [], merged: [] };
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     if (id !== undefined && record.id !== id) continue;
@@ -118,6 +122,8 @@ export async function cleanPlans(
       if (cleaned.kept !== undefined) kept[record.id] = cleaned.kept;
       if (cleaned.left.length > 0) left[record.id] = cleaned.left;
       else removed.push(record.id);
+      const earlier = patchesOf(loom, record.id).filter((patch) => patch !== cleaned.kept);
+      if (earlier.length > 0) aside[record.id] = earlier;
     }
     if (left[record.id] || !(await hasMergedBranch(loom, record))) continue;
     const failed = withBranches ? (await removeMerged(loom, requireDeleted(loom, record))).left : [];
@@ -126,7 +132,7 @@ export async function cleanPlans(
   }
   // Each is told of at once, named or not.
   for (const planId of removed) loom.wake(planId);
-  return { removed, left, kept, branches };
+  return { removed, left, kept, aside, branches };
 }
 
 /** Whether everything on the branch of a plan is in its base by a merge of ours, so that nothing is lost with it. */
