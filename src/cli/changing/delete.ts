@@ -8,7 +8,7 @@ import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
 
-const resultSchema = z.object({ left: z.array(z.string()), kept: z.string().optional() });
+const resultSchema = z.object({ left: z.array(z.string()), kept: z.string().optional(), text: z.string().optional() });
 
 export interface DeleteOptions {
   readonly yes?: boolean;
@@ -27,7 +27,7 @@ export async function deleteCommand(call: Call, plan: string, options: DeleteOpt
   // The record alone: a plan goes whatever is wrong with its other files.
   const branch = await reading(call, async (loom) => loom.store.byId(plan)?.branch);
   const ask = () => callOwner(call.cwd, "delete", { plan, branch: withBranch });
-  const { left, kept: patch } = resultSchema.parse(await suggesting(call, plan, ask));
+  const { left, kept: patch, text } = resultSchema.parse(await suggesting(call, plan, ask));
   // Looked up and not assumed: git keeps a branch that is checked out somewhere.
   const kept = branch !== undefined && (await branchExists(await openRepository(call.cwd), branch));
   output.line(
@@ -35,9 +35,10 @@ export async function deleteCommand(call: Call, plan: string, options: DeleteOpt
   );
   if (kept && withBranch) output.line(`  hint: \`git branch -D ${branch}\` says why.`);
   if (patch !== undefined) output.line(`  kept: what it had in no commit, in ${visible(patch)} (for \`git apply\`)`);
+  if (text !== undefined) output.line(`  kept: its text, in ${visible(text)}`);
   for (const problem of left) output.line(`  could not be removed: ${visible(problem)}`);
   if (left.length > 0) output.line("  hint: look at it, then run `prloom clean`.");
-  const aside = patch === undefined ? {} : { kept: patch };
+  const aside = { ...(patch === undefined ? {} : { kept: patch }), ...(text === undefined ? {} : { text }) };
   output.data({
     plan,
     left,
@@ -53,7 +54,7 @@ function detailOf(call: Call, plan: string): Promise<PlanDetail> {
 
 /** What deleting takes away and what it leaves, for the user to decide. */
 export function consequences({ record, runs, commits }: PlanDetail, withBranch: boolean): string {
-  if (record.inInbox) return "Its text goes; no work on it has begun.";
+  if (record.inInbox) return "Its text is kept in its records; no work on it has begun.";
   const { branch } = record;
   const going = [
     ...(runs.some((run) => run.state === "working") ? ["the agent that works on it is ended"] : []),

@@ -1,14 +1,15 @@
 import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isMergedInto } from "../../../git/commits/merge.ts";
 import { branchTip, gitAt } from "../../../git/repository.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { crashPoint } from "../../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../../kernel/errors.ts";
-import { existsNoFollow } from "../../../kernel/files.ts";
+import { ensureDir, existsNoFollow, readTextIfExists, writeFileAtomic } from "../../../kernel/files.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
 import type { Reporting, Waking } from "../../capabilities.ts";
 import { removePrivateHomes } from "../../enclosure/private-homes.ts";
-import { inboxOf, isInboxRecord, type Located } from "../../paths.ts";
+import { homeOf, inboxOf, isInboxRecord, type Located } from "../../paths.ts";
 import { cleanWorktree } from "../../perform/end-plan.ts";
 import { type Records, requireRecord, updateRecord } from "../../records.ts";
 import { patchesOf } from "../../report/read-aside.ts";
@@ -27,12 +28,14 @@ export async function deletePlan(
   loom: Located & Configured & Records & AtWork & Reporting,
   id: string,
   options: { branch: boolean },
-): Promise<{ left: string[]; kept?: string }> {
+): Promise<{ left: string[]; kept?: string; text?: string }> {
   const record = allowed(loom, id, "delete");
   const at = isoTime(loom.clock.now());
+  let text: string | undefined;
   // The text goes before the mark: a plan that is marked while its file is still there would be found and made again.
   if (isInboxRecord(record) || record.inInbox) {
     const files = inboxOf(loom.paths, id);
+    text = keepText(loom, id, files.text);
     rmSync(files.text, { force: true });
     rmSync(files.meta, { force: true });
     loom.store.forget([files.text, files.meta]);
@@ -47,7 +50,17 @@ export async function deletePlan(
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
   loom.report({ planId: id, level: "info", text: "deleted" });
-  return { left, ...(kept === undefined ? {} : { kept }) };
+  return { left, ...(kept === undefined ? {} : { kept }), ...(text === undefined ? {} : { text }) };
+}
+
+/** What a person wrote outlives its plan. Returns the file that has it. */
+function keepText(loom: Located, id: string, file: string): string | undefined {
+  const text = readTextIfExists(file);
+  if (text === undefined) return undefined;
+  const kept = join(homeOf(loom.paths, id).home, "deleted.md");
+  ensureDir(dirname(kept));
+  writeFileAtomic(kept, text);
+  return kept;
 }
 
 /** The record as the last step of the plan left it: it may have got its worktree only a moment ago. */
