@@ -133,8 +133,8 @@ export async function recoverRun(
 
 /** Whether a person has reworded, removed or ticked the TODO that the record waits for. */
 function isLeft(loom: Located & Records, record: PlanRecord): boolean {
-  const { current, side, rebase } = record;
-  if (!current || side || rebase) return false;
+  const { current, rebase } = record;
+  if (!current || rebase) return false;
   return planText(loom, record)?.doc.todos.find(({ id }) => id === current.todoId)?.state !== "open";
 }
 
