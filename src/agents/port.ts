@@ -4,8 +4,8 @@ import type { ShimPool } from "./shim/pool.ts";
 
 export { STAGES, type Stage };
 
-/** Why a run has ended; `policy`: it went on asking for what it was refused. */
-export const EXIT_REASONS = ["exited", "deadline", "silence", "policy", "spawn-failed"] as const;
+/** Why a run has ended; `policy`: it went on asking for what it was refused; `refused`: it would have waited for its provider. */
+export const EXIT_REASONS = ["exited", "deadline", "silence", "policy", "refused", "spawn-failed"] as const;
 
 /** How a run's process ended. Only a run that ended by itself, or was ended for its own fault, has one. */
 export interface RunExit {
@@ -130,6 +130,8 @@ export interface TalkingRun extends LiveRun {
   end(): void;
   /** Ends the run because of what it asked for: unlike a stop, that leaves an exit. */
   endByPolicy(why: string): void;
+  /** Ends the run because its provider refuses it for longer than a run should wait; leaves an exit too. */
+  endRefused(): void;
   /** What the program prints, to its end; to be read once. */
   lines(): AsyncIterable<string>;
 }
@@ -146,6 +148,8 @@ export interface PermitRequest {
   /** As the program calls it. */
   readonly tool: string;
   readonly input: unknown;
+  /** The folder that it is made in, where the program tells it: relative paths count from there. */
+  readonly folder?: string;
   /** By which events know the call, where the program tells it. */
   readonly callId?: string;
   /** Whose call it is; absent: the run's own conversation. */
@@ -175,8 +179,8 @@ export type Permit = (request: PermitRequest) => Permission | Promise<Permission
 
 /** What a program tells of a run that is judged from outside. */
 export type Told =
-  /** A call that was permitted is over. */
-  | { readonly kind: "ended"; readonly callId: string; readonly ok: boolean }
+  /** A call that was permitted is over; of one that started a sub-agent, what that said at its end. */
+  | { readonly kind: "ended"; readonly callId: string; readonly ok: boolean; readonly said?: string }
   /** A sub-agent begins, or goes on. */
   | { readonly kind: "sub-agent"; readonly by: SubAgent }
   /** A conversation is given a prompt, or is about to be shortened. */
@@ -202,6 +206,8 @@ export interface Overseer {
     readonly args: readonly string[];
     readonly env: Readonly<Record<string, string>>;
   };
+  /** What its tool for commands is to run them with. */
+  readonly shell: string;
 }
 
 /** Something a person says to an agent that is at work. */
@@ -226,6 +232,8 @@ export interface Instructions {
 export interface Governed {
   /** The file that the program loads, where the run sees it. */
   readonly plugin: string;
+  /** What its tool for commands is to run them with. */
+  readonly shell: string;
   /** The user's settings with which no tool may be used until ours says otherwise; `more` are rules of theirs from elsewhere. */
   close(given: JsonFields, more: unknown): JsonFields;
   /** Where that finds what the run may do. */

@@ -12,8 +12,11 @@ export interface HomeItem {
   readonly from: string;
   /** Where the program looks for it in its private home, relative to that. */
   readonly to: string;
-  /** Both are copies, made afresh before each run; of a `login`, what `renewedLogin` says is taken back afterwards. */
-  readonly kind: "config" | "login";
+  /**
+   * All are copies, made afresh before each run; of a `login`, what `renewedLogin` says is taken back afterwards. A `cache` is a folder
+   * that the program takes code from: where the user has none it is empty, so that no run prepares it for another.
+   */
+  readonly kind: "config" | "login" | "cache";
 }
 
 export type Login = { readonly state: "yes" | "no" | "unknown"; readonly how: string };

@@ -95,6 +95,8 @@ export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State exte
 /** A bridge of prloom's own: no config gives it a name. */
 export interface BuiltinBridge extends Bridge {
   readonly name: string;
+  /** How often it is polled; `bus.pollEvery` unless given. */
+  readonly pollEveryMs?: number;
 }
 
 /** What a bridge module exports as its default: the bridge, or a function that makes it. */

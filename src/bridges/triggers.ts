@@ -47,7 +47,8 @@ export function triggered(triggers: readonly Trigger[], event: BusEvent): NewAct
     ...(event.title.trim() === "" ? {} : { title: event.title }),
     ...(event.body.trim() === "" ? {} : { planMarkdown: event.body }),
     ...(trigger.preset === undefined ? {} : { metadata: { preset: trigger.preset } }),
-    ...(trigger.do === "queue" ? { status: "queued" as const } : {}),
+    // Where a stranger rewrote it since, a person has to look at the text before it is worked on.
+    ...(trigger.do === "queue" && context.rewritten !== true ? { status: "queued" as const } : {}),
   };
   return [{ target: { target: CORE_TARGET }, payload, relatedEventId: event.id }];
 }

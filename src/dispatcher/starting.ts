@@ -1,13 +1,16 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
+import type { BuiltinBridge } from "../bridges/contract.ts";
 import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf } from "../kernel/errors.ts";
+import { listDir } from "../kernel/files.ts";
 import { hasForeignCode } from "../kernel/foreign-code.ts";
+import { checkOwn } from "../kernel/own-file.ts";
 import type { Bridging } from "./buses/bridging.ts";
 import type { BusesAtWork } from "./buses/bus-loop.ts";
 import type { Buses } from "./buses/buses.ts";
@@ -56,6 +59,7 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
       report: (progress) => loom.report(progress),
       clock: loom.clock,
     }),
+    ...(await githubOf(loom)),
   ];
   loom.extensions.take(await loadExtensions(loom.repo.root, loom.config, builtin));
   keepPin(loom);
@@ -65,11 +69,19 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
   await runStartupHooks(loom.hookServices, hookScopeGlobal(loom), { plugins, record });
 }
 
+/** Only where the config names a repository there: loading it takes time. */
+async function githubOf({ config: { github: settings }, environment, clock }: BusesAtWork): Promise<BuiltinBridge[]> {
+  if (!settings) return [];
+  const { githubBridge } = await import("../github/bridge/bridge.ts");
+  return [githubBridge({ settings, environment, clock })];
+}
+
 /**
  * What plugins wrote into the global memory from the buses of plans right before a kill is in those buses. Done before
  * the watchdog comes: reading a million records takes a while, and no plan is to blame for it.
  */
-export function restoreMemory(loom: Buses & Extended & Reporting): void {
+export function restoreMemory(loom: Buses & Extended & Located & Reporting): void {
+  checkGlobalFiles(loom);
   loom.globalBus();
   for (const planId of loom.stores.pendingPlans()) {
     try {
@@ -81,6 +93,12 @@ export function restoreMemory(loom: Buses & Extended & Reporting): void {
     }
   }
   loom.stores.flush({ sync: true });
+}
+
+/** Every plan needs the global bus and the sum of what was spent, and would be blocked for a file of those: it stops the start. */
+function checkGlobalFiles({ paths }: Located): void {
+  for (const dir of [paths.bus, join(paths.bus, "state"), join(paths.authority, "spending")])
+    for (const name of listDir(dir)) if (/\.jsonl?$/.test(name)) checkOwn(join(dir, name));
 }
 
 /**

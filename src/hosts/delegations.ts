@@ -1,4 +1,5 @@
 import { EventEmitter, once } from "node:events";
+import { short } from "../governance/context/fit.ts";
 import type { Fact } from "../governance/graph/facts.ts";
 import type { Delegation } from "../governance/graph/schema.ts";
 import type { Journal } from "../governance/journal.ts";
@@ -9,6 +10,7 @@ import type { HostCall } from "./host-call.ts";
 import { childPolicy } from "./sessions.ts";
 
 const STARTING_MS = 3000;
+const MAX_RESULT = 500;
 
 type CallId = Pick<HostCall, "id" | "session">;
 
@@ -64,7 +66,7 @@ export class Delegations {
 
   /**
    * A session that another one started: it is bound to a task before its model is asked anything. Where the host does not
-   * tell by which call, it is the one that waits longest.
+   * tell by which call, and there are several, it has none: terms that were meant for another would be its own.
    */
   async childStarted(session: string, parent: string, by?: string): Promise<Policy> {
     this.#binding.set(session, parent);
@@ -79,7 +81,8 @@ export class Delegations {
   async #bind(session: string, parent: string, by: string | undefined): Promise<Policy> {
     const { journal } = this.#options;
     const waiting = this.#starting.get(parent) ?? [];
-    const start = by === undefined ? waiting[0] : waiting.find(({ id }) => id === by);
+    const [only, ...others] = waiting;
+    const start = by !== undefined ? waiting.find(({ id }) => id === by) : others.length === 0 ? only : undefined;
     this.#starting.set(
       parent,
       waiting.filter((one) => one !== start),
@@ -106,8 +109,8 @@ export class Delegations {
     return policy;
   }
 
-  /** The call that started a sub-agent is over, and with it what was handed over. */
-  async ended(call: CallId, move: "complete" | "fail"): Promise<void> {
+  /** The call that started a sub-agent is over, and with it what was handed over; `said` is what was brought back. */
+  async ended(call: CallId, move: "complete" | "fail", said?: string): Promise<void> {
     const starting = this.#starting.get(call.session) ?? [];
     if (move === "fail")
       this.#starting.set(
@@ -115,7 +118,9 @@ export class Delegations {
         starting.filter(({ id }) => id !== call.id),
       );
     this.#changes.emit("change");
-    if (this.#all.some(({ id }) => id === call.id)) await this.#move(call, move, "ended");
+    const result = said === undefined ? "" : short(said, MAX_RESULT);
+    if (this.#all.some(({ id }) => id === call.id))
+      await this.#move(call, move, "ended", result === "" ? {} : { result });
   }
 
   /** Until what a session starts has started: one call of several made at once may be about another. Not for long. */
@@ -141,8 +146,8 @@ export class Delegations {
     return { key: `${session}:${id}:${what}`.slice(0, 500), at: this.#options.now(), session, role };
   }
 
-  async #move(call: CallId, move: "accept" | "complete" | "fail", what: string): Promise<void> {
-    const moved = { type: "delegation_moved", delegation: call.id, move } as const;
+  async #move(call: CallId, move: "accept" | "complete" | "fail", what: string, more = {}): Promise<void> {
+    const moved = { type: "delegation_moved", delegation: call.id, move, ...more } as const;
     await this.#options.journal.append({ ...moved, ...this.common(call, what) });
   }
 }

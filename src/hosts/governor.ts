@@ -81,6 +81,8 @@ export class Governor {
   /** Calls that have ended, and the node that each was for. */
   readonly #nodes = new Map<string, string | null>();
   readonly #drift = new Map<string, number>();
+  /** How often each call was denied. */
+  readonly #denials = new Map<string, number>();
   /** Calls that changed what is protected, by what they were: they are not made again. */
   readonly #harmful = new Map<string, Denial>();
 
@@ -138,12 +140,22 @@ export class Governor {
     const fact = { tool: request.tool.slice(0, 200), rule: verdict.denial.rule, call: digest };
     // What is denied stays denied where it cannot be recorded.
     await journal.append({ type: "denied", ...this.#sub.common(call, "denied"), ...fact }).catch(() => undefined);
-    const times = Math.max(1, journal.brain.denials(digest));
+    // By heart as well: an agent can keep its journal from being written.
+    const own = (this.#denials.get(digest) ?? 0) + 1;
+    this.#denials.set(digest, own);
+    const times = Math.max(own, journal.brain.denials(digest));
     const endsRun = escalation(times, policy.maxRepeatedDenials) === "ends-the-run";
     const calls = verdict.denial.calls?.map((one) => spelledBy(this.#options.host, one));
     const denial = { ...verdict.denial, ...(calls ? { calls } : {}) };
+    const early = request.action?.name === "start" && denial.chain !== undefined ? request.action.node : undefined;
+    if (early !== undefined) await this.#keptGate(call, early).catch(() => undefined);
     const wear = denial.chain === undefined ? [] : ["", ...wearLines(this.#graph(), this.#wear(call.session))];
     return { allow: false, text: [renderDenial(denial, request, times), ...wear].join("\n"), endsRun };
+  }
+
+  /** That a task was not begun before its time is on record with its gate. */
+  #keptGate(call: HostCall, node: string): Promise<unknown> {
+    return this.#options.journal.append({ type: "gate_kept", ...this.#sub.common(call, "kept"), node });
   }
 
   /** A session that another one started: it is bound to a task before its model is asked anything. */
@@ -157,16 +169,16 @@ export class Governor {
     await this.#sub.ended(call, "fail");
   }
 
-  /** After a tool ran: what counts as evidence is recorded for the session's own task. */
+  /** After a tool ran: what counts as evidence is recorded for the session's own task. `said` is what it brought. */
   async after(
     { id, session }: Pick<HostCall, "id" | "session">,
-    end: Pick<EndedCall, "ok" | "files" | "putBack">,
+    { said, ...end }: Pick<EndedCall, "ok" | "files" | "putBack"> & { readonly said?: string | undefined },
   ): Promise<void> {
     const open = this.#open.get(id);
     this.#open.delete(id);
     if (!open) return;
     const { request, node } = open;
-    if (request.kind === "delegate") await this.#sub.ended({ id, session }, end.ok ? "complete" : "fail");
+    if (request.kind === "delegate") await this.#sub.ended({ id, session }, end.ok ? "complete" : "fail", said);
     const { policy, files, journal } = this.#options;
     this.#nodes.set(id, node);
     const outputs = [...(this.#outputs.get(session) ?? []), { node }];
@@ -225,7 +237,7 @@ export class Governor {
     if (prepared.kind === "answer") return { text: prepared.text };
     if (prepared.kind === "run") return prepared;
     const outcome = await journal.append(prepared.fact);
-    if (prepared.fact.type === "anchored") this.#drift.set(call.session, 0);
+    if (call.tool === "anchor") this.#drift.set(call.session, 0);
     const ends = outcome.kind === "refused" ? undefined : prepared.ends;
     if (ends !== undefined) await this.#sub.recalled(call, ends);
     return { text: prepared.answer(outcome, journal.brain), ends, isChange: outcome.kind !== "refused" };
@@ -269,10 +281,10 @@ export class Governor {
   }
 
   #wear(session: string): Wear {
-    const stale = this.#anchors().filter(
-      (anchor) => anchor.priority !== "critical" && isStale(anchor, this.#options.now()),
-    );
-    return { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [], stale: stale.length };
+    const now = this.#options.now();
+    const stale = this.#anchors().filter((anchor) => anchor.priority !== "critical" && isStale(anchor, now));
+    const outputs = this.#outputs.get(session) ?? [];
+    return { drift: this.#drift.get(session) ?? 0, outputs, stale: stale.length, now };
   }
 
   #anchors(): readonly Anchor[] {

@@ -4,4 +4,6 @@ export interface HostCall {
   readonly session: string;
   readonly tool: string;
   readonly input: unknown;
+  /** The folder that it is made in, where the host tells it. */
+  readonly folder?: string | undefined;
 }

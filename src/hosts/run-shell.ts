@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
+import type { Policy } from "../governance/policy/policy-file.ts";
 import type { ShellRun } from "../governance/tools/govern.ts";
+import { messageOf } from "../kernel/errors.ts";
 
 const DEADLINE_MS = 10 * 60_000;
 const MAX_PRINTED = 30_000;
@@ -12,13 +14,14 @@ export interface ShellEnd {
 }
 
 /** Runs a command; its host goes on meanwhile. */
-export function runShell({ command, folder }: ShellRun, root: string, signal?: AbortSignal): Promise<ShellEnd> {
+export async function runShell(
+  { command, folder }: ShellRun,
+  { root, shell = "/bin/sh" }: Pick<Policy, "root" | "shell">,
+  signal?: AbortSignal,
+): Promise<ShellEnd> {
   const { promise, resolve: done } = Promise.withResolvers<ShellEnd>();
-  const child = spawn("/bin/sh", ["-c", command], {
-    cwd: folder === undefined ? root : resolve(root, folder),
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
+  const child = start(shell, command, folder === undefined ? root : resolve(root, folder));
+  if (child instanceof Error) return { printed: `It could not be started: ${child.message}`, ok: false };
   let printed = "";
   const take = (data: string): void => {
     printed = (printed + data).slice(-MAX_PRINTED);
@@ -38,6 +41,15 @@ export function runShell({ command, folder }: ShellRun, root: string, signal?: A
     done({ printed: `${printed}\n[${how}]`, ok: code === 0 });
   });
   return promise;
+}
+
+/** What is longer than the system takes is thrown at once, and not told as an event. */
+function start(shell: string, command: string, cwd: string) {
+  try {
+    return spawn(shell, ["-c", command], { cwd, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  } catch (error) {
+    return new Error(messageOf(error));
+  }
 }
 
 function endGroup(pid: number): void {

@@ -7,6 +7,7 @@ import { configJsonSchema } from "../../src/config/schema/json-schema.ts";
 type Json = Record<string, unknown>;
 
 const BASE: Json = {
+  github: { repo: "acme/app" },
   agents: { a: { command: "a" }, b: { adapter: "codex" } },
   stages: { default: "a" },
   presets: { p: {} },
@@ -118,7 +119,11 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["notify.default", [], ["c"], true, true],
   ["gates.plan", false, true, false, true],
   ["gates.pr", false, true, false, true],
-  ["gates.approvers", ["a"], ["a", "b"], true, true],
+  ["gates.approvers", ["a"], ["a", "b"], true, false],
+  ["gates.approvers", ["a", "b"], ["B"], false, true],
+  ["gates.approvers", ["a"], ["b"], true, true],
+  // People without write permission may be among them; without the list everyone with it may answer.
+  ["gates.approvers", ABSENT, ["a"], true, true],
   ["gates.signers", ABSENT, "team/signers", true, true],
   ["gates.remindAfter", "24h", "25h", false, false],
   ["gates.expireAfter", ABSENT, "7d", false, false],
@@ -148,6 +153,10 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["presets.p.pluginOrder", ["x", "y"], ["y", "x"], true, true],
   ["presets.p.bridges", {}, { z: { enabled: false } }, true, true],
   ["triggers", [], [{ on: "issue.opened", do: "upsert" }], true, true],
+  ["github.repo", "acme/app", "eve/app", true, true],
+  ["github.apiUrl", ABSENT, "https://github.test/api/v3", true, true],
+  ["github.tokenEnv", ABSENT, "OTHER_TOKEN", true, true],
+  ["github.reserve", ABSENT, 0.5, true, true],
 ];
 
 for (const [key, from, to, there, back] of ROWS) {
@@ -222,7 +231,7 @@ test("a change of a preset is told, though what people are shown of it is the sa
 
 test("a start is needed for modules, notifications and the place of worktrees, and for nothing else", () => {
   const fixed =
-    /^(plugins|bridges|globalPlugins|globalBridges|pluginOrder|globalPluginOrder|notify|worktreesDir|presets\.p\.(plugins|pluginOrder|bridges))\b/;
+    /^(plugins|bridges|globalPlugins|globalBridges|pluginOrder|globalPluginOrder|github|notify|worktreesDir|presets\.p\.(plugins|pluginOrder|bridges))\b/;
   for (const [key, from, to] of ROWS)
     assert.equal(needsStart(configWith(key, from), configWith(key, to)), fixed.test(key), key);
 });

@@ -150,7 +150,10 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
     ["presets.p.bridges.a: has the same name as globalBridges.a; give it another"],
   ],
   [{ bridges: { ci: {} } }, ['bridges.ci: needs a module: prloom has no bridge of its own called "ci"']],
-  [{ bridges: { github: { enabled: true } } }, ["bridges.github: not available in this version"]],
+  [
+    { bridges: { github: { enabled: true } } },
+    ["bridges.github: is a bridge of prloom's own; give yours another name"],
+  ],
   [
     { globalBridges: { notify: plugin("a") } },
     ["globalBridges.notify: is a bridge of prloom's own; give yours another name"],
@@ -167,7 +170,10 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
     { plugins: { memory: plugin("a") }, presets: { p: { plugins: { memry: { enabled: false } } } } },
     ['presets.p.plugins.memry: needs a module: plugins has no "memry" to change, did you mean memory?'],
   ],
-  [{ presets: { p: { bridges: { github: {} } } } }, ["presets.p.bridges.github: not available in this version"]],
+  [
+    { presets: { p: { bridges: { github: {} } } } },
+    ["presets.p.bridges.github: is a bridge of prloom's own; give yours another name"],
+  ],
   [
     { presets: { p: { bridges: { notify: { enabled: false } } } } },
     ["presets.p.bridges.notify: is a bridge of prloom's own; give yours another name"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { type Role, roleNamed } from "../../src/governance/policy/roles.ts";
@@ -71,7 +71,7 @@ describe("a governor", () => {
   });
 
   test("tells with the chain how far the context is worn", async () => {
-    const { governor } = await governed();
+    const { governor, files } = await governed();
     for (const one of [call("read", { filePath: "a" }), call("bash", { command: "node x.js" })]) {
       assert.equal(await textOf(governor, one), "allowed");
       await governor.after(one, { ok: true, files: [] });
@@ -81,6 +81,7 @@ describe("a governor", () => {
       text,
       /← BLOCKING\n.*← YOUR TASK\n\nDRIFT: 1 changing call since the last checkpoint or anchor\.\nPOISONING: low; 0 of 2 outputs/,
     );
+    assert.match(readFileSync(files.facts, "utf8"), /"type":"gate_kept".*"node":"next"/);
     assert.doesNotMatch(await textOf(governor, call("bash", { command: "git push" })), /DRIFT/);
   });
 
@@ -199,17 +200,20 @@ describe("a governor", () => {
     assert.match("text" in task ? task.text : "", /Docs \[planned\]/);
   });
 
-  test("knows when what was handed over has ended, and how", async () => {
+  test("knows when what was handed over has ended, how, and what was brought back", async () => {
     const { governor } = await governed();
     const starts = [call("task", { subagent_type: "explore", prompt: "a" }), call("task", { prompt: "b" })];
     for (const [at, start] of starts.entries()) {
       await governor.before(start);
       await governor.childStarted(`child${at}`, "own");
     }
-    await governor.after(starts[0] as HostCall, { ok: true, files: [] });
+    await governor.after(starts[0] as HostCall, { ok: true, files: [], said: "It is\nin a.ts." });
     await governor.failed(starts[1] as HostCall);
     const status = await governor.govern(call("govern_delegate", { action: "status" }));
-    assert.match("text" in status ? status.text : "", /investigator \[completed\]\n.*executor \[failed\]/);
+    assert.match(
+      "text" in status ? status.text : "",
+      /investigator \[completed\]: It is in a\.ts\.\n.*executor \[failed\]/,
+    );
   });
 
   test("tells what earlier runs anchored, but of files that are gone, and renews what is worked on", async () => {
@@ -281,7 +285,9 @@ describe("a governor", () => {
     test(`denies also where nothing can be recorded: ${what} is in the way`, async () => {
       const { governor, files } = await governed();
       put(files.facts);
-      assert.match(await textOf(governor, call("bash", { command: "git push" })), /GOVERNANCE BLOCK/);
+      const push = () => textOf(governor, call("bash", { command: "git push" }));
+      assert.match(await push(), /GOVERNANCE BLOCK/);
+      assert.match(await push(), /denied 2 times/);
       assert.match(await textOf(governor, call("read", { filePath: ".env" })), /It holds secrets/);
       assert.equal(await textOf(governor, call("read", { filePath: "src/a.ts" })), "allowed");
       assert.equal(await textOf(governor, write("src/a.ts")), "allowed");
@@ -289,12 +295,4 @@ describe("a governor", () => {
       await assert.rejects(governor.childStarted("child", "own"));
       assert.match(await textOf(governor, write("src/a.ts", "child")), /no task is started/);
     });
-});
-
-test("without a policy that can be read there is no governor", async () => {
-  const files = governedFiles();
-  made.push(files);
-  await assert.rejects(governorOfRun("opencode", { ...files, folder: "/nowhere", phase: "x" }));
-  writeFileSync(join(files.folder, "graph.json"), "{");
-  await assert.rejects(governorOfRun("opencode", { ...files, phase: "x" }));
 });

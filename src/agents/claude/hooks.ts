@@ -1,4 +1,4 @@
-import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
+import { asFields, asFieldsList, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { Heard, Tell } from "../dialogue/dialogue.ts";
 import type { Overseer, Permission, SubAgent, Told } from "../port.ts";
 
@@ -18,14 +18,16 @@ export function initializeLine(): string {
  * Settings that count before those of the user: whatever these allow, each call is asked about once more, with its final
  * arguments. So one that no hook answered for is judged all the same, and one that another hook rewrote is judged as it then is.
  */
-const SETTINGS = { permissions: { ask: ["*"], disableBypassPermissionsMode: "disable" } };
+const PERMISSIONS = { ask: ["*"], disableBypassPermissionsMode: "disable" };
 
 /** Arguments with which the program asks us. Behind those of the user, who may have others of the same name. */
-export function overseenArgs({ server }: Overseer): string[] {
+export function overseenArgs({ server, shell }: Overseer): string[] {
+  // As variables of settings, which count before those of the user's settings and of the environment.
+  const env = { SHELL: shell, CLAUDE_CODE_SHELL: shell };
   return [
     ...["--permission-mode", "default", "--permission-prompt-tool", "stdio"],
     ...["--mcp-config", JSON.stringify({ mcpServers: { prloom: { type: "stdio", ...server } } })],
-    ...["--settings", JSON.stringify(SETTINGS)],
+    ...["--settings", JSON.stringify({ permissions: PERMISSIONS, env })],
   ];
 }
 
@@ -47,7 +49,8 @@ export function heardHook(id: string, request: JsonFields, starts: Starts): Hear
   const callId = asString(input.tool_use_id);
   if (event === "PreToolUse") {
     const asked = { tool: tool ?? "", input: input.tool_input ?? {}, reads: false, question: `May ${tool} be used?` };
-    const call = callId === undefined ? {} : { callId };
+    const folder = asString(input.cwd);
+    const call = { ...(callId === undefined ? {} : { callId }), ...(folder === undefined ? {} : { folder }) };
     return {
       events: [],
       ask: {
@@ -56,7 +59,7 @@ export function heardHook(id: string, request: JsonFields, starts: Starts): Hear
       },
     };
   }
-  const said = asString(input.prompt);
+  const said = asString(input.prompt) ?? reportIn(asFields(input.tool_response));
   const who = { ...subAgentIn(input, starts), ...(said === undefined ? {} : { said }) };
   const told = toldBy(event, callId, who);
   return told && { events: [], tell: { told, answer: answering(id, event) } };
@@ -71,7 +74,7 @@ function toldBy(event: string, callId: string | undefined, who: Who): Told | und
   switch (event) {
     case "PostToolUse":
     case "PostToolUseFailure":
-      return callId === undefined ? undefined : { kind: "ended", callId, ok: event === "PostToolUse" };
+      return callId === undefined ? undefined : { kind: "ended", callId, ok: event === "PostToolUse", ...saidIn(who) };
     case "SubagentStart":
       return who.by && { kind: "sub-agent", by: who.by };
     case "UserPromptSubmit":
@@ -81,6 +84,15 @@ function toldBy(event: string, callId: string | undefined, who: Who): Told | und
     default:
       return undefined;
   }
+}
+
+const saidIn = ({ said }: Who): Pick<Who, "said"> => (said === undefined ? {} : { said });
+
+/** What a sub-agent said at its end; undefined for other tools. */
+function reportIn({ agentId, content }: JsonFields): string | undefined {
+  if (asString(agentId) === undefined) return undefined;
+  const texts = asFieldsList(content).map(({ text }) => asString(text) ?? "");
+  return texts.join("\n") || undefined;
 }
 
 function decision(permission: Permission): JsonFields {

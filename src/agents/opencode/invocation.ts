@@ -70,7 +70,7 @@ function configOf(around: OpenCodeSurroundings): object {
  * Nothing that changes something is allowed until our plugin lifts it: where that is missing, broken or switched off, nothing is
  * written. It comes last, and so sees the arguments that other plugins have changed.
  */
-function governing({ plugin, close }: Governed, given: JsonFields, permission = "{}"): object {
+function governing({ plugin, shell, close }: Governed, given: JsonFields, permission = "{}"): object {
   const plugins = Array.isArray(given.plugin) ? given.plugin : [];
-  return { ...close(given, jsonIn(permission)), plugin: [...plugins, plugin] };
+  return { ...close(given, jsonIn(permission)), shell, plugin: [...plugins, plugin] };
 }

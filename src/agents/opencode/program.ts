@@ -34,10 +34,11 @@ const KEYS = [
 
 const CONFIG_FILES = ["opencode.json", "opencode.jsonc", "config.json"] as const;
 
-function placesOf({ home, env }: UserPlace): { readonly config: string; readonly data: string } {
+function placesOf({ home, env }: UserPlace): Readonly<Record<"config" | "data" | "cache", string>> {
   const config = env.XDG_CONFIG_HOME ? resolve(env.XDG_CONFIG_HOME) : join(home, ".config");
   const data = env.XDG_DATA_HOME ? resolve(env.XDG_DATA_HOME) : join(home, ".local", "share");
-  return { config: join(config, "opencode"), data: join(data, "opencode") };
+  const cache = env.XDG_CACHE_HOME ? resolve(env.XDG_CACHE_HOME) : join(home, ".cache");
+  return { config: join(config, "opencode"), data: join(data, "opencode"), cache: join(cache, "opencode") };
 }
 
 /** Of providers, and of MCP servers, which have a file of their own. */
@@ -47,10 +48,12 @@ const TOKENS = [
 ];
 
 function homeItems(where: UserPlace): HomeItem[] {
-  const { config, data } = placesOf(where);
+  const { config, data, cache } = placesOf(where);
   return [
     // Whole: without the packages in it OpenCode asks the registry for them at each start.
     { from: config, to: ".config/opencode", kind: "config" },
+    // Packages of providers and plugins, and the list that says which package a provider is.
+    { from: cache, to: ".cache/opencode", kind: "cache" },
     { from: join(data, "auth.json"), to: ".local/share/opencode/auth.json", kind: "login" },
     { from: join(data, "mcp-auth.json"), to: ".local/share/opencode/mcp-auth.json", kind: "login" },
   ];

@@ -10,6 +10,7 @@ import {
   readChecklist,
   unticked,
 } from "../../plan/checklists/checklist.ts";
+import type { Group } from "../../plan/checklists/groups.ts";
 import { hasTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
@@ -87,13 +88,22 @@ async function clear(call: Call, found: Checklist): Promise<Checklist> {
     ];
     const answer = await select({ message: "Which of these are to be done?", options });
     if (isCancel(answer)) throw new PrloomError("usage", "No plan was made.", namesOf(headings));
-    const group = found.groups[answer];
-    return group
-      ? { kind: "todos", groups: [group], leftOut: found.leftOut }
-      : { kind: "none", leftOut: found.leftOut };
+    return chosenOf(found, found.groups[answer]);
   }
   const what = `It is not clear which checkboxes are to be done: those ${below(headings)}.`;
   throw new PrloomError("usage", what, namesOf(headings));
+}
+
+/** What a person chose; the groups that were not are left out as well, and told. */
+export function chosenOf(found: Extract<Checklist, { kind: "unclear" }>, group: Group | undefined): Checklist {
+  const others = found.groups.filter((other) => other !== group);
+  const notChosen = others.map(({ heading, boxes }) => ({
+    heading,
+    count: boxes.length,
+    why: "another group" as const,
+  }));
+  const leftOut = [...found.leftOut, ...notChosen];
+  return group ? { kind: "todos", groups: [group], leftOut } : { kind: "none", leftOut };
 }
 
 function namesOf(headings: readonly string[]): string {

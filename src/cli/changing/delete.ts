@@ -7,6 +7,7 @@ import { counted } from "../../kernel/words.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
+import { errorData, errorLines } from "../report-error.ts";
 
 const resultSchema = z.object({ left: z.array(z.string()), kept: z.string().optional(), text: z.string().optional() });
 
@@ -15,14 +16,36 @@ export interface DeleteOptions {
   readonly branch?: boolean;
 }
 
-/** Takes a plan away; asks first in a terminal. */
-export async function deleteCommand(call: Call, plan: string, options: DeleteOptions): Promise<number> {
+/** Takes plans away; asks first in a terminal. One that cannot be deleted does not keep the others from it. */
+export async function deleteCommand(call: Call, plans: readonly string[], options: DeleteOptions): Promise<number> {
   refuseInsideRun(call);
+  const [only, ...others] = new Set(plans);
+  if (only !== undefined && others.length === 0) {
+    const deleted = await deletePlan(call, only, options);
+    if (deleted) call.output.data(deleted);
+    return 0;
+  }
+  const deleted: object[] = [];
+  const failed: { plan: string; error: ReturnType<typeof errorData> }[] = [];
+  for (const plan of new Set(plans)) {
+    try {
+      deleted.push((await deletePlan(call, plan, options)) ?? []);
+    } catch (error) {
+      failed.push({ plan, error: errorData(error) });
+      call.output.note(errorLines(error, ["delete", ...plans]).join("\n"));
+    }
+  }
+  call.output.data({ deleted: deleted.flat(), failed });
+  return failed.length === 0 ? 0 : 1;
+}
+
+/** What was deleted and what is left; undefined when the person did not want it. */
+async function deletePlan(call: Call, plan: string, options: DeleteOptions): Promise<object | undefined> {
   const { output } = call;
   const withBranch = options.branch === true;
   if (!options.yes && !(await agreed(call, await detailOf(call, plan), withBranch))) {
     output.line("Nothing was deleted.");
-    return 0;
+    return undefined;
   }
   // The record alone: a plan goes whatever is wrong with its other files.
   const branch = await reading(call, async (loom) => loom.store.byId(plan)?.branch);
@@ -38,14 +61,13 @@ export async function deleteCommand(call: Call, plan: string, options: DeleteOpt
   if (text !== undefined) output.line(`  kept: its text, in ${visible(text)}`);
   for (const problem of left) output.line(`  could not be removed: ${visible(problem)}`);
   if (left.length > 0) output.line("  hint: look at it, then run `prloom clean`.");
-  const aside = { ...(patch === undefined ? {} : { kept: patch }), ...(text === undefined ? {} : { text }) };
-  output.data({
+  return {
     plan,
     left,
-    ...aside,
+    ...(patch === undefined ? {} : { kept: patch }),
+    ...(text === undefined ? {} : { text }),
     ...(branch === undefined ? {} : { branch, branchDeleted: withBranch && !kept }),
-  });
-  return 0;
+  };
 }
 
 function detailOf(call: Call, plan: string): Promise<PlanDetail> {

@@ -13,6 +13,7 @@ import { refuseBrought } from "../../git/tracked.ts";
 import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
+import { shortHash } from "../../kernel/ids.ts";
 import { counted } from "../../kernel/words.ts";
 import { beginningOf } from "../../plan/checklists/beginning.ts";
 import { misspeltBoxes } from "../../plan/checklists/checklist.ts";
@@ -220,6 +221,11 @@ function metaOf(options: NewOptions): InboxMeta | undefined {
   };
 }
 
+/** Of a title without a Latin letter or digit nothing readable can be made: its hash at least tells it from others. */
+function fallbackFor(title: string): string {
+  return title === "" ? "plan" : `plan-${shortHash(title.normalize("NFC"), 6)}`;
+}
+
 interface Placement {
   readonly wanted: string | undefined;
   readonly title: string;
@@ -231,7 +237,7 @@ interface Placement {
 function place(paths: Paths, { wanted, title, text, meta }: Placement): string {
   const taken = (id: string) =>
     [homeOf(paths, id).home, inboxOf(paths, id).text, inboxOf(paths, id).meta].some((path) => existsNoFollow(path));
-  const base = wanted ?? planIdFor({ title, fallback: "plan" });
+  const base = wanted ?? planIdFor({ title, fallback: fallbackFor(title) });
   for (;;) {
     const id = wanted ?? freeId(base, taken);
     const files = inboxOf(paths, id);

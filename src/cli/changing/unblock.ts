@@ -18,6 +18,8 @@ export async function unblock(
   const reset = options.reset === true;
   const before = await reading(call, readStatus);
   const blocked = new Set(before.plans.filter((plan) => plan.blocked).map((plan) => plan.planId));
+  const waiting = before.agents.flatMap(({ name, backsOff }) => (backsOff ? [visible(name)] : []));
+  const tried = waiting.length === 0 ? "" : ` Tried again now: ${waiting.join(", ")}.`;
   const differs = before.daemon.running && before.pinned && before.pinned.changes.length > 0;
   // A user who fixed the config and unblocks expects the fixed one.
   if (differs && before.pinned) call.output.note(`note: ${visible(offerLine(before.pinned, true))}`);
@@ -26,11 +28,11 @@ export async function unblock(
     args: { reset },
     done: (plan, answer) => {
       const { kept, calledOff } = answerSchema.parse(answer);
-      if (blocked.has(plan)) return `is no longer blocked.${reset ? dropped(kept) : ""}`;
-      return calledOff ? "is not rebased: its branch is put back as it was." : "was not blocked.";
+      if (blocked.has(plan)) return `is no longer blocked.${reset ? dropped(kept) : ""}${tried}`;
+      return calledOff ? "is not rebased: its branch is put back as it was." : `was not blocked.${tried}`;
     },
     needsDispatcher: plans.some((plan) => blocked.has(plan)),
-    data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)) },
+    data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)), triedAgents: waiting },
   });
 }
 

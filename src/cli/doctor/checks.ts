@@ -21,7 +21,7 @@ import {
   checkSandbox,
 } from "./agent-checks.ts";
 import { type Finding, findingOf, orFinding } from "./finding.ts";
-import { checkProject } from "./project-checks.ts";
+import { checkBase, checkProject } from "./project-checks.ts";
 import { checkSigning } from "./signing-checks.ts";
 import { checkRepositoryState } from "./state-checks.ts";
 
@@ -45,7 +45,8 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
       await orFinding("plugins and bridges", findings, () => modules(repo, config, findings));
     }
     findings.push(...checkBudgets(config), ...checkReadable(config, homeFolder(call.env)));
-    findings.push(...(await checkCommitted(config, repo)), ...checkProject(config, repo), ...notify(call, config));
+    findings.push(...(await checkBase(config, repo)), ...(await checkCommitted(config, repo)));
+    findings.push(...checkProject(config, repo), ...notify(call, config));
     findings.push(...(await checkSigning(call, config, repo)));
   }
   findings.push(...(await checkOtherPrograms(call, config, repo.root)), ...(await checkSandbox(config)));

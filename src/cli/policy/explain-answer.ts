@@ -19,6 +19,8 @@ const gateSchema = z.strictObject({
   gateId: text,
   state: z.enum(GATE_STATES, { error: oneOf(GATE_STATES) }).default("open"),
   postedAt: time.optional(),
+  /** The comment stands at another place. */
+  isElsewhere: flag.optional(),
 });
 
 /** A comment as a line of `--batch` gives it. What is left out is as it is for a colleague at the first gate. */

@@ -5,7 +5,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 /** What an agent program starts in a run of prloom, to get its tools. */
 export async function mcp(): Promise<number> {
   const folder = process.env[GOVERNANCE_VARIABLES.folder];
-  if (folder === undefined)
+  if (!folder)
     throw new PrloomError(
       "usage",
       "This command is started by agent programs that prloom runs, and this is not such a run.",

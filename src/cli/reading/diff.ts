@@ -19,7 +19,7 @@ export async function diff(call: Call, plan: string, { todo, stat = false }: Dif
     reading(call, async (loom) => ({ detail: await readPlanDetail(loom, plan), repo: loom.repo })),
   );
   refuseWithoutBranch(detail);
-  const ranges = todo === undefined ? wholeRange(detail) : rangesOf(detail, todo);
+  const ranges = todo === undefined ? (detail.range ? [detail.range] : []) : rangesOf(detail, todo);
   const { output } = call;
   const parts: Buffer[] = [];
   for (const range of ranges) parts.push(await readDiff(repo, range, stat ? ["--stat=100"] : ["--binary"]));
@@ -51,10 +51,6 @@ function refuseWithoutBranch({ record: { id, branch, merge, outcome, status }, h
     ? `\`git show ${merge.sha.slice(0, 12)}\` shows what it brought to its base.`
     : `\`prloom show ${id}\` tells what is known of it.`;
   throw new PrloomError("plan-state", `The branch ${branch} of ${id} is gone.`, hint);
-}
-
-function wholeRange({ record, head }: PlanDetail): Range[] {
-  return record.baseSha !== undefined && head !== undefined ? [{ base: record.baseSha, head }] : [];
 }
 
 /** The commits of a TODO, known by their trailers. */

@@ -100,6 +100,7 @@ function dataOf(detail: PlanDetail, home: string): Record<string, unknown> {
       context,
     })),
     problems: detail.problems,
+    backsOff: detail.backsOff,
     runs: detail.runs,
     ...(detail.activity === undefined ? {} : { activity: detail.activity }),
     ...(record.spent === undefined ? {} : { spent: record.spent }),

@@ -8,6 +8,7 @@ import { drawGraph } from "../../governance/graph/draw.ts";
 import { counted } from "../../kernel/words.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
+import { backOffLines } from "./agents-state.ts";
 import { hintLines } from "./hint.ts";
 import { firstLine, visible, visibleLines } from "./safe-text.ts";
 import { spendingInWords } from "./spending.ts";
@@ -112,6 +113,7 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
     const hint = summary.blocked.hint ?? `\`prloom unblock ${summary.planId}\` tries again.`;
     for (const line of hintLines(hint)) output.line(line);
   } else if (waitsFor(summary) !== "") output.line(`waits for: ${visible(waitsFor(summary))}`);
+  for (const [name, backsOff] of Object.entries(detail.backsOff)) backOffLines(output, name, { backsOff, now });
   if (summary.phase) output.line(`phase: ${summary.phase}`);
   agentLine(output, detail);
   if (record.firstPort !== undefined) output.line(`ports: ${portRange(record.firstPort)}`);
@@ -179,6 +181,9 @@ function runs(output: Output, detail: PlanDetail, now: number): void {
   if (list.length === 0) return;
   section(output, "RUNS");
   runTable(output, detail, now);
+  for (const { run, nothingToChange } of list)
+    if (nothingToChange !== undefined)
+      output.line(`  run ${run}: nothing had to change: ${firstLine(nothingToChange)}`);
   const tools = new Map<string, number>();
   for (const run of list)
     for (const [name, calls] of Object.entries(run.tools)) tools.set(name, (tools.get(name) ?? 0) + calls);

@@ -1,9 +1,8 @@
-import { LATER_BRIDGES, NOT_YET } from "../schema/not-yet.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import { keysAt, listProblems, type Path, scopesOf, type ValueProblem, valueAt } from "./references.ts";
 
-/** Bridges that are always there. */
-const OWN_BRIDGES = ["prloom-core", "local", "notify"];
+/** Bridges that are always there, and the one that the key `github` switches on. */
+const OWN_BRIDGES = ["prloom-core", "local", "notify", "github"];
 
 /** Names that both a key and its global twin have. Case aside: state files lie on disks that do not tell case apart. */
 function clashes(value: unknown, key: "plugins" | "bridges", globalKey: string): ValueProblem[] {
@@ -31,7 +30,6 @@ function bridgeNameProblems(value: unknown): ValueProblem[] {
       if (OWN_BRIDGES.includes(name))
         return [{ path, message: "is a bridge of prloom's own; give yours another name" }];
       if (key[0] === "presets" || valueAt(value, [...path, "module"]) !== undefined) return [];
-      if (LATER_BRIDGES.includes(name)) return [{ path, message: NOT_YET }];
       return [{ path, message: `needs a module: prloom has no bridge of its own called "${name}"` }];
     }),
   );
@@ -45,7 +43,6 @@ function presetProblems(value: unknown, key: "plugins" | "bridges"): ValueProble
       const path = ["presets", preset, key, name];
       if (known.includes(name) || valueAt(value, [...path, "module"]) !== undefined) return [];
       if (key === "bridges" && OWN_BRIDGES.includes(name)) return [];
-      if (key === "bridges" && LATER_BRIDGES.includes(name)) return [{ path, message: NOT_YET }];
       const guess = nearest(name, known);
       const message = `needs a module: ${key} has no "${name}" to change${didYouMean(guess)}`;
       return [{ path, message, ...(guess === undefined ? {} : { nearest: guess }) }];

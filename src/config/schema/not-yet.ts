@@ -7,9 +7,6 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 
 export const NOT_YET = "not available in this version";
 
-/** Bridges that will come with prloom and be switched on by their name alone. */
-export const LATER_BRIDGES: readonly string[] = ["github"];
-
 /** Whether a key that the schema does not know is one that a later version will. */
 export function isKeyOfLaterVersion(path: readonly PropertyKey[], key: string): boolean {
   if (path.length === 0) return KEYS.has(key);

@@ -3,6 +3,7 @@ import { enabledModules, overlayModules } from "../modules.ts";
 import { agentNames, agentSchema, stageKeys } from "./agent-schema.ts";
 import { anObject, count, duration, insideRepository, name, text, texts, usually } from "./fields.ts";
 import { gatesSchema, switchedOnSchema } from "./gates-schema.ts";
+import { githubSchema } from "./github-schema.ts";
 import { governanceSchema } from "./governance-schema.ts";
 import { limitsOverlaySchema, limitsSchema } from "./limits-schema.ts";
 import { globalModuleKeys, planModuleKeys, presetModuleKeys } from "./module-schema.ts";
@@ -83,6 +84,7 @@ const configFileSchema = z.strictObject({
     .array(triggerSchema, { error: "must be a list of triggers" })
     .prefault([])
     .describe("Events that make plans; the first that fits decides."),
+  github: githubSchema.exactOptional().describe("The repository on GitHub whose issues become plans."),
   notify: notifySchema.prefault({ channels: {} }).describe("Where notifications go."),
   governance: governanceSchema.prefault({}).describe("What agents may do: roles, tools of MCP servers, secrets."),
   gates: gatesSchema.prefault({}).describe("When a person is asked before work goes on."),

@@ -40,7 +40,7 @@ export async function commitTodo(loom: Located & Configured & Records & Reportin
   if (!done) {
     const hooked = hookedMessage(loom, record);
     const sha = await commitStep(worktree, {
-      message: hooked ?? stepMessage(todo, record),
+      message: hooked ?? stepMessage(loom, record, todo),
       hooked: hooked !== undefined,
       trailer,
       branch: record.branch ?? "",

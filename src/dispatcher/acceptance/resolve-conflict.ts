@@ -11,12 +11,14 @@ import { gitIn } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { counted } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Buses } from "../buses/buses.ts";
+import { tellPolicyEnd } from "../buses/notify-person.ts";
 import type { Reporting } from "../capabilities.ts";
 import type { CommandRunning } from "../enclosure/command-run.ts";
 import { claimsOf } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { branchHead, nextRun } from "../perform/begin.ts";
-import { endRebase } from "../perform/rebase.ts";
+import { endRebase, movedAway } from "../perform/rebase.ts";
 import { conflictOf, withResolution } from "../perform/resolution.ts";
 import { blockPlan, planText, type Records, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
@@ -33,7 +35,7 @@ const SAYS_NOTHING =
 
 /** What lies in the worktree after a run that was to resolve a conflict decides. */
 export async function verifyResolution(
-  loom: CommandRunning & Pooled,
+  loom: CommandRunning & Buses & Pooled,
   record: PlanRecord,
   config: PlanConfig,
 ): Promise<void> {
@@ -42,6 +44,7 @@ export async function verifyResolution(
   const runDir = homeOf(loom.paths, record.id).run(current.run);
   const summary = countRun(loom, record.id, current.run);
   const first = await judge(loom, record, config);
+  tellPolicyEnd(loom, record, current.run, readExit(runDir));
   crashPoint("resolve:judged");
   if (first.kind === "again" && (await isNobodysAttempt(loom, record, config, summary))) return;
   const exit = readExit(runDir);
@@ -134,8 +137,7 @@ export async function commitResolution(
   const { tree, baseSha: parent } = current;
   const sha = await remakeCommit(loom.repo, rebase.conflict.commit, { tree, parent, identity: loom.identity });
   const head = await branchHead(loom, record);
-  if (head !== parent && head !== sha)
-    return endRebase(loom, record.id, "The branch was moved while it was being rebased.");
+  if (head !== parent && head !== sha) return endRebase(loom, record.id, movedAway(head));
   if (head === parent)
     await gitAt(loom.repo, ["update-ref", "-m", "prloom: rebase", `refs/heads/${branch}`, sha, parent]);
   crashPoint("rebase:committed");

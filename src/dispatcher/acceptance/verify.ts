@@ -14,7 +14,9 @@ import { setTodoState } from "../../plan/edit-plan.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { applyClaims, type Claims } from "../../plan/todos/claims.ts";
+import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
+import { tellPolicyEnd } from "../buses/notify-person.ts";
 import type { Reporting } from "../capabilities.ts";
 import type { CommandRunning } from "../enclosure/command-run.ts";
 import { claimsOf } from "../enclosure/run-copy.ts";
@@ -37,7 +39,7 @@ import { runChecks } from "./run-checks.ts";
 
 /** What lies on disk after the run of a TODO decides; an exit code never does. */
 export async function verify(
-  loom: CommandRunning & Extended & Pooled,
+  loom: CommandRunning & Buses & Extended & Pooled,
   record: PlanRecord,
   config: PlanConfig,
 ): Promise<void> {
@@ -70,6 +72,7 @@ export async function verify(
       maxDeletions: config.limits.maxDeletions,
     });
   const first = judge(changes);
+  tellPolicyEnd(loom, record, current.run, readExit(runDir));
   crashPoint("verify:judged");
   if (first.kind === "again" && (await isNobodysAttempt(loom, record, config, summary))) return;
   const exit = readExit(runDir);

@@ -85,17 +85,19 @@ export async function loadExtensions(
   const own = builtin.map(
     (bridge): LoadedBridge => ({
       name: bridge.name,
-      kind: "builtin",
+      // One that looks for news does so for the repository.
+      kind: bridge.events ? "global" : "builtin",
       bridge,
       config: {},
       timeoutMs: BUILTIN_TIMEOUT_MS,
+      ...(bridge.pollEveryMs === undefined ? {} : { pollEveryMs: bridge.pollEveryMs }),
     }),
   );
   const plugins = pair(modules.plugins, planPlugins);
   const bridges = pair(modules.bridges, planBridges);
   return {
     globalPlugins,
-    globalBridges,
+    globalBridges: [...own.filter(({ kind }) => kind === "global"), ...globalBridges],
     registry: buildRegistry([...own, ...globalBridges, ...onePerName(planBridges)]),
     pluginsOf: byPreset(config, (planConfig) => chosen(plugins, planConfig.plugins)),
     bridgesOf: byPreset(config, (planConfig) => chosen(bridges, planConfig.bridges)),

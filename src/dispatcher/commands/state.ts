@@ -6,6 +6,8 @@ import { setTodoState } from "../../plan/edit-plan.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type PlanEvent, transition } from "../../plan/transition.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { endGates, newestGates } from "../gates/plan-gate.ts";
 import { type Intake, takePlan } from "../intake/intake.ts";
 import { isInboxRecord, type Located, textPath, worktreeOf } from "../paths.ts";
 import { discardWork } from "../perform/begin.ts";
@@ -67,7 +69,7 @@ export function blockByPerson(loom: Records & Reporting, id: string, reason: str
 
 /** Clears the reason and lets what it stopped be tried again; `reset` drops what the unfinished TODO left behind. */
 export async function unblockPlan(
-  loom: Located & Naming & Configured & Records & Intake & Pooled & AtWork & Watched & Reporting,
+  loom: Located & Naming & Configured & Records & Gated & Intake & Pooled & AtWork & Watched & Reporting,
   id: string,
   reset: boolean,
 ): Promise<{ wasBlocked: boolean; calledOff?: boolean; kept?: string | undefined }> {
@@ -92,6 +94,8 @@ export async function unblockPlan(
   if (vanished) refuseReplaced(loom, record);
   const kept = reset && !vanished ? await resetPlan(loom, id) : undefined;
   reopenBlockedTodo(loom, record);
+  const lost = newestGates(loom, record).find((gate) => gate.lost && gate.state === "open");
+  if (lost) endGates(loom, record, lost.comment ?? "");
   updateRecord(loom, id, (now) => ({
     blocked: undefined,
     ...hookAgain(now),

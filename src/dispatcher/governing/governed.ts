@@ -22,6 +22,7 @@ import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES, governorOfRun, phaseOf }
 import { namesInStatus, STATUS_ARGS, TouchedFiles } from "../../hosts/touched-files.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, writeRunFile } from "../../kernel/files.ts";
+import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
 import { type Todo, titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -100,6 +101,7 @@ export async function governRun(
 ): Promise<Governance> {
   const { runDir, enclosure } = run;
   const { policy, graph } = termsOf(loom, record, run);
+  const { shell = SH } = policy;
   const folder = join(runDir, RUN_FILES.governance);
   writeRunFile(join(folder, GOVERNANCE_FILES.policy), JSON.stringify(policy));
   writeRunFile(join(folder, GOVERNANCE_FILES.graph), JSON.stringify(graph));
@@ -110,7 +112,7 @@ export async function governRun(
     const server = { command: at.node, args: [join(at.program, CLI), "mcp"], env };
     const overseer = await overseerOf(worktreeOf(loom, record), run, folder);
     const { permit, tell } = overseer;
-    return { overseer: { permit, tell, server }, settled: () => overseer.settled() };
+    return { overseer: { permit, tell, server, shell }, settled: () => overseer.settled() };
   }
   const agentDir = join(runDir, RUN_FILES.agentDir);
   const facts = join(agentDir, FACTS);
@@ -118,6 +120,7 @@ export async function governRun(
   return {
     governed: {
       plugin: join(at.program, PLUGIN),
+      shell,
       close: closed,
       env: { ...env, [GOVERNANCE_VARIABLES.facts]: facts },
     },
@@ -151,6 +154,14 @@ function rootOf(init: InitRecord | undefined): string {
   return `/proc/${init.pid}/root`;
 }
 
+const SH = "/bin/sh";
+
+/**
+ * Commands are judged as those of bash, so that is what runs them: other shells understand some of them otherwise, and the user's
+ * own may be any.
+ */
+const shellOf = ({ environment }: Configured): string => findProgram("bash", trustedPath(environment.PATH), "/") ?? SH;
+
 /** Of a worker that a plugin has run. */
 const PLUGIN_TASK = "plugin";
 
@@ -183,7 +194,7 @@ function termsOf(
     role,
     node: asked?.id ?? todo?.id ?? null,
     ...doorFor(loom, record, text),
-    place: { root: worktreeOf(loom, record).path, home, temporary },
+    place: { root: worktreeOf(loom, record).path, home, temporary, shell: shellOf(loom) },
     variables: vars,
     ...(todo?.settings.paths ? { paths: todo.settings.paths } : {}),
     ...(todo?.settings.tools ? { tools: todo.settings.tools } : {}),

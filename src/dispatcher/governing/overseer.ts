@@ -54,12 +54,13 @@ export class RunOverseer {
     return this.#recording;
   }
 
-  async #judge({ callId, tool, input, by }: PermitRequest): Promise<HostVerdict> {
+  async #judge({ callId, tool, input, folder, by }: PermitRequest): Promise<HostVerdict> {
     const [session] = await Promise.all([this.#sessionOf(by), this.#kept.begin(), this.#began]);
     if (this.#recalled.has(session)) return { allow: false, text: RECALLED, endsRun: false };
     if (callId === undefined) throw new Error("the program does not say which call it is");
-    const call = { id: callId, session, tool, input };
     const before = this.#calls.get(callId);
+    // Only the hook tells where the call is made.
+    const call = { id: callId, session, tool, input, folder: folder ?? before?.folder };
     if (before && isDeepStrictEqual(before, call)) return { allow: true };
     if (before) await this.#forget(before);
     const verdict = await this.#governor.before(call);
@@ -101,7 +102,7 @@ export class RunOverseer {
     return { text: this.#governor.turn(session, told.kind === "prompt" ? told.said : undefined) };
   }
 
-  async #ended({ callId, ok }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {
+  async #ended({ callId, ok, said }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {
     const call = this.#calls.get(callId);
     // One that we know nothing of, or no more, may have run all the same: what is protected is put back after it, too.
     if (!call) return this.#noteOf({ id: callId }, await this.#putBack());
@@ -110,7 +111,7 @@ export class RunOverseer {
     // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
     if (ok && isGovernTool(tool) && tool !== "govern_shell") return this.#govern({ ...call, tool });
     if (this.#governor.mayTouch(callId)) return this.#touchedBy(call, ok);
-    if (ok) await this.#governor.after(call, { ok, files: [] });
+    if (ok) await this.#governor.after(call, { ok, files: [], said });
     else await this.#governor.failed(call);
     return {};
   }

@@ -4,16 +4,26 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import type { Blocked } from "../../plan/plan-types.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
+import { notifyPerson } from "../buses/notify-person.ts";
 import type { Records } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /**
- * Tells on the global bus that a plan is blocked, once each time; returns how many events that took. The id has the time in it: what a
- * kill cut off is told again under the same id, which the bus has already.
+ * Tells on the global bus, and to a person, that a plan is blocked, once each time; returns how many events that took. The ids have the
+ * time in them: what a kill cut off is told again under the same id, which the bus has already.
  */
-export function tellBlocked(loom: Records & Buses, planId: string): number {
+export function tellBlocked(loom: Configured & Records & Buses, planId: string): number {
   const record = loom.store.byId(planId);
   if (!record?.blocked || record.deleted || record.toldBlocked === record.blocked.at) return 0;
-  loom.globalBus().appendEvents([blockedEvent(record, record.blocked)]);
+  const event = blockedEvent(record, record.blocked);
+  loom.globalBus().appendEvents([event]);
+  // A person who blocked it knows.
+  if (record.blocked.cause !== "person")
+    notifyPerson(loom, loom.globalBus(), `${event.id}-notice`, {
+      priority: "action",
+      title: event.title,
+      message: event.body,
+    });
   crashPoint("blocked:told");
   // By itself and not by `updateRecord`: nothing about the plan changed.
   loom.store.put(record.uid, { ...record, toldBlocked: record.blocked.at }, record.revision);

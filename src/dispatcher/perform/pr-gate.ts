@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PlanConfig } from "../../config/presets.ts";
-import type { GateRecord } from "../../gate/gate-record.ts";
+import { approvedHead, type GateRecord } from "../../gate/gate-record.ts";
 import type { ShowingChange, ShownDiff } from "../../gate/shown-change.ts";
 import { changePost } from "../../gate/shown-change.ts";
-import { commitsBetween, diffStat } from "../../git/commits/history.ts";
+import { commitsBetween, diffStat, whereLeft } from "../../git/commits/history.ts";
 import { readBeginning, writeWholeDiff } from "../../git/commits/write-diff.ts";
 import { gitAt, resolveCommit } from "../../git/repository.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -67,7 +67,7 @@ async function changeOf(
   record: PlanRecord,
   head: string,
 ): Promise<Pick<ShowingChange, "commits" | "files" | "diff" | "signers">> {
-  const base = await baseOf(loom, record, head);
+  const base = await whereLeft(loom.repo, { base: record.baseBranch ?? "", began: record.baseSha ?? "", head });
   const commits = await commitsBetween(loom.repo, base, head);
   const { files } = await diffStat(loom.repo, base, head);
   return {
@@ -89,19 +89,14 @@ async function changedSigners(
   return (await gitAt(repo, args, { allowExit: [1] })).code === 1 ? { signers } : {};
 }
 
-/** Where the branch left its base: what others brought there since is not a part of the change. */
-async function baseOf({ repo }: Located, { baseBranch, baseSha = "" }: PlanRecord, head: string): Promise<string> {
-  const found = await gitAt(repo, ["merge-base", `refs/heads/${baseBranch}`, head], { allowExit: [1, 128] });
-  return found.code === 0 ? found.stdout.trim() : baseSha;
-}
-
 async function diffSince(
   loom: Located,
   record: PlanRecord,
   before: GateRecord,
   head: string,
 ): Promise<ShownDiff | undefined> {
-  const shown = before.head === undefined ? undefined : await resolveCommit(loom.repo, before.head);
+  const known = approvedHead(before);
+  const shown = known === undefined ? undefined : await resolveCommit(loom.repo, known);
   return shown === undefined ? undefined : diffBetween(loom, record, shown, head);
 }
 

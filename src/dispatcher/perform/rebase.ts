@@ -1,13 +1,6 @@
 import { repositoriesMade } from "../../git/commits/history.ts";
 import { interruptedAt, ownBegin, rebaseOnto } from "../../git/commits/rebase.ts";
-import {
-  changingMerge,
-  haveSamePatches,
-  messageOfCommit,
-  type OwnCommits,
-  type Replayed,
-  replay,
-} from "../../git/commits/replay.ts";
+import { changingMerge, haveSamePatches, messageOfCommit, type Replayed, replay } from "../../git/commits/replay.ts";
 import { gitAt, isAncestor, resolveCommit, STEP_TRAILER } from "../../git/repository.ts";
 import { inBytes, isProtected } from "../../git/staging/protected-paths.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
@@ -24,6 +17,7 @@ import { type Located, worktreeOf } from "../paths.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import { withoutSessions } from "../runs/count-run.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
 import { leftOut, takeBack } from "../worktree/set-aside.ts";
 import { branchHead, firstBase } from "./begin.ts";
 
@@ -33,6 +27,8 @@ export type RebaseResult =
   | { readonly kind: "nothing" }
   | { readonly kind: "rebased"; readonly sha: string }
   | { readonly kind: "repository"; readonly files: readonly string[] }
+  /** A merge on the branch has changes of its own: a rebase leaves merges out. */
+  | { readonly kind: "lossy"; readonly merge: string }
   /** The branch is as it was; the record says that the plan's agent is to resolve it. */
   | { readonly kind: "conflict"; readonly files: readonly string[] };
 
@@ -45,6 +41,8 @@ export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<R
   const worktree = worktreeOf(loom, record);
   const rebase = record.rebase ?? (await plannedRebase(loom, record));
   const { from, upstream, onto } = rebase;
+  const merge = record.rebase ? undefined : await lossyMerge(loom, rebase);
+  if (merge !== undefined) return { kind: "lossy", merge };
   await putAsideKept(loom, record, from);
   updateRecord(loom, id, () => ({ rebase, kept: undefined }));
   crashPoint("rebase:begun");
@@ -60,16 +58,29 @@ export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<R
   }
   const to = await branchHead(loom, record);
   const isSame = to === from || (await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: to }));
-  settleRebased(loom, id, { from, to, onto, isSame });
+  const config = planConfig(loom, record);
+  const reviewAgain = !isSame && config.ok && config.config.review === "todo";
+  settleRebased(loom, id, { from, to, onto, isSame, reviewAgain });
   return to === from ? { kind: "nothing" } : { kind: "rebased", sha: to };
 }
 
-/** On top of base the branch would make a folder a repository. */
-export function blockRepository(loom: Records & Reporting, record: PlanRecord, files: readonly string[]): void {
+/** Blocks a plan whose branch cannot be rebased at all. */
+export function blockImpossible(loom: Records & Reporting, record: PlanRecord, outcome: RebaseResult): void {
   const { id, worktree, baseBranch } = record;
-  const reason = `The branch cannot be rebased: ${files.join(", ")} would make a folder a git repository.`;
-  const hint = `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`) with other names, then run \`prloom unblock ${id}\`.`;
-  blockPlan(loom, id, { reason, hint, cause: "step" });
+  if (outcome.kind === "repository") {
+    const reason = `The branch cannot be rebased: ${outcome.files.join(", ")} would make a folder a git repository.`;
+    const hint = `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`) with other names, then run \`prloom unblock ${id}\`.`;
+    blockPlan(loom, id, { reason, hint, cause: "step" });
+  } else if (outcome.kind === "lossy") {
+    const { message, hint } = lossyError(record, outcome.merge);
+    blockPlan(loom, id, { reason: message, hint: `${hint} Then run \`prloom unblock ${id}\`.`, cause: "step" });
+  }
+}
+
+export function lossyError({ branch, worktree, baseBranch }: PlanRecord, merge: string): PrloomError {
+  const message = `The merge ${merge.slice(0, 8)} on ${branch} has changes of its own, which a rebase would lose.`;
+  const hint = `Bring it up to date with another merge (\`git -C ${worktree} merge ${baseBranch}\`).`;
+  return new PrloomError("plan-state", message, hint);
 }
 
 async function plannedRebase(loom: Rebasing, record: PlanRecord): Promise<Rebase> {
@@ -80,21 +91,12 @@ async function plannedRebase(loom: Rebasing, record: PlanRecord): Promise<Rebase
   const from = await (isOurs ? branchHead : firstBase)(loom, record);
   const onto = await baseTip(loom, record);
   const upstream = began === undefined ? onto : await ownBegin(worktree, began, { onto, now: from });
-  if (!(await isAncestor(loom.repo, onto, from))) await refuseLossy(loom, record, { upstream, from });
   return { from, upstream, onto, tip: onto, done: 0, stands: from };
 }
 
-/** A rebase leaves merges out. What a person changed in one would be gone, and an approval of it would seem to hold on. */
-async function refuseLossy(
-  loom: Located,
-  { id, branch, worktree, baseBranch }: PlanRecord,
-  own: OwnCommits,
-): Promise<void> {
-  const merge = await changingMerge(loom.repo, own);
-  if (merge === undefined) return;
-  const message = `The merge ${merge.slice(0, 8)} on ${branch} has changes of its own, which a rebase would lose.`;
-  const hint = `Bring it up to date with another merge (\`git -C ${worktree} merge ${baseBranch}\`), then run \`prloom unblock ${id}\` if it is blocked.`;
-  throw new PrloomError("plan-state", message, hint);
+/** What a person changed in a merge would be gone, and an approval of it would seem to hold on. */
+async function lossyMerge({ repo }: Located, { from, upstream, onto }: Rebase): Promise<string | undefined> {
+  return (await isAncestor(repo, onto, from)) ? undefined : changingMerge(repo, { upstream, from });
 }
 
 async function baseTip(loom: Located, { id, baseBranch = "" }: PlanRecord): Promise<string> {
@@ -122,16 +124,17 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
   if (!rebase) return;
   if (rebase.ended) return undo(loom, record, rebase);
   const head = await branchHead(loom, record);
-  if (await wasInterrupted(loom, record, head)) {
-    const outcome = await beginRebase(loom, record);
-    if (outcome.kind === "repository") blockRepository(loom, record, outcome.files);
-    return;
-  }
+  if (await wasInterrupted(loom, record, head)) return beginAgain(loom, record);
+  // A person has committed since it was asked for, and nothing is under way yet: that is to be rebased too.
+  if (!rebase.conflict && head !== rebase.from && rebase.stands === rebase.from)
+    return beginAgain(
+      loom,
+      updateRecord(loom, record.id, () => ({ rebase: undefined })),
+    );
   const next: Replayed = rebase.conflict
     ? { ...rebase, conflict: rebase.conflict }
     : await replay(loom.repo, { ...rebase, identity: loom.identity });
-  if (head !== rebase.stands && head !== next.tip)
-    return endRebase(loom, record.id, "The branch was moved while it was being rebased.");
+  if (head !== rebase.stands && head !== next.tip) return endRebase(loom, record.id, movedAway(head));
   if (!rebase.conflict) await takeBack(loom, record, { baseSha: head, run: record.runs, name: "before-rebase" });
   await gitAt(loom.repo, ["update-ref", keptRef(record), rebase.from]);
   const { conflict } = next;
@@ -157,6 +160,11 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
   }));
   const text = `${conflict.commit.slice(0, 8)} conflicts with ${record.baseBranch} in ${conflict.files.join(", ")}`;
   loom.report({ planId: record.id, level: "info", text: `rebase: ${text}` });
+}
+
+async function beginAgain(loom: Rebasing, record: PlanRecord): Promise<void> {
+  const outcome = await beginRebase(loom, record);
+  blockImpossible(loom, record, outcome);
 }
 
 /** The beginning was: git was at work, or had rebased it when the kill came. */
@@ -208,6 +216,11 @@ async function finish(
   loom.report({ planId: record.id, level: "good", text });
 }
 
+/** Why a rebase ends of a branch that another moved; what it was moved to is a person's, perhaps. */
+export function movedAway(head: string): string {
+  return `The branch was moved while it was being rebased; refs/prloom/aside/${head} has what it was moved to.`;
+}
+
 /** Calls a rebase off; the next step puts the branch back. */
 export function endRebase(loom: Records, id: string, reason: string): void {
   updateRecord(loom, id, (now) => ({
@@ -218,13 +231,19 @@ export function endRebase(loom: Records, id: string, reason: string): void {
   }));
 }
 
-async function undo(loom: Rebasing, record: PlanRecord, { from, ended }: Rebase): Promise<void> {
-  const { id, branch = "", worktree, baseBranch } = record;
+/** The branch and its worktree as they were. What leaves the branch stays findable: a person may have committed to it. */
+async function putBack(loom: Rebasing, record: PlanRecord, from: string): Promise<void> {
   const head = await branchHead(loom, record);
-  // What leaves the branch stays findable: a person may have committed to it.
   if (head !== from) await gitAt(loom.repo, ["update-ref", `refs/prloom/aside/${head}`, head]);
   await takeBack(loom, record, { baseSha: head, run: record.runs, name: "discarded" });
-  await resetTo(worktreeOf(loom, record), from, branch, record.prepared);
+  await resetTo(worktreeOf(loom, record), from, record.branch ?? "", record.prepared);
+}
+
+/** Before anything was done to it, the branch is as the person left it, who may have committed to it or rebased it since. */
+async function undo(loom: Rebasing, record: PlanRecord, { from, ended, stands, conflict }: Rebase): Promise<void> {
+  const { id, branch = "", worktree, baseBranch } = record;
+  const isOurs = stands !== from || conflict || (await interruptedAt(worktreeOf(loom, record), branch)) !== undefined;
+  if (isOurs) await putBack(loom, record, from);
   crashPoint("rebase:undone");
   const changes = { rebase: undefined, kept: undefined };
   if (ended?.reason === undefined) updateRecord(loom, id, () => changes);

@@ -11,6 +11,7 @@ import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { actionId, REVIEW as REVIEW_HANDLER } from "../../bus/names.ts";
 import type { PlanConfig } from "../../config/presets.ts";
+import { whereLeft } from "../../git/commits/history.ts";
 import { messageOfCommit } from "../../git/commits/replay.ts";
 import { readBeginning, writeDiff } from "../../git/commits/write-diff.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -21,7 +22,7 @@ import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting } from "../capabilities.ts";
-import { claimsOf, keepLeft } from "../enclosure/run-copy.ts";
+import { claimsOf } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, REVIEW_RESULT, textPath, worktreeOf } from "../paths.ts";
 import { planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -40,8 +41,6 @@ export async function beginReview(loom: Located & Configured & Records, record: 
   const { current } = record;
   const baseSha = current?.baseSha ?? (await firstBase(loom, record));
   const tree = current ? (current.tree ?? (await keepNow(loom, record, baseSha)).tree) : undefined;
-  // The reviewer gets a plan copy of its own in the same place: what the worker claimed in its copy is still to be read.
-  if (current) keepLeft(loom, record, homeOf(loom.paths, record.id).run(current.run));
   updateRecord(loom, record.id, (now) => ({
     side: { stage: "reviewer", run: now.runs + 1, attempt: 1, baseSha },
     runs: now.runs + 1,
@@ -89,8 +88,10 @@ async function diffOf(loom: Located & Configured, record: PlanRecord): Promise<s
   const { current, side } = record;
   const runDir = homeOf(loom.paths, record.id).run(side?.run ?? record.runs);
   const file = join(runDir, DIFF);
-  const from = current ? current.baseSha : (record.baseSha ?? "");
-  await writeDiff(worktreeOf(loom, record), { from, to: current?.tree ?? side?.baseSha ?? "", file });
+  const { baseBranch: base = "", baseSha: began = "" } = record;
+  const to = current?.tree ?? side?.baseSha ?? "";
+  const from = current ? current.baseSha : await whereLeft(loom.repo, { base, began, head: to });
+  await writeDiff(worktreeOf(loom, record), { from, to, file });
   const { text, totalBytes, isWhole } = readBeginning(file, MAX_DIFF);
   const shown = join(RUN_FILES.agentDir, DIFF);
   placeMoved(runDir, shown, file);

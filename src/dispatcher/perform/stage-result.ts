@@ -18,6 +18,7 @@ import { endedByPolicy } from "../acceptance/judge-run.ts";
 import { settleMissing, settleRefusal } from "../acceptance/refused.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
+import { tellPolicyEnd } from "../buses/notify-person.ts";
 import type { Reporting } from "../capabilities.ts";
 import { GIVEN } from "../enclosure/run-copy.ts";
 import { takeLeft } from "../enclosure/run-view.ts";
@@ -30,13 +31,14 @@ import { countRun, withoutSessions } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isDesignDue } from "../steps/decide.ts";
+import { isReviewed } from "../steps/is-reviewed.ts";
 import { takeBackRun } from "../worktree/set-aside.ts";
 import { answerEvents, authorOf, givenEvents, isByApprovers } from "./answer.ts";
 import { answerTriaged } from "./answer-triaged.ts";
 import { nextRun } from "./begin.ts";
 import { GIVEN_WORDS } from "./gate.ts";
 import { hookDue } from "./hook-due.ts";
-import { beginRebase, blockRepository, type RebaseResult } from "./rebase.ts";
+import { beginRebase, blockImpossible, lossyError, type RebaseResult } from "./rebase.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
@@ -51,8 +53,9 @@ export async function settleSide(
   const exit = readExit(runDir);
   const summary = countRun(loom, record.id, side.run);
   const left = await takeLeft(runDir, worktreeOf(loom, record).path, RESULTS[side.stage]);
+  tellPolicyEnd(loom, record, side.run, exit);
   crashPoint("side:left");
-  if (side.stage === "reviewer" && config.review !== (record.current ? "todo" : "end")) {
+  if (side.stage === "reviewer" && !isReviewed(config.review, record.current ? "todo" : "end", record)) {
     await putAside(loom, record);
     return dropReview(loom, record);
   }
@@ -208,7 +211,7 @@ async function takeTriage(
   addTodos(loom, record, parsed.result, events);
   crashPoint("triage:todos");
   const rebased = parsed.result.rebase_requested ? await beginRebase(loom, record) : undefined;
-  answerTriaged(loom, record, { result: parsed.result, events, rebased: toldRebase(rebased) });
+  answerTriaged(loom, record, { result: parsed.result, events, rebased: toldRebase(record, rebased) });
   crashPoint("triage:settled");
   updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
   loom.report({
@@ -216,7 +219,7 @@ async function takeTriage(
     level: "good",
     text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}${reportedRebase(rebased)}`,
   });
-  if (rebased?.kind === "repository") blockRepository(loom, record, rebased.files);
+  if (rebased) blockImpossible(loom, record, rebased);
   return undefined;
 }
 
@@ -243,19 +246,21 @@ function addTodos(
 }
 
 /** What the rebase came to, for the people who asked. */
-function toldRebase(outcome: RebaseResult | undefined): string {
+function toldRebase(record: PlanRecord, outcome: RebaseResult | undefined): string {
   if (outcome?.kind === "conflict")
     return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
   if (outcome?.kind === "repository")
     return `The rebase is not possible: ${outcome.files.join(", ")} would make a folder a git repository.`;
   if (outcome?.kind === "rebased") return `The branch is rebased: it stands at ${outcome.sha.slice(0, 8)} now.`;
   if (outcome?.kind === "nothing") return "There is nothing to rebase: the branch has all of its base.";
+  if (outcome?.kind === "lossy") return lossyError(record, outcome.merge).message;
   return "";
 }
 
 const REBASE_REPORTS = {
   conflict: "; an agent resolves the conflicts of the rebase",
   repository: "; the rebase is not possible",
+  lossy: "; the rebase is not possible",
   rebased: "; rebased",
   nothing: "; there was nothing to rebase",
 } as const satisfies Record<RebaseResult["kind"], string>;

@@ -3,7 +3,7 @@ import { sourceKey } from "../../plan/record.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
-import { currentRecords } from "./read.ts";
+import { currentRecords } from "./current-records.ts";
 
 /** The way from a plan back to itself over what waits for what, plans that no dispatcher has seen included. */
 export function dependencyCircle(loom: Located & Records & Intake, id: string): string[] | undefined {

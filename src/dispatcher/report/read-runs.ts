@@ -5,6 +5,7 @@ import { type RunError, spendingOf } from "../../agents/run-log/run-summary.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { listDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { keptNothingToChange } from "../enclosure/run-copy.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { readRunRecord } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -39,6 +40,8 @@ export interface RunTotals {
   /** Absent when neither the program nor the config says what it cost. */
   readonly usd?: number;
   readonly errors: readonly RunError[];
+  /** Why its TODO needed no change, where it said so. */
+  readonly nothingToChange?: string;
 }
 
 /** The runs of a plan, oldest first. */
@@ -86,5 +89,7 @@ export function readTotals(loom: Configured, run: RunSummary): RunTotals {
   const { tokens, usd } = spendingOf(summary, price);
   const isPriced = price !== undefined || Object.values(models).some(({ costUsd }) => costUsd !== undefined);
   const cost = tokens > 0 && isPriced ? { usd } : {};
-  return { turns, tools, failedTools, models: Object.keys(models), tokens, ...cost, errors };
+  const nothingToChange = keptNothingToChange(run.dir);
+  const nothing = nothingToChange === undefined ? {} : { nothingToChange };
+  return { turns, tools, failedTools, models: Object.keys(models), tokens, ...cost, errors, ...nothing };
 }

@@ -1,32 +1,37 @@
 import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
-import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../../git/commits/history.ts";
+import {
+  type CommitSummary,
+  commitsBetween,
+  type DiffStat,
+  diffStat,
+  ownRange,
+  type Range,
+} from "../../git/commits/history.ts";
 import { resolveCommit } from "../../git/repository.ts";
 import type { PlanBefore } from "../../governance/graph/of-plan.ts";
 import { planProblems } from "../../governance/policy/todo-hints.ts";
-import { isoTime } from "../../kernel/clock.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { lstatIfThere } from "../../kernel/lstat.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
 import { nearMisses } from "../../plan/metadata.ts";
-import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
+import type { IgnoredComment, PlanRecord } from "../../plan/record.ts";
 import { type PlanSummary, summarise } from "../../plan/summary.ts";
 import type { FailingBridge } from "../buses/health.ts";
-import type { Timing } from "../capabilities.ts";
 import { type LiveDaemon, liveDaemon } from "../commands/live-daemon.ts";
 import { gatesOf } from "../gates/plan-gate.ts";
-import type { InboxEntry, InboxProblem } from "../intake/inbox.ts";
-import { hasVanished, type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
+import type { InboxProblem } from "../intake/inbox.ts";
+import { type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
 import { phaseAt } from "../intake/phases.ts";
-import { homeOf, inboxOf, type Located, type Paths, textPath } from "../paths.ts";
-import { planText, type Records, requireRecord } from "../records.ts";
+import { homeOf, type Paths, textPath } from "../paths.ts";
+import { planText, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { decide } from "../steps/decide.ts";
 import { plansBefore } from "../steps/dependencies.ts";
 import { deferredComments, type Observing, observe, unansweredComments } from "../steps/observe.ts";
+import { currentRecords } from "./current-records.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
-import { type AgentsReport, machineLevel, type Probe, readAgents } from "./read-agents.ts";
+import { type AgentsReport, type BackOff, machineLevel, type Probe, readAgents, readBackOffs } from "./read-agents.ts";
 import { type Aside, readAside } from "./read-aside.ts";
 import {
   type BusReport,
@@ -136,63 +141,6 @@ function summaryOr(
   }
 }
 
-/** The records as they would be if the dispatcher looked now: a file dropped a moment ago counts. */
-export function currentRecords(loom: Located & Records, entries: ReadonlyMap<string, InboxEntry>): PlanRecord[] {
-  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
-  const there = records.filter((record) => !record.deleted && (entries.has(record.id) || !hasVanished(record)));
-  const known = there.map((record) => withInbox(record, entries.get(record.id)));
-  const fresh = [...entries.values()].filter((entry) => {
-    const record = loom.store.byId(entry.id);
-    return !record || (record.deleted && ownsInboxFile(record));
-  });
-  return [...known, ...fresh.map((entry) => unseenRecord(loom, entry))];
-}
-
-function withInbox(record: PlanRecord, entry: InboxEntry | undefined): PlanRecord {
-  if (!entry || (record.status !== "draft" && record.status !== "queued") || entry.problem !== undefined) return record;
-  const { status = "draft", hidden = false, source, metadata = {} } = entry.meta;
-  return { ...record, status, hidden, metadata, ...(source ? { source } : {}) };
-}
-
-/** No record says when it came: what its own files say is the best that is known. */
-function writtenInInbox(loom: Located & Timing, entry: InboxEntry): number {
-  const { text, meta } = inboxOf(loom.paths, entry.id);
-  // Not of what a link leads to: one that leads in a circle leads nowhere.
-  const times = [text, meta].flatMap((path) => lstatIfThere(path)?.mtimeMs ?? []);
-  return times.length === 0 ? loom.clock.now() : Math.max(...times);
-}
-
-function unseenRecord(loom: Located & Timing, entry: InboxEntry): PlanRecord {
-  const at = isoTime(writtenInInbox(loom, entry));
-  const { status = "draft", hidden = false, source, metadata = {} } = entry.meta;
-  return {
-    schemaVersion: RECORD_SCHEMA_VERSION,
-    uid: "",
-    id: entry.id,
-    status,
-    hidden,
-    source,
-    metadata,
-    paused: false,
-    worktreeReady: false,
-    inInbox: true,
-    runs: 0,
-    createdAt: at,
-    updatedAt: at,
-    revision: -1,
-    ...(entry.problem === undefined
-      ? {}
-      : {
-          blocked: {
-            reason: entry.problem.reason,
-            at,
-            hint: `Fix prloom/.local/inbox/${entry.problem.file}.`,
-            cause: "inbox" as const,
-          },
-        }),
-  };
-}
-
 interface Known {
   readonly daemon: LiveDaemon | undefined;
   /** Nothing waits on the plan's bus: it need not be opened. */
@@ -249,8 +197,12 @@ export interface PlanDetail extends Aside {
   readonly activity?: PlanActivity;
   /** What the plan's agents may spend; no limits where it has none. */
   readonly budget: Budget;
+  /** Agents of the plan that are left alone for a while, by name. */
+  readonly backsOff: Readonly<Record<string, BackOff>>;
   /** The newest commit of its branch. */
   readonly head: string | undefined;
+  /** What is its own on that branch. */
+  readonly range: Range | undefined;
   readonly commits: CommitSummary[];
   readonly diff: DiffStat | undefined;
   readonly thread: ThreadEntry[];
@@ -270,7 +222,7 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
       : undefined;
   const config = planConfig(loom, record);
   const activity = readActivity(loom, record, daemon !== undefined);
-  const range = head && record.baseSha ? { base: record.baseSha, head } : undefined;
+  const range = await ownRange(loom.repo, { base: record.baseBranch, began: record.baseSha, head });
   return {
     summary: summaryOf(loom, record, { daemon, isAtRest: planBus(loom, id).resting !== undefined }),
     record,
@@ -281,8 +233,10 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     problems: [...(text ? planProblems(text.doc, loom.config.governance.roles) : []), ...nearMisses(record.metadata)],
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
+    backsOff: config.ok && record.status !== "done" ? readBackOffs(loom, config.config.agents) : {},
     ...(activity === undefined ? {} : { activity }),
     head,
+    range,
     commits: range ? await commitsBetween(loom.repo, range.base, range.head) : [],
     diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
     thread: readThread(loom.log, id),

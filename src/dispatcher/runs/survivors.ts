@@ -192,9 +192,10 @@ export function leftWorktree({ status, worktree, worktreeReady }: PlanRecord): s
   return status === "done" && !worktreeReady ? undefined : worktree;
 }
 
-/** In the middle of a rebase the branch of a deleted plan is not whole. */
+/** In the middle of a rebase the branch of a deleted plan is not whole. Before that it is as a person left it. */
 export async function putBranchBack({ repo }: Located, { branch, rebase }: PlanRecord): Promise<void> {
-  if (rebase) await gitAt(repo, ["update-ref", `refs/heads/${branch}`, rebase.from]);
+  if (rebase && (rebase.conflict || rebase.stands !== rebase.from))
+    await gitAt(repo, ["update-ref", `refs/heads/${branch}`, rebase.from]);
 }
 
 /** Nothing of a deleted plan is left at its place: what lies there from now on is a person's. */

@@ -1,5 +1,5 @@
 import { type GitResult, splitNul } from "../output.ts";
-import { gitAt, type Repository, STEP_TRAILER } from "../repository.ts";
+import { gitAt, isAncestor, type Repository, STEP_TRAILER } from "../repository.ts";
 import type { GitOptions } from "../run.ts";
 import { hasRepositoryParts, inWords, type RepositoryShape, repositoryShapes } from "../staging/repository-shape.ts";
 
@@ -19,6 +19,28 @@ export interface DiffStat {
 export interface Range {
   readonly base: string;
   readonly head: string;
+}
+
+/**
+ * Where a branch left its base: what others brought there since is not its own. That is where it `began`, unless a person rebased it
+ * or merged base into it since; and of a branch that base has whole, too.
+ */
+export async function whereLeft(
+  repo: Repository,
+  { base, began, head }: { readonly base: string; readonly began: string; readonly head: string },
+): Promise<string> {
+  const found = await gitAt(repo, ["merge-base", `refs/heads/${base}`, head], { allowExit: [1, 128] });
+  const shared = found.stdout.trim();
+  if (found.code !== 0 || shared === head || shared === began) return began;
+  return (await isAncestor(repo, shared, began)) && (await isAncestor(repo, began, head)) ? began : shared;
+}
+
+/** The same of a branch that may not be there yet. */
+export async function ownRange(
+  repo: Repository,
+  { base = "", began, head }: { base?: string | undefined; began?: string | undefined; head?: string | undefined },
+): Promise<Range | undefined> {
+  return began && head ? { base: await whereLeft(repo, { base, began, head }), head } : undefined;
 }
 
 /** Without programs that the config of an agent might name. */

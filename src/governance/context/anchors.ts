@@ -30,7 +30,7 @@ export function parseAnchors(text: string): readonly Anchor[] {
   return (parsed.data ?? []).flatMap((one) => anchorSchema.safeParse(one).data ?? []);
 }
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 /** Older ones are stale: exactly this old is still fresh. */
 export const STALE_HOURS = 48;
 const POINTS: Readonly<Record<Anchor["priority"], number>> = { critical: 100, high: 75, medium: 50, low: 25 };

@@ -1,7 +1,7 @@
 import { findNode, nodesOf } from "../graph/lookup.ts";
 import type { Checkpoint, TaskNode, WorkPlan } from "../graph/schema.ts";
 import { fit, type Part, short } from "./fit.ts";
-import { anchorParts, type TurnView } from "./turn.ts";
+import { anchorParts, planLine, type TurnView } from "./turn.ts";
 
 const COMPACTION_BUDGET = 2000;
 const MAX_CHECKPOINTS = 5;
@@ -28,10 +28,8 @@ export function renderCompaction(view: Omit<TurnView, "wear" | "concerns" | "del
 }
 
 function workLines(plan: WorkPlan, node: TaskNode): string[] {
-  const all = nodesOf(plan);
-  const done = all.filter(({ status }) => status === "completed").length;
   return [
-    `PLAN: "${short(plan.name)}" (${done}/${all.length} tasks done)`,
+    planLine(plan),
     `TASK: ${node.id} "${short(node.name)}" [${node.status}], assigned to ${short(node.assignedTo, 60)}, expects ${short(node.expectedOutput)}`,
   ];
 }

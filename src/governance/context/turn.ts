@@ -21,6 +21,7 @@ export interface TurnView {
 
 const TURN_BUDGET = 1500;
 const MAX_NEXT = 2;
+const MAX_WHOLES = 3;
 const OPEN = "<prloom-governance>";
 const CLOSE = "</prloom-governance>";
 
@@ -29,7 +30,8 @@ export function renderTurn(view: TurnView): string {
   const { graph, phase, delegation } = view;
   const found = view.node === null ? undefined : findNode(graph, view.node);
   const parts: Part[] = [
-    { yields: 0, lines: [`PHASE: ${short(phase, 60)}`, ...taskLines(graph, found?.node)] },
+    { yields: 0, lines: [`PHASE: ${short(phase, 60)}`, ...(found ? [planLine(found.plan)] : [])] },
+    { yields: 0, lines: taskLines(graph, found?.node) },
     { yields: 0, lines: delegation ? delegationLines(delegation) : [] },
     { yields: 1, lines: warningsOf(graph, visible(found?.plan), view.wear) },
     { yields: 3, lines: found ? nextLines(graph, found.plan, found.node) : [] },
@@ -47,12 +49,30 @@ function taskLines(graph: TaskGraph, node: TaskNode | undefined): string[] {
   const blockers = blockersOf(graph, node);
   return [
     `TASK: ${node.id} "${short(node.name)}" [${node.status}]`,
+    ...wholesOf(graph, node).map(({ id, name, status }) => `PART OF: ${id} "${short(name, 80)}" [${status}]`),
     `EXPECTS: ${short(node.expectedOutput)}`,
     ...blockers.map(({ id, found, reason }) => {
       const state = found ? `"${short(found.name, 80)}" [${found.status}]` : "which is not there";
       return `WAITS FOR: ${id} ${state}${reason === undefined ? "" : ` (${short(reason, 80)})`}`;
     }),
   ];
+}
+
+/** What a task is a part of, from near to far. */
+function wholesOf(graph: TaskGraph, { parent }: TaskNode): readonly TaskNode[] {
+  const wholes: TaskNode[] = [];
+  for (let id = parent; id !== undefined && wholes.length < MAX_WHOLES; id = wholes.at(-1)?.parent) {
+    const whole = findNode(graph, id)?.node;
+    if (!whole) break;
+    wholes.push(whole);
+  }
+  return wholes;
+}
+
+export function planLine(plan: WorkPlan): string {
+  const all = nodesOf(plan);
+  const done = all.filter(({ status }) => status === "completed").length;
+  return `PLAN: "${short(plan.name)}" (${done}/${all.length} tasks done)`;
 }
 
 function delegationLines({ from, tools, expectedOutput }: Delegation): string[] {

@@ -2,7 +2,7 @@ import { counted } from "../../kernel/words.ts";
 import { isOver } from "../graph/lifecycle.ts";
 import { findNode } from "../graph/lookup.ts";
 import type { TaskGraph, TaskNode, WorkPlan } from "../graph/schema.ts";
-import { STALE_HOURS } from "./anchors.ts";
+import { HOUR_MS, STALE_HOURS } from "./anchors.ts";
 
 /** Output of a tool that the model still sees, and the node that it was for. */
 export interface SeenOutput {
@@ -15,6 +15,7 @@ export interface Wear {
   readonly outputs: readonly SeenOutput[];
   /** Anchors that are left out because they are stale. */
   readonly stale: number;
+  readonly now: number;
 }
 
 const MAX_DRIFT = 10;
@@ -30,8 +31,17 @@ export function isPast(graph: TaskGraph, node: string | null): boolean {
   return !found || isOver(found.plan.status) || found.node.status === "completed" || found.node.status === "failed";
 }
 
-export function poisoningOf(graph: TaskGraph, outputs: readonly SeenOutput[]): { level: Poisoning; past: number } {
-  const past = outputs.filter(({ node }) => isPast(graph, node)).length;
+/** A node that was not worked on for so long is as good as given up, unless it is what is worked on. */
+function isStale(graph: TaskGraph, id: string | null, now: number): boolean {
+  const node = id === null ? undefined : findNode(graph, id)?.node;
+  return node !== undefined && node.status !== "active" && now - node.modifiedAt > STALE_HOURS * HOUR_MS;
+}
+
+export function poisoningOf(
+  graph: TaskGraph,
+  { outputs, now }: Pick<Wear, "outputs" | "now">,
+): { level: Poisoning; past: number } {
+  const past = outputs.filter(({ node }) => isPast(graph, node) || isStale(graph, node, now)).length;
   const share = outputs.length === 0 ? 0 : past / outputs.length;
   return { level: share < LOW_SHARE ? "low" : share > HIGH_SHARE ? "high" : "medium", past };
 }
@@ -51,9 +61,9 @@ export function brokenChains(graph: TaskGraph, plan: WorkPlan): readonly { node:
 const driftLine = ({ drift }: Wear): string =>
   `DRIFT: ${counted(drift, "changing call")} since the last checkpoint or anchor.`;
 
-const poisoningLine = (graph: TaskGraph, { outputs }: Wear): string => {
-  const { level, past } = poisoningOf(graph, outputs);
-  return `POISONING: ${level}; ${past} of ${outputs.length} outputs are of tasks that are over.`;
+const poisoningLine = (graph: TaskGraph, wear: Wear): string => {
+  const { level, past } = poisoningOf(graph, wear);
+  return `POISONING: ${level}; ${past} of ${wear.outputs.length} outputs are of tasks that are over or stale.`;
 };
 
 /** The state of an agent's own context, whatever it is: told where it tries what is not its turn. */
@@ -65,10 +75,10 @@ export const wearLines = (graph: TaskGraph, wear: Wear): readonly string[] => [
 /** What an agent is told about the state of its own context, as far as it is a reason to do something. */
 export function warningsOf(graph: TaskGraph, plan: WorkPlan | undefined, wear: Wear): readonly string[] {
   const broken = plan ? brokenChains(graph, plan) : [];
-  const { drift, outputs, stale } = wear;
+  const { drift, stale } = wear;
   return [
     ...(drift >= MAX_DRIFT ? [driftLine(wear)] : []),
-    ...(poisoningOf(graph, outputs).level === "low" ? [] : [poisoningLine(graph, wear)]),
+    ...(poisoningOf(graph, wear).level === "low" ? [] : [poisoningLine(graph, wear)]),
     ...(stale === 0 ? [] : [`STALE: ${counted(stale, "anchor")} left out, older than ${STALE_HOURS} hours.`]),
     ...broken.map(({ node, missing }) => `BROKEN CHAIN: "${node.name}" waits for "${missing}", which is gone.`),
   ];

@@ -1,7 +1,7 @@
 import type { Anchor } from "../context/anchors.ts";
 import { type Change, type FactRefusal, refuse } from "./changes.ts";
 import { delegate, keepGate, moveDelegation, refuseCheckpoint, withEvidence } from "./evidence-facts.ts";
-import type { Fact } from "./facts.ts";
+import type { Fact, FactOf } from "./facts.ts";
 import { nodesOf } from "./lookup.ts";
 import { makeGraph } from "./make.ts";
 import { type Given, makePlan, moveNode, movePlan, planNodes, purgePlan } from "./plan-facts.ts";
@@ -24,6 +24,8 @@ export class Brain {
   readonly #given: Given;
   readonly #seen = new Set<string>();
   readonly #anchors = new Map<string, Anchor>();
+  /** Those of each session. */
+  readonly #anchored = new Map<string | null, string[]>();
   readonly #denials = new Map<string, number>();
 
   /** `anchors` are those of earlier runs. */
@@ -44,6 +46,11 @@ export class Brain {
 
   get anchors(): readonly Anchor[] {
     return [...this.#anchors.values()];
+  }
+
+  /** The ids of those that a session made. */
+  anchoredBy(session: string): readonly string[] {
+    return this.#anchored.get(session) ?? [];
   }
 
   /** How often the same call was denied. */
@@ -85,6 +92,7 @@ export class Brain {
         return moveDelegation(graph, fact);
       case "anchored":
         this.#anchor(fact.anchor);
+        this.#noteAnchor(fact);
         return { kind: "applied", graph };
       case "anchor_renewed": {
         const anchor = this.#anchors.get(fact.anchor);
@@ -96,6 +104,12 @@ export class Brain {
         this.#denials.set(fact.call, this.denials(fact.call) + 1);
         return { kind: "applied", graph };
     }
+  }
+
+  #noteAnchor({ session, anchor: { id } }: FactOf<"anchored">): void {
+    const noted = this.#anchored.get(session);
+    if (!noted) this.#anchored.set(session, [id]);
+    else if (noted.length < MAX_ANCHORS) noted.push(id);
   }
 
   #noteEvidence(checkpoint: Checkpoint): Change {

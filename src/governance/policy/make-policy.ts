@@ -11,6 +11,7 @@ export interface RunPlace {
   readonly home: string;
   /** For files that it needs for a moment. */
   readonly temporary: string;
+  readonly shell?: string;
 }
 
 /** What is different from run to run. */

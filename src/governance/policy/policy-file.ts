@@ -32,6 +32,8 @@ const policySchema = z.strictObject({
   /** The home and the folder for temporary files, absolute. */
   home: z.string().startsWith("/"),
   temporary: z.string().startsWith("/"),
+  /** The program that commands of the run are given to: the one as which they are judged. */
+  shell: z.string().startsWith("/").exactOptional(),
   /** Variables of the run whose values every command of it finds: the paths in its prompt. */
   variables: z.record(z.string(), z.string()),
   /** Narrower than the role's, where the task says so. */

@@ -33,7 +33,8 @@ export function taskTool(args: TaskArguments, caller: Caller, brain: Brain): Pre
       return { kind: "fact", fact: { ...moved, reason: args.reason }, answer };
     }
     case "complete": {
-      const result = { ...resultOf(found.node), evidence: args.evidence };
+      const anchorsCreated = brain.anchoredBy(caller.session);
+      const result = { ...resultOf(found.node), anchorsCreated, evidence: args.evidence };
       return { kind: "fact", fact: { ...moved, result }, answer: (outcome) => completeTold(outcome, found.node) };
     }
   }
@@ -44,7 +45,7 @@ function resultOf({ artifacts, checkpoints }: TaskNode) {
   const tests = checkpoints.filter(({ kind }) => kind === "test");
   const passed = tests.filter(({ ok }) => ok).length;
   const testsRun = tests.length === 0 ? "none" : `${tests.length} runs, ${passed} passed`;
-  return { filesModified: artifacts, testsRun, anchorsCreated: [] };
+  return { filesModified: artifacts, testsRun };
 }
 
 function startTold(outcome: FactOutcome, { id, name }: TaskNode, isEarly: boolean): string {

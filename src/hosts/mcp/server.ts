@@ -93,7 +93,7 @@ async function callTool(
       ...said(`REFUSED: The arguments cannot be used: ${"problem" in parsed ? parsed.problem : ""}.`),
       isError: true,
     };
-  const { printed, ok } = await runShell({ kind: "run", folder: undefined, ...parsed.call.args }, policy.root, signal);
+  const { printed, ok } = await runShell({ kind: "run", folder: undefined, ...parsed.call.args }, policy, signal);
   return { ...said(printed), isError: !ok };
 }
 

@@ -29,8 +29,6 @@ export class Children {
     if (type === "message.part.updated") return this.#heardPart(asFields(asFields(properties).part));
     const info = asFields(asFields(properties).info);
     const id = asString(info.id);
-    const parent = asString(info.parentID);
-    if (type === "session.created" && id !== undefined && parent !== undefined) await this.#bindOnce(id, parent);
     if (type === "session.deleted" && id !== undefined) this.#bound.delete(id);
   }
 
@@ -67,12 +65,23 @@ export class Children {
     return binding;
   }
 
+  /** The call that started a session: several can be under way at once, and some of them start none. */
+  async #callOf(session: string, parent: string): Promise<string | undefined> {
+    const { data = [] } =
+      (await this.#client.session.messages?.({ path: { id: parent }, query: { limit: NEWEST } })) ?? {};
+    const parts = data.flatMap(({ parts: all }) => all);
+    return parts.find(({ state }) => asFields(asFields(state).metadata).sessionId === session)?.callID;
+  }
+
   async #bindChild(session: string, parent: string): Promise<void> {
-    const policy = await this.#governor.childStarted(session, parent);
+    const policy = await this.#governor.childStarted(session, parent, await this.#callOf(session, parent));
     const permission = denied(policy);
     if (permission.length > 0) await this.#client.session.update({ path: { id: session }, body: { permission } });
   }
 }
+
+/** A call is among the newest messages of its session when the sub-agent that it started begins. */
+const NEWEST = 20;
 
 /** What a policy takes away is not even offered. Rules about paths and states stay with the judge. */
 function denied({ role, tools }: Policy): PermissionRule[] {

@@ -30,7 +30,7 @@ function toolOf(tool: GovernTool, actions: readonly string[], { governor, client
       const call = { id: context.callID ?? context.messageID, session: context.sessionID, tool, input: args };
       const answer = await governor.govern(call);
       if ("kind" in answer) {
-        const { printed, ok } = await runShell(answer, governor.ownPolicy.root, context.abort);
+        const { printed, ok } = await runShell(answer, governor.ownPolicy, context.abort);
         ended.set(call.id, ok);
         return printed;
       }

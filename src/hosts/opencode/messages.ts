@@ -1,3 +1,4 @@
+import { asFields, asString } from "../../kernel/json-fields.ts";
 import type { Governor } from "../governor.ts";
 import type { Message, Part } from "./types.ts";
 
@@ -22,3 +23,24 @@ export function pruneOutputs(messages: readonly Message[], governor: Governor): 
 }
 
 const hasOutput = ({ type, state }: Part): boolean => type === "tool" && typeof state?.output === "string";
+
+/** How a summary that was begun is over: it is there, or the session does something else. */
+const OVER = new Set(["session.compacted", "session.idle", "session.error", "session.deleted"]);
+
+/** Sessions of which a summary is being made: it is made of all that was said, and has where they stand from us already. */
+export class Summarised {
+  readonly #sessions = new Set<string>();
+
+  begin(session: string): void {
+    this.#sessions.add(session);
+  }
+
+  heard({ type, properties }: { readonly type: string; readonly properties?: unknown }): void {
+    const { sessionID, info } = asFields(properties);
+    if (OVER.has(type)) this.#sessions.delete(asString(sessionID) ?? asString(asFields(info).id) ?? "");
+  }
+
+  has(messages: readonly Message[]): boolean {
+    return this.#sessions.has(messages.at(-1)?.info.sessionID ?? "");
+  }
+}

@@ -10,8 +10,8 @@ import { quietly, within } from "../within.ts";
 import { Children } from "./children.ts";
 import { reopen } from "./closing.ts";
 import { governTools } from "./govern-tools.ts";
-import { addTurn, pruneOutputs } from "./messages.ts";
-import { notify } from "./notices.ts";
+import { addTurn, pruneOutputs, Summarised } from "./messages.ts";
+import { notify, tellRetry } from "./notices.ts";
 import type { Hooks, PluginInput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
@@ -49,13 +49,18 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
   const touched = new TouchedFiles(governor.ownPolicy.root);
   const ended = new Map<string, boolean>();
   const kept = new ProtectedFiles(governor.ownPolicy);
+  const summarised = new Summarised();
   const began = touched.begin();
   void quietly(() => kept.begin());
   return {
     // The judge is in place, and decides from here on.
     config: async (config) => reopen(config),
     tool: governTools({ governor, client, ended }),
-    event: async ({ event }) => quietly(() => children.heard(event)),
+    event: async ({ event }) => {
+      summarised.heard(event);
+      tellRetry(client, event);
+      await quietly(() => children.heard(event));
+    },
     "chat.message": async ({ sessionID }) => quietly(() => children.bind(sessionID)),
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { id: callID, session: sessionID, tool, input: args };
@@ -74,7 +79,8 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       const ok = ended.get(callID) ?? (asNumber(asFields(output.metadata).exit) ?? 0) === 0;
       ended.delete(callID);
       const call = { id: callID, session: sessionID };
-      if (!governor.mayTouch(callID)) return quietly(() => governor.after(call, { ok, files: [] }));
+      if (!governor.mayTouch(callID))
+        return quietly(() => governor.after(call, { ok, files: [], said: output.output }));
       const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
       const note = governor.changedProtected(call, back);
       if (note !== "") {
@@ -92,10 +98,14 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
     },
     "experimental.chat.messages.transform": async (_, { messages }) =>
       quietly(() => {
+        if (summarised.has(messages)) return;
         pruneOutputs(messages, governor);
         addTurn(messages, governor);
       }),
     "experimental.session.compacting": async ({ sessionID }, { context }) =>
-      quietly(() => void context.push(governor.compaction(sessionID))),
+      quietly(() => {
+        summarised.begin(sessionID);
+        context.push(governor.compaction(sessionID));
+      }),
   };
 }

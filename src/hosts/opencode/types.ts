@@ -7,6 +7,7 @@ export interface PluginInput {
 export interface OpenCodeClient {
   readonly session: {
     get(options: { path: { id: string } }): Promise<{ data?: { id?: string; parentID?: string } }>;
+    messages?(options: { path: { id: string }; query: { limit: number } }): Promise<{ data?: readonly Message[] }>;
     abort(options: { path: { id: string } }): Promise<unknown>;
     update(options: { path: { id: string }; body: { permission: readonly PermissionRule[] } }): Promise<unknown>;
   };

@@ -3,6 +3,7 @@ import { appendTracedTodos } from "../edit-plan.ts";
 import { type Block, beforeIndent, blocksOf, lineEnd, nextLine } from "../markdown/blocks.ts";
 import { hasTodoSection, parsePlan } from "../markdown/markdown.ts";
 import { plainText } from "../markdown/plain-text.ts";
+import { MAX_TODOS } from "../markdown/size-limits.ts";
 import { applyEdits } from "../markdown/text-edits.ts";
 import { MARKS } from "../todos/todo.ts";
 import { readChecklist } from "./checklist.ts";
@@ -23,6 +24,16 @@ export function planFromIssue(text: string, before = ""): string {
   return groups.length === 0 ? text : (withTodos(text, groups) ?? text);
 }
 
+/** Headings of tasks that `planFromIssue` leaves in the text of an issue that was a plan `before`: it does not know whether they are meant. */
+export function headingsLeft(text: string, before: string): string[] {
+  if (hasTodoSection(parsePlan(text))) return [];
+  const found = readChecklist(text);
+  const taken = found.kind === "unclear" ? groupsWith(text, before) : [];
+  if (found.kind !== "unclear" || taken.length === 0) return [];
+  const names = new Set(taken.map(({ heading }) => heading));
+  return found.groups.map(({ heading }) => heading).filter((heading) => !names.has(heading));
+}
+
 function groupsWith(text: string, before: string): Group[] {
   const known = new Set(parsePlan(before).todos.map((todo) => todo.text));
   if (known.size === 0) return [];
@@ -34,6 +45,7 @@ export function withTodos(text: string, groups: readonly Group[]): string | unde
   const boxes = groups.flatMap((group) =>
     group.boxes.map((box) => ({ ...box, below: groups.length > 1 ? [group.heading, ...box.below] : box.below })),
   );
+  if (boxes.length > MAX_TODOS) return undefined;
   const cuts = boxes.map(({ start, end }) => ({ at: beforeIndent(text, start), to: nextLine(text, end), text: "" }));
   const rest = withoutEmptied(applyEdits(text, cuts), groups);
   const todos = boxes.map((box) => ({ text: box.text, context: contextOf(box), from: [] }));
@@ -45,8 +57,12 @@ export function withTodos(text: string, groups: readonly Group[]): string | unde
   }
 }
 
+/** Of each heading above it, every TODO says as much: the words of one, however long, times all of its boxes would fill the memory. */
+const MAX_PART = 200;
+
 function contextOf({ below, context }: Box): string {
-  return [...(below.length > 0 ? [`Part of: ${below.join(" › ")}`] : []), ...(context === "" ? [] : [context])].join(
+  const parts = below.map((words) => (words.length > MAX_PART ? `${words.slice(0, MAX_PART)}…` : words));
+  return [...(parts.length > 0 ? [`Part of: ${parts.join(" › ")}`] : []), ...(context === "" ? [] : [context])].join(
     "\n",
   );
 }
@@ -72,7 +88,7 @@ function withoutEmptied(text: string, groups: readonly Group[]): string {
     const isHeading = (block.type === "heading" && block.depth !== 1) || block.type === "paragraph";
     const words = wordsOf(text, block);
     // Of several groups each TODO says the words of its own, but not what they link to.
-    const isTold = groups.length > 1 && !text.slice(block.start, block.end).includes("](");
+    const isTold = groups.length > 1 && words.length <= MAX_PART && !text.slice(block.start, block.end).includes("](");
     const isNamed = isHeading && names.has(words) && (isOnlyWork(words) || isTold);
     const to = next ? beforeIndent(text, next.start) : text.length;
     return isEmpty && isNamed ? [{ at: beforeIndent(text, block.start), to, text: "" }] : [];

@@ -41,11 +41,12 @@ describe("a run of Claude Code that is judged from outside", () => {
   });
 
   test("asks about each call, and is told why not", () => {
-    const { ask } = dialogue().read(hook("PreToolUse", WRITE));
+    const { ask } = dialogue().read(hook("PreToolUse", { ...WRITE, cwd: "/work/src" }));
     assert.deepEqual(ask?.request, {
       tool: "Write",
       input: { file_path: "a" },
       callId: "t1",
+      folder: "/work/src",
       reads: false,
       question: "May Write be used?",
     });
@@ -99,6 +100,15 @@ describe("a run of Claude Code that is judged from outside", () => {
       assert.deepEqual(answered(tell.answer({})), [{}]);
     });
 
+  test("tells what a sub-agent said at its end, and of other calls only that they are over", () => {
+    const content = [{ type: "text", text: "It is in a.ts." }];
+    const over = (tool_response: object) =>
+      dialogue().read(hook("PostToolUse", { ...WRITE, tool_response })).tell?.told;
+    const ended = { kind: "ended", callId: "t1", ok: true };
+    assert.deepEqual(over({ agentId: "a1", content }), { ...ended, said: "It is in a.ts." });
+    assert.deepEqual(over({ content }), ended);
+  });
+
   test("hears about a call what is not its result", () => {
     const { tell } = dialogue().read(hook("PostToolUseFailure", WRITE));
     assert.deepEqual(answered(tell?.answer({ note: "Put back." }) ?? assert.fail()), [
@@ -120,7 +130,7 @@ describe("a run of Claude Code that is judged from outside", () => {
 
   test("is started so that it asks about everything, whatever its user's arguments say", () => {
     const server = { command: "/run/prloom-node", args: ["/run/prloom-program/cli.js", "mcp"], env: { X: "1" } };
-    const overseer: Overseer = { permit: () => ({ allow: true }), tell: async () => ({}), server };
+    const overseer: Overseer = { permit: () => ({ allow: true }), tell: async () => ({}), server, shell: "/bin/bash" };
     const spec = { name: "c", command: "claude", projectSettings: false, args: ["--dangerously-skip-permissions"] };
     const started = claudeInvocation(spec, { sandboxed: true, overseer });
     const args = "args" in started ? started.args : [];
@@ -129,7 +139,11 @@ describe("a run of Claude Code that is judged from outside", () => {
     assert.deepEqual(ours, [
       ...["--permission-mode", "default", "--permission-prompt-tool", "stdio"],
       ...["--mcp-config", JSON.stringify({ mcpServers: { prloom: { type: "stdio", ...server } } })],
-      ...["--settings", '{"permissions":{"ask":["*"],"disableBypassPermissionsMode":"disable"}}'],
+      "--settings",
+      JSON.stringify({
+        permissions: { ask: ["*"], disableBypassPermissionsMode: "disable" },
+        env: { SHELL: "/bin/bash", CLAUDE_CODE_SHELL: "/bin/bash" },
+      }),
     ]);
   });
 });

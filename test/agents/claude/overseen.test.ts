@@ -48,7 +48,7 @@ async function run(name: string, overseer: Pick<Overseer, "permit" | "tell">) {
     signal: new AbortController().signal,
     // It would permit everything.
     permit: () => ({ allow: true }),
-    overseer: { ...overseer, server: { command: "node", args: [], env: {} } },
+    overseer: { ...overseer, server: { command: "node", args: [], env: {} }, shell: "/bin/bash" },
   }))
     events.push(event);
   const [text] = events.flatMap((event) => (event.type === "text" ? [event.text] : []));

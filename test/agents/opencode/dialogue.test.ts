@@ -218,9 +218,9 @@ describe("how OpenCode is started", () => {
   });
 
   test("a governed run may use no tool, whatever the user's rules say, and only those are left when it is opened", () => {
-    const governed = { plugin: "/ours/opencode.js", env: {}, close: closed };
+    const governed = { plugin: "/ours/opencode.js", shell: "/bin/bash", env: {}, close: closed };
     const configContent =
-      '{"permission":"ask","agent":{"build":{"model":"m","permission":{"edit":"allow"}}},"plugin":["x"]}';
+      '{"permission":"ask","shell":"zsh","agent":{"build":{"model":"m","permission":{"edit":"allow"}}},"plugin":["x"]}';
     const around = { projectSettings: false, configContent, permission: '{"bash":{"*":"allow"}}', governed };
     const { OPENCODE_CONFIG_CONTENT = "", OPENCODE_PERMISSION } = openCodeEnvironment(around);
     assert.equal(OPENCODE_PERMISSION, "");
@@ -232,6 +232,7 @@ describe("how OpenCode is started", () => {
     ]);
     assert.deepEqual(Object.entries(made.agent.build.permission).at(-1), ["?*", "deny"]);
     assert.deepEqual(made.plugin, ["x", "/ours/opencode.js"]);
+    assert.equal(made.shell, "/bin/bash", "what runs commands is what they are judged as");
     reopen(made);
     assert.deepEqual(made.permission, { "*": "ask", bash: { "*": "allow" } });
     assert.deepEqual(made.agent.build, { model: "m", permission: { edit: "allow" } });

@@ -76,6 +76,24 @@ describe("a run that is judged from outside of its program", () => {
     assert.equal(await asks("Bash", { command: "git status" }), "allowed");
   });
 
+  test("is judged where the call is made, for the hook and for the question after it", async () => {
+    const { asks, files } = await overseen();
+    const folder = join(files.root, "prloom");
+    mkdirSync(join(files.root, "src"), { recursive: true });
+    for (const [tool, input] of [
+      ["Bash", { command: "echo {} > config.json" }],
+      ["Write", write("config.json")],
+      ["Bash", { command: "cd src && ls > ../../.claude/x" }],
+    ] as const)
+      assert.match(await asks(tool, input, { folder }), /^GOVERNANCE BLOCK: /, JSON.stringify(input));
+    assert.equal(await asks("Write", write("../src/a.ts"), { folder }), "allowed");
+    assert.equal(await asks("Bash", { command: "ls > ../b.ts" }, { folder: join(files.root, "src") }), "allowed");
+    const callId = nextId();
+    assert.equal(await asks("Write", write("a.ts"), { folder: join(files.root, "src"), callId }), "allowed");
+    assert.equal(await asks("Write", write("a.ts"), { callId }), "allowed");
+    assert.match(await asks("Write", write("../.claude/a"), { callId }), /^GOVERNANCE BLOCK: /, "rewritten by a hook");
+  });
+
   test("has what it did recorded for its task, with the files that really changed", async () => {
     const { calls, overseer, files } = await overseen();
     await overseer.settled();

@@ -30,6 +30,30 @@ describe("an answer at a command line", { concurrency: 2 }, () => {
     project.remove();
   });
 
+  it("that rejects says why, with the words after the plan or with --reason", async () => {
+    const project = await waitingAtGate();
+    for (const more of [[], ["--sign"], ["--reason", " "]]) {
+      const { code, stderr } = await project.cli(["reject", "shop", ...more]);
+      assert.equal(code, 2);
+      assert.match(stderr, /Why is it rejected\?[\s\S]*prloom reject shop "why"/);
+    }
+    await succeeds(project, "reject", "shop", "Too", "much.");
+    assert.match(project.record("shop").blocked?.reason ?? "", /^Rejected by .*: Too much\.$/);
+    project.remove();
+  });
+
+  it("that approves a change without a dispatcher: merge names what marks it ready, and then it merges", async () => {
+    const project = await waitingAtGate(["make one"], { gates: { plan: false, pr: true } });
+    await succeeds(project, "approve", "shop");
+    const { code, stderr } = await project.cli(["merge", "shop"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /is approved, and not marked ready yet[\s\S]*`prloom start --until-idle` marks it ready/);
+    await untilIdle(project);
+    await succeeds(project, "merge", "shop");
+    assert.equal(project.record("shop").outcome, "merged");
+    project.remove();
+  });
+
   it("may be for several plans, each with its own result", async () => {
     const project = await waitingAtGate();
     project.plan("shed", ["make one"]);

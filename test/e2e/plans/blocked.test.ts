@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { succeeds, untilIdle } from "../../testing/at-gate.ts";
@@ -17,8 +17,52 @@ function told(project: Project): Told[] {
   return events.filter(({ type }) => type === "plan_blocked");
 }
 
+interface Notice {
+  readonly type: string;
+  readonly priority: string;
+  readonly title: string;
+  readonly message: string;
+}
+
+/** What people are told, on the bus of the repository or of a plan. */
+function notices(project: Project, bus = join(project.authority, "bus")): Notice[] {
+  const lines = readFileSync(join(bus, "actions.jsonl"), "utf8").split("\n");
+  const actions = lines.filter((line) => line !== "").map((line) => JSON.parse(line).data.payload as Notice);
+  return actions.filter(({ type }) => type === "notification");
+}
+
+test("a person is told of each run that the policy ended, and that the plan is blocked", async () => {
+  const project = makeProject({
+    config: { limits: { attemptsPerTodo: 2 }, notify: { channels: { here: { kind: "terminal" } } } },
+  });
+  // It leaves the note that its rules never were in force.
+  const command = join(project.home, "opencode.sh");
+  writeFileSync(command, "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+  project.config({ agents: { test: { adapter: "opencode", command, sandbox: "none" } } });
+  project.plan("shop", ["make one"]);
+  const { signal } = await project.work({ PRLOOM_CRASH_AT: "verify:judged" });
+  assert.equal(signal, "SIGKILL");
+  const { stdout } = await project.work();
+  const ended = notices(project, join(project.authority, "plans/shop/bus"));
+  assert.deepEqual(
+    ended.map(({ priority, title }) => [priority, title]),
+    [
+      ["warning", "The policy ended run 1 of shop"],
+      ["warning", "The policy ended run 2 of shop"],
+    ],
+  );
+  assert.match(ended[0]?.message ?? "", /did not load prloom's plugin[\s\S]*prloom logs shop/);
+  assert.deepEqual(
+    notices(project).map(({ title }) => title),
+    ["Plan shop is blocked"],
+  );
+  assert.match(stdout, /The policy ended run 2 of shop/);
+  assert.match(stdout, /Plan shop is blocked: TODO 1 failed after 2 attempts/);
+  project.remove();
+});
+
 test("a plan that is blocked is an event with the reason, once each time, also over a kill", async () => {
-  const project = makeProject();
+  const project = makeProject({ config: { notify: { channels: { here: { kind: "terminal" } } } } });
   project.plan("shop", ["[say-blocked] make one"]);
   const { signal } = await project.work({ PRLOOM_CRASH_AT: "blocked:told" });
   assert.equal(signal, "SIGKILL");
@@ -36,5 +80,26 @@ test("a plan that is blocked is an event with the reason, once each time, also o
     told(project).map(({ context }) => context.reason),
     [blocked?.reason, "looks wrong"],
   );
+  const [notice, ...more] = notices(project);
+  assert.deepEqual(
+    [notice?.priority, notice?.title, more],
+    ["action", "Plan shop is blocked", []],
+    "not by the person",
+  );
+  assert.match(notice?.message ?? "", /prloom unblock shop/);
   project.remove();
+});
+
+test("a base branch that is not there is told once, with what to type, and found by doctor", async (t) => {
+  const project = makeProject({ config: { baseBranch: "mian" } });
+  t.after(() => project.remove());
+  project.plan("shop", ["make one"]);
+  const worked = await project.work();
+  assert.equal([...worked.stdout.matchAll(/activate failed/g)].length, 1, worked.stdout);
+  const { reason, hint } = project.record("shop").blocked ?? assert.fail("it is not blocked");
+  assert.match(reason, /^The base branch mian does not exist\.$/);
+  assert.match(hint ?? "", /Set `baseBranch` .*`prloom reload`\. Then `prloom unblock shop` tries again\./);
+  const doctor = await project.cli(["doctor"]);
+  assert.equal(doctor.code, 1);
+  assert.match(doctor.stdout, /^✗ base branch: there is no branch mian\n {2}hint: Set `baseBranch`/m);
 });

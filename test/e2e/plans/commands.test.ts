@@ -186,6 +186,10 @@ describe("commands", { concurrency: 2 }, () => {
     writeFileSync(join(worktree, "work.txt"), "both\n");
     project.git(...person, "add", "work.txt");
     project.git(...person, "rebase", "--continue");
+    // What base got meanwhile is not shown as the plan's.
+    const own = JSON.parse((await project.cli(["show", "clashes", "--json"])).stdout).commits;
+    assert.equal(own.length, project.commits("clashes").length);
+    assert.equal((await project.cli(["diff", "clashes"])).stdout, project.git("diff", "main", "prloom/clashes"));
     const merged = await project.cli(["merge", "clashes"]);
     assert.equal(merged.code, 0, merged.stderr);
     assert.equal(project.git("show", "main:work.txt"), "both\n");
@@ -257,7 +261,7 @@ describe("commands", { concurrency: 2 }, () => {
     assert.match(gone.stderr, /^error: The branch prloom\/squashed of squashed is gone.*\n {2}hint: `git show \w{12}`/);
   });
 
-  test("clean keeps the branch of a plan whose merge was taken back", async () => {
+  test("clean keeps the branch of a plan whose merge was taken back", thorough, async () => {
     const project = fresh();
     for (const id of ["kept", "undone"]) {
       project.plan(id, ["one"]);

@@ -1,41 +1,20 @@
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { Project } from "../../testing/project.ts";
+import { commitFile, conflicting, tip } from "../../testing/conflicting.ts";
+import { type Project, TEST_AGENT } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const fresh = projectMaker();
-
-/** Two plans that are done and changed the same lines; the first is merged. */
-async function conflicting(options: Parameters<typeof fresh>[0] = {}, ...more: string[]): Promise<Project> {
-  const project = fresh(options);
-  project.plan("first", ["a", "b"]);
-  project.plan("second", ["c", "d"]);
-  for (const id of more) project.plan(id, [id]);
-  const worked = await project.work();
-  assert.equal(worked.code, 0, worked.stderr);
-  const merged = await project.cli(["merge", "first"]);
-  assert.equal(merged.code, 0, merged.stderr);
-  return project;
-}
-
-const tip = (project: Project, id: string) => project.git("rev-parse", `prloom/${id}`).trim();
-const PERSON = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
-
-function commitFile(project: Project, folder: string, name: string, text: string): void {
-  writeFileSync(join(folder, name), text);
-  project.git("-C", folder, "add", "-f", "--", name);
-  project.git("-C", folder, ...PERSON, "commit", "-qm", name);
-}
 
 const trailers = (project: Project, id: string) =>
   project.git("log", "--reverse", "--format=%an %(trailers:key=Prloom-Step,valueonly)", `main..prloom/${id}`);
 
 describe("rebase", { concurrency: 2 }, () => {
   test("an agent resolves the commit that conflicts, each TODO keeps its commit, and the plan merges", async () => {
-    const project = await conflicting();
+    const project = await conflicting(fresh());
     const before = trailers(project, "second");
     const refused = await project.cli(["merge", "second"]);
     assert.match(
@@ -94,7 +73,7 @@ describe("rebase", { concurrency: 2 }, () => {
   ] as const) {
     const options = how === "leaves-marks" ? {} : thorough;
     test(`an agent that ${how}: the branch is as it was, and the plan is blocked`, options, async () => {
-      const project = await conflicting({ env: { RESOLVE: how }, config: { limits: { attemptsPerTodo: 2 } } });
+      const project = await conflicting(fresh({ env: { RESOLVE: how }, config: { limits: { attemptsPerTodo: 2 } } }));
       const before = tip(project, "second");
       await project.cli(["rebase", "second"]);
       await project.work();
@@ -128,7 +107,7 @@ describe("rebase", { concurrency: 2 }, () => {
   });
 
   test("a reviewer of each TODO looks at what was resolved", thorough, async () => {
-    const project = await conflicting({ config: { review: "todo" } });
+    const project = await conflicting(fresh({ config: { review: "todo" } }));
     await project.cli(["rebase", "second"]);
     const worked = await project.work();
     assert.equal(worked.code, 0, worked.stderr);
@@ -160,8 +139,34 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.deepEqual([again.runs, again.status, again.reviewedEnd?.head], [4, "review", tip(project, "one")]);
   });
 
+  test("with a reviewer of each TODO, a rebase that changes a patch without a conflict is reviewed once", async () => {
+    const done = `echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`;
+    const worker = { command: "sh", args: ["-c", `cat > /dev/null; sed -i '1s/.*/mine/' notes.txt; ${done}`] };
+    const critic = { command: process.execPath, args: [TEST_AGENT], env: { REVIEW: "approve" } };
+    const stages = { default: "worker", reviewer: "critic" };
+    const project = fresh({ config: { review: "todo", agents: { worker, critic }, stages } });
+    const onMain = (name: string, text: string) => {
+      writeFileSync(join(project.root, name), text);
+      project.git("add", "--", name);
+      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", name);
+    };
+    const runs = async (): Promise<[number, string]> => {
+      assert.equal((await project.cli(["rebase", "one"])).code, 0);
+      assert.equal((await project.work()).code, 0);
+      return [project.record("one").runs, project.record("one").status];
+    };
+    onMain("notes.txt", "1\n2\n3\n4\n5\n");
+    project.plan("one", ["a"]);
+    await project.work();
+    onMain("elsewhere.txt", "of a person\n");
+    assert.deepEqual(await runs(), [2, "review"], "the same patch");
+    onMain("notes.txt", "1\n2\n3\nfour\n5\n");
+    assert.deepEqual(await runs(), [3, "review"], "another one");
+    assert.deepEqual(await runs(), [3, "review"]);
+  });
+
   test("a reset calls it off, a deleted plan keeps its whole branch", thorough, async () => {
-    const project = await conflicting({ env: { RESOLVE: "waits" } }, "third");
+    const project = await conflicting(fresh({ env: { RESOLVE: "waits" } }), "third");
     const before = tip(project, "second");
     const resolving = async (id = "second") => {
       const whole = tip(project, id);
@@ -190,7 +195,7 @@ describe("rebase", { concurrency: 2 }, () => {
   });
 
   test("a worktree that vanished is made again, with the conflict in it", thorough, async () => {
-    const project = await conflicting();
+    const project = await conflicting(fresh());
     await project.cli(["rebase", "second"]);
     await project.cli(["start", "--until-idle"], { PRLOOM_CRASH_AT: "run:prepared" });
     rmSync(project.worktree("second"), { recursive: true });
@@ -198,34 +203,6 @@ describe("rebase", { concurrency: 2 }, () => {
     await project.cli(["unblock", "second"]);
     assert.equal((await project.work()).code, 0);
     assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
-  });
-
-  test("a person's commit is resolved too, but not one that changes what agents may not", thorough, async () => {
-    const project = await conflicting();
-    const person = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
-    const commit = (folder: string, files: Record<string, string>) => {
-      for (const [name, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(folder, name)), { recursive: true });
-        writeFileSync(join(folder, name), text);
-      }
-      project.git("-C", folder, "add", "-f", "--", ...Object.keys(files));
-      project.git("-C", folder, ...person, "commit", "-qm", "by hand");
-    };
-    commit(project.worktree("second"), { "src/a.txt": "mine\n" });
-    commit(project.root, { "src/a.txt": "theirs\n", "src/b.txt": "theirs\n" });
-    await project.cli(["rebase", "second"]);
-    assert.equal((await project.work()).code, 0);
-    assert.deepEqual(project.commits("second"), ["c", "d", "by hand"]);
-    assert.equal(project.git("log", "-1", "--format=%an", "prloom/second"), "P\n");
-    assert.equal(project.git("show", "prloom/second:src/a.txt"), "theirs\nmine\n");
-    commit(project.worktree("second"), { "src/b.txt": "mine\n", ".claude/settings.json": "{}\n" });
-    commit(project.root, { "src/b.txt": "others\n" });
-    const before = tip(project, "second");
-    await project.cli(["rebase", "second"]);
-    await project.work();
-    const { blocked } = project.record("second");
-    assert.match(blocked?.reason ?? "", /changes what agents may not change: \.claude\/settings\.json/);
-    assert.equal(tip(project, "second"), before);
   });
 
   test("marks are found in a file that attributes keep out of diffs", thorough, async () => {
@@ -250,29 +227,8 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.match(project.record("second").blocked?.reason ?? "", /work\.txt~\w{40}: git named it so/);
   });
 
-  test("what a person changed in a merge is not lost: the branch stays as it is", thorough, async () => {
-    const project = fresh();
-    project.plan("one", ["a"]);
-    await project.work();
-    const worktree = project.worktree("one");
-    const mergeMain = () => project.git("-C", worktree, ...PERSON, "merge", "-q", "--no-ff", "-m", "main", "main");
-    commitFile(project, project.root, "m1.txt", "1\n");
-    mergeMain();
-    commitFile(project, project.root, "m2.txt", "2\n");
-    assert.match((await project.cli(["rebase", "one"])).stdout, /^rebased one onto main/);
-    commitFile(project, project.root, "m3.txt", "3\n");
-    mergeMain();
-    writeFileSync(join(worktree, "src", "a.txt"), "of a person\n");
-    project.git("-C", worktree, ...PERSON, "commit", "-q", "--all", "--amend", "--no-edit");
-    commitFile(project, project.root, "m4.txt", "4\n");
-    const before = tip(project, "one");
-    const { code, stderr } = await project.cli(["rebase", "one"]);
-    assert.deepEqual([code, tip(project, "one"), project.record("one").rebase], [1, before, undefined]);
-    assert.match(stderr, /The merge \w{8} on prloom\/one has changes of its own, which a rebase would lose\./);
-  });
-
   test("an agent that moves the branch gets nothing of it: the branch is as it was", thorough, async () => {
-    const project = await conflicting({ env: { RESOLVE: "moves-branch" } });
+    const project = await conflicting(fresh({ env: { RESOLVE: "moves-branch" } }));
     const before = tip(project, "second");
     await project.cli(["rebase", "second"]);
     await project.work();
@@ -281,7 +237,7 @@ describe("rebase", { concurrency: 2 }, () => {
   });
 
   test("a comment that asks for a rebase adds no TODO, and an agent resolves what conflicts", thorough, async () => {
-    const project = await conflicting();
+    const project = await conflicting(fresh());
     await project.cli(["comment", "second", "please rebase"]);
     const worked = await project.work();
     assert.equal(worked.code, 0, worked.stderr);

@@ -59,7 +59,7 @@ const view = (changes: Partial<TurnView> = {}): TurnView => ({
   graph: GRAPH,
   node: "b",
   anchors: [],
-  wear: { drift: 0, outputs: [], stale: 0 },
+  wear: { drift: 0, outputs: [], stale: 0, now: NOW },
   concerns: [],
   ...changes,
 });
@@ -73,6 +73,7 @@ describe("a turn", () => {
       renderTurn(view({ anchors })),
       `<prloom-governance>
 PHASE: implementing
+PLAN: "User accounts" (1/5 tasks done)
 TASK: b "Build the login form" [active]
 EXPECTS: tests
 NEXT: c "Write the tests" [blocked, after yours]
@@ -98,6 +99,7 @@ ANCHOR [CRITICAL/decision]: Tokens, not sessions.
       renderTurn(view({ node: "c", delegation })),
       `<prloom-governance>
 PHASE: implementing
+PLAN: "User accounts" (1/5 tasks done)
 TASK: c "Write the tests" [blocked]
 EXPECTS: a change
 WAITS FOR: b "Build the login form" [active]
@@ -106,6 +108,18 @@ NEXT: d "Tell about it" [blocked, after yours]
 NEXT: e "Clean up" [blocked]
 </prloom-governance>`,
     );
+  });
+
+  test("of a part tells what it is a part of, and a circle of parts has an end", () => {
+    const parts = [node("b", "Build the form", { status: "active" }), node("d", "Its field", { parent: "b" })];
+    const graph = makeGraph([makeWorkPlan({ id: "p", name: "P", status: "active", tasks: parts }, 0)]);
+    assert.match(
+      renderTurn(view({ graph, node: "d" })),
+      /PLAN: "P" \(0\/2 tasks done\)\nTASK: d "Its field" \[planned\]\nPART OF: b "Build the form" \[active\]\nEXPECTS/,
+    );
+    const circle = [node("b", "B", { parent: "d" }), node("d", "D", { parent: "b" })];
+    const forged = makeGraph([makeWorkPlan({ id: "p", name: "P", status: "active", tasks: circle }, 0)]);
+    assert.equal(renderTurn(view({ graph: forged, node: "d" })).match(/PART OF/g)?.length, 3);
   });
 
   test("without a task says what can be written", () => {
@@ -117,7 +131,7 @@ NEXT: e "Clean up" [blocked]
       makeWorkPlan({ id: "p", name: "P", status: "active", tasks: [node("x", "X", { dependsOn: ["gone"] })] }, 0),
     ]);
     const outputs = [{ node: "gone" }, { node: "gone" }, { node: "x" }];
-    const text = renderTurn(view({ graph: broken, node: "x", wear: { drift: 12, outputs, stale: 2 } }));
+    const text = renderTurn(view({ graph: broken, node: "x", wear: { drift: 12, outputs, stale: 2, now: 0 } }));
     assert.match(text, /DRIFT: 12 changing calls/);
     assert.match(text, /POISONING: high; 2 of 3 outputs/);
     assert.match(text, /STALE: 2 anchors left out, older than 48 hours/);
@@ -141,7 +155,7 @@ NEXT: e "Clean up" [blocked]
           Array.from({ length: 20 }, (_, at) => long(`critical${at}`, "critical")),
           { now: NOW },
         ),
-        wear: { drift: 50, outputs: [], stale: 0 },
+        wear: { drift: 50, outputs: [], stale: 0, now: NOW },
       }),
     );
     assert(crowded.length <= 1500);
@@ -231,6 +245,12 @@ describe("outputs", () => {
   ] as const)
     test(`${past} of ${of} that are past: ${expected}`, () => {
       const outputs = Array.from({ length: of }, (_, at) => ({ node: at < past ? "a" : "b" }));
-      assert.equal(poisoningOf(GRAPH, outputs).level, expected);
+      assert.equal(poisoningOf(GRAPH, { outputs, now: NOW }).level, expected);
     });
+
+  test("an output of a task that no one worked on for more than 48 hours counts as well, unless it is the one in hand", () => {
+    const outputs = [{ node: "b" }, { node: "c" }];
+    assert.equal(poisoningOf(GRAPH, { outputs, now: 48 * HOUR }).past, 0);
+    assert.equal(poisoningOf(GRAPH, { outputs, now: 48 * HOUR + 1 }).past, 1);
+  });
 });

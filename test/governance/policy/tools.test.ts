@@ -65,6 +65,17 @@ test("a session to go on with is found under each name that a host has for it", 
     assert.equal(resumed("claude", "Agent", field), "ses_1", field);
 });
 
+test("a sub-agent is started where its parent is, and nowhere else", () => {
+  const input = { subagent_type: "general-purpose", prompt: "Do it." };
+  for (const tool of ["Agent", "Task"]) {
+    assert.equal(requestOf("claude", { tool, input }).malformed, undefined);
+    assert.match(
+      requestOf("claude", { tool, input: { ...input, isolation: "worktree" } }).malformed ?? "",
+      /isolation/,
+    );
+  }
+});
+
 test("every tool that changes something names what it changes", () => {
   for (const [name, shape] of [...Object.entries(OPENCODE_TOOLS), ...Object.entries(CLAUDE_TOOLS)]) {
     if (shape.kind === "write" || shape.kind === "edit") assert(shape.paths ?? shape.patch, name);
@@ -87,4 +98,10 @@ test("the files of a patch, in each of its forms", () => {
   assert.deepEqual(filesInPatch("diff --git a/a b.ts b/a b.ts\ndeleted file mode 100644\n"), ["a b.ts"]);
   assert.deepEqual(filesInPatch('diff --git "a/\\056git" b/y\n'), [".git", "y"]);
   assert.deepEqual(filesInPatch("***  add file: .git/x\n+x\n*** Update File: y\n"), [".git/x", "y"]);
+  // OpenCode ends a line at \n only; what stands before `..` is gone when the path is resolved.
+  for (const odd of ["\u2028", "\u2029", "\r"])
+    assert.deepEqual(filesInPatch(`*** Add File: a\n+x\n*** Add File: x${odd}/../.git/config\n+x\n`), [
+      "a",
+      `x${odd}/../.git/config`,
+    ]);
 });

@@ -63,13 +63,15 @@ describe("alone", () => {
       /REFUSED.*a changed file is missing/,
     );
     brain.add(checkpoint("tn-2", ["src/form.ts"]));
+    assert.match(call("anchor", { action: "create", content: "No sessions" }), /Anchored/);
     assert.match(call("govern_task", { action: "complete", node: "tn-2", evidence: "It works." }), /is completed/);
     assert.deepEqual(findNode(brain.graph, "tn-2")?.node.result, {
       evidence: "It works.",
       filesModified: ["src/form.ts"],
       testsRun: "none",
-      anchorsCreated: [],
+      anchorsCreated: brain.anchors.map(({ id }) => id),
     });
+    assert.equal(brain.anchors.length, 1);
     assert.match(call("govern_plan", { action: "archive", plan: "wp-1" }), /REFUSED: .* is draft: it cannot archive/);
     assert.match(call("govern_plan", { action: "abandon", plan: "wp-1", reason: "No." }), /is abandoned/);
   });

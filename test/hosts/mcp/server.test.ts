@@ -73,6 +73,24 @@ describe("the MCP server of a run", () => {
     assert(existsSync(join(files.root, "made.txt")));
   });
 
+  test("runs a command with the shell that it is judged as, and answers for one that cannot be started", async () => {
+    const own = governedFiles({ place: { root: files.root, home: "/", temporary: "/tmp", shell: "/bin/bash" } });
+    const long = `echo ${"é中".repeat(32_000)}`;
+    const found = await answers(
+      [
+        // Arithmetic for bash; other shells run what stands in it.
+        call(1, "govern_shell", { command: "((touch arithmetic.txt))" }),
+        call(2, "govern_shell", { command: long }),
+        call(3, "govern_shell", { command: "echo here" }),
+      ],
+      own.folder,
+    );
+    own.remove();
+    assert(!existsSync(join(files.root, "arithmetic.txt")));
+    assert.match(textOf(found.get(2)), /could not be started/);
+    assert.match(textOf(found.get(3)), /here/);
+  });
+
   test("decides and records nothing by itself", async () => {
     const found = await answers([call(1, "govern_task", { action: "complete", evidence: "x" }), call(2, "other", {})]);
     for (const id of [1, 2]) assert.match(textOf(found.get(id)), /prloom did not answer this call/);

@@ -16,15 +16,19 @@ export interface Plugin {
   facts(): readonly Readonly<Record<string, unknown>>[];
 }
 
+interface PluginParts {
+  readonly terms?: GovernedTerms;
+  readonly parents?: Readonly<Record<string, string>>;
+  readonly facts?: readonly string[];
+  /** The calls that started sessions, by these. */
+  readonly started?: ReadonlyMap<string, string>;
+}
+
 let calls = 0;
 
 export async function pluginFor(
   t: Pick<TestContext, "after">,
-  {
-    terms = {},
-    parents = {},
-    facts = [],
-  }: { terms?: GovernedTerms; parents?: Readonly<Record<string, string>>; facts?: readonly string[] } = {},
+  { terms = {}, parents = {}, facts = [], started = new Map() }: PluginParts = {},
 ): Promise<Plugin> {
   const files = governedFiles(terms);
   t.after(() => files.remove());
@@ -38,6 +42,13 @@ export async function pluginFor(
       async get({ path: { id } }) {
         const parentID = parents[id];
         return { data: { id, ...(parentID === undefined ? {} : { parentID }) } };
+      },
+      async messages() {
+        const parts = [...started].map(([sessionId, callID]) => ({
+          ...{ type: "tool", callID },
+          state: { status: "running", metadata: { sessionId } },
+        }));
+        return { data: [{ info: { role: "assistant", sessionID: "own" }, parts }] };
       },
       async abort({ path: { id } }) {
         aborted.push(id);

@@ -70,6 +70,32 @@ test("the same call denied too often, by a sub-agent too, ends the whole run and
   assert.match(told.why, /denied 4 times/);
 });
 
+test("sub-agents that are started at once have the terms of their own call, whatever becomes of the others", async (t) => {
+  const started = new Map<string, string>();
+  const { hooks, call } = await pluginFor(t, { parents: { looks: "own", does: "own", stray: "own" }, started });
+  for (const [callID, subagent_type] of [
+    ["one", "nowhere"],
+    ["two", "explore"],
+    ["three", "general"],
+  ] as const)
+    await hooks["tool.execute.before"]?.(
+      { tool: "task", sessionID: "own", callID },
+      { args: { subagent_type, prompt: "Do it." } },
+    );
+  for (const [session, callID] of [
+    ["does", "three"],
+    ["looks", "two"],
+  ] as const) {
+    started.set(session, callID);
+    await hooks["chat.message"]?.({ sessionID: session }, {});
+  }
+  const writes = (session: string) => call("write", { filePath: `src/${session}`, content: "x" }, undefined, session);
+  assert.equal(await writes("does"), "ran");
+  assert.match(await writes("looks"), /you are "investigator"/);
+  started.set("stray", "unknown");
+  assert.match(await writes("stray"), /no task is started/);
+});
+
 test("a prompt that names a file is told what was done about it, once in each turn", async (t) => {
   const plugin = await pluginFor(t);
   const write = () => writeFileSync(join(plugin.files.root, "src", "a.ts"), "x\n");
@@ -88,6 +114,26 @@ test("a prompt that names a file is told what was done about it, once in each tu
     assert.match(text, /ABOUT: src\/a\.ts was changed for todo "Build the form" \[active\]/);
     assert.equal(text.match(/<prloom-governance>/g)?.length, 1);
   }
+});
+
+test("older outputs are cut, but not while a summary is made of them", async (t) => {
+  const { hooks } = await pluginFor(t);
+  const output = "x".repeat(1000);
+  const lengths = async (): Promise<readonly (number | undefined)[]> => {
+    const parts = Array.from({ length: 12 }, (_, at) => ({ type: "tool", callID: `c${at}`, state: { output } }));
+    const asked = { info: { role: "user", sessionID: "own" }, parts: [{ type: "text", text: "Go on." }] };
+    const messages = [asked, { info: { role: "assistant", sessionID: "own" }, parts }];
+    await hooks["experimental.chat.messages.transform"]?.({}, { messages });
+    return [asked.parts[0]?.text.length, ...parts.slice(0, 3).map(({ state }) => state.output.length)];
+  };
+  const [told, ...cut] = await lengths();
+  assert.deepEqual([cut.map((length) => (length ?? 0) < 250), (told ?? 0) > 100], [[true, true, false], true]);
+  const context: string[] = [];
+  await hooks["experimental.session.compacting"]?.({ sessionID: "own" }, { context });
+  assert.match(context.join("\n"), /Build the form/);
+  assert.deepEqual(await lengths(), ["Go on.".length, 1000, 1000, 1000]);
+  await hooks.event?.({ event: { type: "session.compacted", properties: { sessionID: "own" } } });
+  assert.deepEqual(await lengths(), [told, ...cut]);
 });
 
 test("a journal that is torn, forged, huge and out of order denies nothing that is allowed, and allows nothing more", async (t) => {
@@ -136,4 +182,14 @@ test("a graph that cannot be read denies what changes something, says so, and le
   for (const tool of ["read", "grep", "glob"]) await before?.({ ...call, tool }, { args: { filePath: "a" } });
   const told = JSON.parse(readFileSync(join(plugin.files.facts, "..", "policy-end.json"), "utf8"));
   assert.match(told.why, /cannot be read/);
+});
+
+test("the program's log is told when a provider that refused is asked again: the program itself waits in silence", async (t) => {
+  const { hooks, noticed } = await pluginFor(t);
+  const status = (type: string, more = {}) =>
+    hooks.event?.({ event: { type: "session.status", properties: { sessionID: "own", status: { type, ...more } } } });
+  await status("busy");
+  await status("retry", { attempt: 1 });
+  await status("retry", { attempt: 1, message: "usage\nlimit", next: 1_794_869_483_601.5 });
+  assert.deepEqual(noticed, ["log error prloom: the provider is asked again at 1794869483602: usage limit"]);
 });

@@ -139,6 +139,22 @@ describe("the checkboxes of an issue", () => {
     );
   });
 
+  it("say the words above them only in part where these are long", () => {
+    const long = "word ".repeat(20_000);
+    const boxes = (count: number, indent: string) =>
+      Array.from({ length: count }, (_unused, at) => `${indent}- [ ] Do ${at}\n`).join("");
+    for (const text of [
+      `## ${long}\n${boxes(900, "")}\n## Page\n- [ ] Button\n\n## Guide\n- [ ] Chapter\n`,
+      `## Tasks\n\n${long}:\n\n${boxes(900, "")}`,
+      `## Tasks\n- ${long}\n${boxes(900, "  ")}`,
+    ]) {
+      const plan = planFromIssue(text);
+      assert.ok(plan.length < 3 * text.length, `${plan.length}`);
+      assert.ok(plan.includes(long.trim()) && parsePlan(plan).todos.length >= 900);
+    }
+    assert.doesNotMatch(planFromIssue(`## Tasks\n\n${long}:\n\n${boxes(5000, "")}`), /## TODO/);
+  });
+
   it("of a text that swallows everything stay where they are", () => {
     const open = "- [ ] Route\n<!--";
     const found = readChecklist(open);

@@ -8,19 +8,19 @@ export interface TrackerBench {
   /** Two threads that are there. */
   readonly threads: readonly [string, string];
   say(thread: string, author: TrackerAuthor, body: string): void;
-  dispose(): void;
+  dispose(): void | Promise<void>;
 }
 
 const ANNA: TrackerAuthor = { login: "anna", id: "7" };
 
 /** What every tracker must do. In both of its threads `anna` may write, and `bob` may read. */
-export function trackerContract(name: string, make: () => TrackerBench): void {
+export function trackerContract(name: string, make: () => TrackerBench | Promise<TrackerBench>): void {
   const using = async (test: (bench: TrackerBench) => Promise<void>): Promise<void> => {
-    const bench = make();
+    const bench = await make();
     try {
       await test(bench);
     } finally {
-      bench.dispose();
+      await bench.dispose();
     }
   };
 
@@ -97,7 +97,7 @@ export function trackerContract(name: string, make: () => TrackerBench): void {
 
     it("knows what authors may do, and who posts for us", () =>
       using(async ({ tracker }) => {
-        assert.equal(await tracker.permissionOf(ANNA), "write");
+        assert.equal(await tracker.permissionOf({ login: ANNA.login }), "write");
         assert.equal(await tracker.permissionOf({ login: "bob" }), "read");
         const self = await tracker.self();
         assert.notEqual(self.login, "");

@@ -102,6 +102,7 @@ function endOf({ state, exit }: Run): string {
   if (!exit) return state === "working" ? "still working" : "interrupted";
   if (exit.reason === "deadline") return "took too long";
   if (exit.reason === "silence") return "was silent too long";
+  if (exit.reason === "refused") return "was refused by its provider";
   if (exit.reason === "policy") return `ended by the policy: ${exit.error ?? "no reason is known"}`;
   if (exit.reason === "spawn-failed") return `could not be started: ${exit.error ?? "no reason is known"}`;
   return exit.signal ? `ended by ${exit.signal}` : `exit ${exit.code ?? "?"}`;

@@ -7,10 +7,13 @@ import { crashPoint } from "../../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../../kernel/errors.ts";
 import { ensureDir, existsNoFollow, readTextIfExists, writeFileAtomic } from "../../../kernel/files.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
+import type { Buses } from "../../buses/buses.ts";
 import type { Reporting, Waking } from "../../capabilities.ts";
 import { removePrivateHomes } from "../../enclosure/private-homes.ts";
+import type { Gated } from "../../gates/gate-store.ts";
 import { homeOf, inboxOf, isInboxRecord, type Located } from "../../paths.ts";
 import { cleanWorktree } from "../../perform/end-plan.ts";
+import { tellLast } from "../../perform/gate.ts";
 import { type Records, requireRecord, updateRecord } from "../../records.ts";
 import { patchesOf } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
@@ -25,7 +28,7 @@ import { allowed } from "../state.ts";
  * could not be removed: the plan is gone all the same.
  */
 export async function deletePlan(
-  loom: Located & Configured & Records & AtWork & Reporting,
+  loom: Located & Configured & Records & Buses & Gated & AtWork & Reporting,
   id: string,
   options: { branch: boolean },
 ): Promise<{ left: string[]; kept?: string; text?: string }> {
@@ -41,6 +44,7 @@ export async function deletePlan(
     loom.store.forget([files.text, files.meta]);
     crashPoint("delete:inbox");
   }
+  tellLast(loom, record);
   // Marked before the rest: no step of the plan starts any more, and the next start removes what a kill left.
   updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" }, inInbox: false }));
   loom.store.sync();

@@ -3,7 +3,7 @@ import type { PlanRecord } from "../../../plan/record.ts";
 import type { Reporting, Waking } from "../../capabilities.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import type { Located } from "../../paths.ts";
-import { beginRebase } from "../../perform/rebase.ts";
+import { beginRebase, lossyError } from "../../perform/rebase.ts";
 import { type Records, refuseUnrecovered, requireRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
@@ -47,6 +47,8 @@ async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlan
       return { base, outcome: "rebased", sha: outcome.sha };
     case "conflict":
       return { base, outcome: "resolving", files: outcome.files, ...(record.blocked ? { blocked: true } : {}) };
+    case "lossy":
+      throw lossyError(record, outcome.merge);
     case "repository":
       throw new PrloomError(
         "nested-repository",
@@ -70,6 +72,10 @@ function refuseRebase(loom: Rebasing, record: PlanRecord): void {
   }
   if (record.current || record.side || !record.worktreeReady || loom.occupancy.agentIn(id)) {
     const hint = `\`prloom pause ${id}\` lets its agent finish and begins nothing else; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;
-    throw new PrloomError("plan-state", `${id} is being worked on.`, hint);
+    throw new PrloomError(
+      "plan-state",
+      `${id} is being worked on. A rebase is done between two TODOs, and does not wait for that.`,
+      hint,
+    );
   }
 }

@@ -1,6 +1,12 @@
 import { TALKS, type ToolMap } from "./tool-map.ts";
 
-const AGENT = { kind: "delegate", to: "subagent_type", resumes: ["resume", "task_id", "agent_id"] } as const;
+const AGENT = {
+  kind: "delegate",
+  to: "subagent_type",
+  resumes: ["resume", "task_id", "agent_id"],
+  // The program would make a worktree in the person's repository, or send all of it to another machine.
+  refuses: ["isolation"],
+} as const;
 
 /** Tools of Claude Code, with the names of their arguments. */
 export const CLAUDE_TOOLS: ToolMap = {

@@ -1,7 +1,8 @@
-const OWN_FORM = /^\s*\*\*\*\s*(?:Add File|Update File|Delete File|Move to):\s*(.+)$/i;
+// A name may have any character but the end of a line, also those that a dot alone does not mean: U+2028, a carriage return.
+const OWN_FORM = /^\s*\*\*\*\s*(?:Add File|Update File|Delete File|Move to):\s*(.+)$/is;
 const UNIFIED = /^(?:---|\+\+\+|Index:)\s+([^\t\n]+)/;
-const GIT_FORM = /^(?:rename (?:from|to)|copy (?:from|to)) (.+)$/;
-const GIT_HEADER = /^diff --git (.+)$/;
+const GIT_FORM = /^(?:rename (?:from|to)|copy (?:from|to)) (.+)$/s;
+const GIT_HEADER = /^diff --git (.+)$/s;
 
 /** The files that a patch changes, in the form of `apply_patch` or as a unified diff; undefined when it names none. */
 export function filesInPatch(patch: string): string[] | undefined {

@@ -47,10 +47,12 @@ export interface ToolCall {
   readonly tool: string;
   readonly input: unknown;
   readonly session?: string | undefined;
+  /** The folder that it is made in; the worktree unless said. */
+  readonly folder?: string | undefined;
 }
 
 /** A call as an agent program has it, as a request; what does not fit makes it malformed, never something else. */
-export function requestOf(host: ToolHost, { tool, input, session }: ToolCall): ToolRequest {
+export function requestOf(host: ToolHost, { tool, input, session, folder }: ToolCall): ToolRequest {
   const own = ownTool(tool);
   const fields = isFields(input) ? input : undefined;
   if (GOVERNS.has(own)) return governing(own, { fields, session });
@@ -62,7 +64,8 @@ export function requestOf(host: ToolHost, { tool, input, session }: ToolCall): T
         : undefined;
   if (!shape) return { tool: mcpName(tool), session, paths: NO_PATHS, kind: "other" };
   if (!fields) return { tool: own, session, paths: NO_PATHS, kind: shape.kind, malformed: "they are not an object" };
-  return readFields(shape, fields, { tool, session });
+  // Our own tool runs commands in the worktree, wherever the conversation is.
+  return readFields(shape, fields, { tool, session, folder: own === "govern_shell" ? undefined : folder });
 }
 
 const isFields = (input: unknown): input is Readonly<Record<string, unknown>> =>
@@ -127,7 +130,11 @@ function mentioned(words: string): Set<string> {
 
 const NO_PATHS: readonly string[] = [];
 
-function readFields(shape: ToolShape, fields: Fields, call: Pick<ToolRequest, "tool" | "session">): ToolRequest {
+function readFields(
+  shape: ToolShape,
+  fields: Fields,
+  call: Pick<ToolRequest, "tool" | "session" | "folder">,
+): ToolRequest {
   const { tool, session } = call;
   const { kind } = shape;
   const reading: Reading = { fields, problem: undefined };
@@ -136,11 +143,13 @@ function readFields(shape: ToolShape, fields: Fields, call: Pick<ToolRequest, "t
   const command = readText(reading, shape.command, true, Number.POSITIVE_INFINITY);
   const url = readText(reading, shape.url, true);
   const delegate = kind === "delegate" ? readDelegate(shape, reading) : undefined;
-  const folder = readText(reading, shape.folder, false);
+  const folder = readText(reading, shape.folder, false) ?? call.folder;
+  const refused = shape.refuses?.find((name) => fields[name] !== undefined);
+  if (refused !== undefined) reading.problem ??= `"${refused}" cannot be used in a run of prloom, leave it out`;
   if (reading.problem !== undefined) return { tool, session, kind, paths: NO_PATHS, malformed: reading.problem };
   const file = url === undefined ? NO_PATHS : filesIn(url);
   if (file.length > 0) return { tool, session, kind: "read", paths: [...named, ...file], url };
-  if (delegate) return { tool, session, kind, paths: named, delegate };
+  if (delegate) return { tool, session, kind, paths: named, folder, delegate };
   return { tool, session, kind, paths: named, command, folder, url };
 }
 

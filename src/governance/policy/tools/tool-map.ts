@@ -19,6 +19,8 @@ export interface ToolShape {
   readonly to?: string;
   /** Fields that name a session to go on with. */
   readonly resumes?: readonly string[];
+  /** Fields with which it does more than is judged. */
+  readonly refuses?: readonly string[];
 }
 
 export type ToolMap = Readonly<Record<string, ToolShape>>;

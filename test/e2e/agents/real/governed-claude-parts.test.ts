@@ -80,6 +80,10 @@ describe("tasks and their parts in Claude Code", () => {
           ["investigator", "read,edit,delegate"],
         ],
       );
+      assert(
+        delegations.every(({ result }: { result?: string }) => /Over\./.test(result ?? "")),
+        "what each brought back",
+      );
       const below = model.asked().filter(({ text }) => /^Below/.test(text));
       const refused = below.at(-1)?.conversation.said.filter(({ text }) => /which this task does not have/.test(text));
       assert.equal(refused?.length, 1, "the one call with another tool than those of the part");

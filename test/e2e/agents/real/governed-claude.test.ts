@@ -149,6 +149,25 @@ describe("Claude Code under the policy", () => {
     assert.match(results(model)[0] ?? "", /The command pushes commits/);
   });
 
+  test("is judged where it is, and by the file that it really writes", thorough, async (t) => {
+    const outside = join("/var/tmp", `prloom-outside-${process.pid}`);
+    const tries: readonly ToolUse[] = [
+      { shell: "echo {} > config.json" },
+      { tool: "Write", args: { file_path: "other.json", content: "{}" } },
+      { tool: "Write", args: { file_path: ` ${outside}`, content: "x" } },
+    ];
+    const script = works({ shell: "cd prloom && pwd" }, ...tries, { shell: "cd .. && echo x > src/form.txt" });
+    const bench = await begin(t, script, bare);
+    if (!bench) return;
+    const { project, model } = bench;
+    project.plan("governed", ["Build the form"]);
+    await inReview(bench);
+    assert.match(results(model)[0] ?? "", /prloom$/m, "it stays in the folder");
+    assert.equal(results(model, DENIED).length, tries.length, results(model).join("\n"));
+    assert(!existsSync(outside));
+    assert.equal(project.git("show", "prloom/governed:src/form.txt"), "x\n");
+  });
+
   test("what a script prepared in its home and elsewhere counts for nothing", thorough, async (t) => {
     const hooks = (command: string) =>
       JSON.stringify({ hooks: { PreToolUse: [{ matcher: "*", hooks: [{ type: "command", command }] }] } });

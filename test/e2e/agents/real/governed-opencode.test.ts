@@ -179,9 +179,16 @@ describe("OpenCode under the policy", () => {
     },
   );
 
-  test("a summary of the conversation carries the chain", thorough, async (t) => {
+  test("a summary of the conversation carries the chain, and is made of all that was said", thorough, async (t) => {
     const usage = { input: 199_000, output: 10 };
-    const steps = [{ shell: "ls", usage }, { write: "src/form.txt", content: "x\n" }, tick, { say: "Done." }] as const;
+    const many = Array.from({ length: 12 }, (_, at) => ({ shell: `printf '${at}%.0s' $(seq 200)` }));
+    const steps = [
+      ...many,
+      { shell: "ls", usage },
+      { write: "src/form.txt", content: "x\n" },
+      tick,
+      { say: "Done." },
+    ] as const;
     const bench = await workshop.bench(t, {
       script: [{ when: promptOf("worker"), steps }, { steps: [{ say: "What was done so far." }] }],
       limits: { attemptsPerTodo: 1 },
@@ -194,5 +201,7 @@ describe("OpenCode under the policy", () => {
     const summary = said.find((text) => text.startsWith("Here is the conversation so far"));
     assert(summary, `${said.length} requests, none for a summary`);
     assert.match(summary, /Build the form.*\[active\]/);
+    assert.match(summary, /0{200}/, "the oldest of them, too");
+    assert.doesNotMatch(summary, /prloom cut/);
   });
 });

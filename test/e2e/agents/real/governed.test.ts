@@ -94,6 +94,30 @@ describe("OpenCode with the policy inside", () => {
     assert.equal(existsSync(join(project.worktree("governed"), "src/form.txt")), false);
   });
 
+  test("runs commands with the shell that they are judged as, whatever the user's is", thorough, async (t) => {
+    const other = makeWorkshop({ ...OPENCODE, config: { ...OPENCODE.config, env: { SHELL: "/bin/sh" } } });
+    t.after(() => other.close());
+    // Arithmetic for bash; other shells run what stands in it.
+    const command = "((touch src/run.txt))";
+    const steps: readonly ScriptStep[] = [
+      { shell: command },
+      { tool: "govern_shell", args: { command } },
+      { write: "src/form.txt", content: "x\n" },
+      { shell: TICK },
+      { say: "Done." },
+    ];
+    const bench = await other.bench(t, {
+      script: [{ when: promptOf("worker"), steps }],
+      limits: { attemptsPerTodo: 1 },
+    });
+    if (!bench) return;
+    const { project } = bench;
+    project.plan("governed", ["Build the form"]);
+    const result = await project.work();
+    assert.equal(project.record("governed").status, "review", result.stdout);
+    assert.equal(project.git("show", "--format=", "--name-only", "prloom/governed").trim(), "src/form.txt");
+  });
+
   test("holds for sub-agents, each as what it was called, also after one that went on", thorough, async (t) => {
     const start = (subagent_type: string, prompt: string, more = {}) => ({
       tool: "task",
@@ -106,13 +130,14 @@ describe("OpenCode with the policy inside", () => {
     const again: ScriptStep = ({ results }) =>
       start("explore", "Write again.", { task_id: /ses_\w+/.exec(results.at(-1) ?? "")?.[0] ?? "" });
     const work: Script = [
-      ...["looked", "again", "general"].map(writes),
+      ...["looked", "again", "besides", "general"].map(writes),
       {
         when: promptOf("worker"),
         steps: [
           start("explore", "Read @.env"),
           start("explore", "Write looked."),
           again,
+          { do: [start("nowhere", "Write nowhere."), start("explore", "Write besides.")] },
           start("general", "Write general."),
           { shell: TICK },
           { say: "Done." },
@@ -130,7 +155,7 @@ describe("OpenCode with the policy inside", () => {
     const { delegations } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
     assert.deepEqual(
       delegations.map(({ to }: { to: string }) => to),
-      ["investigator", "executor"],
+      ["investigator", "investigator", "executor"],
     );
   });
 

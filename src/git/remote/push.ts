@@ -1,0 +1,54 @@
+import type { Repository } from "../repository.ts";
+import { GitFailure } from "../run.ts";
+import { gitRemote, type Remote, remoteTip } from "./remote.ts";
+
+export interface Pushed {
+  readonly branch: string;
+  readonly sha: string;
+  /** What we pushed there last; undefined: it must not be there yet. */
+  readonly expected: string | undefined;
+}
+
+export type PushOutcome =
+  /** Also where it was there already, by a push whose answer was lost. */
+  | { readonly kind: "pushed" }
+  /** A person moved or deleted it. */
+  | { readonly kind: "diverged"; readonly tip: string | undefined }
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "failed"; readonly reason: string };
+
+/** Makes a branch on the server what it is here, unless a person changed it there meanwhile. */
+export async function pushBranch(
+  repo: Repository,
+  remote: Remote,
+  { branch, sha, expected }: Pushed,
+): Promise<PushOutcome> {
+  const ref = `refs/heads/${branch}`;
+  const args = [
+    "push",
+    "--porcelain",
+    "--no-verify",
+    `--force-with-lease=${ref}:${expected ?? ""}`,
+    remote.url,
+    `${sha}:${ref}`,
+  ];
+  try {
+    const { code, stderr } = await gitRemote(repo, remote, { args, allowExit: [1] });
+    if (code === 0) return { kind: "pushed" };
+    const tip = await remoteTip(repo, remote, branch);
+    return tip === expected ? { kind: "refused", reason: saidByServer(stderr) } : { kind: "diverged", tip };
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    return { kind: "failed", reason: saidByServer(error.words) };
+  }
+}
+
+const MAX_REASON = 1000;
+
+/** The server's own words, where it said any. */
+function saidByServer(stderr: string): string {
+  const lines = stderr.split("\n").map((line) => line.trimEnd());
+  const remote = lines.filter((line) => line.startsWith("remote:")).map((line) => line.slice("remote:".length).trim());
+  const said = remote.filter(Boolean).length > 0 ? remote : lines;
+  return said.filter(Boolean).join(" ").slice(0, MAX_REASON);
+}

@@ -1,0 +1,147 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { type Bucket, Budget } from "./budget.ts";
+import { judgeAnswer, judgeGraphql, type Outcome } from "./outcome.ts";
+import type { TokenSource } from "./tokens.ts";
+import type { Lost, WireAnswer, WireRequest } from "./transport.ts";
+
+export interface GitHubClientOptions {
+  /** Without a slash at the end. */
+  readonly apiUrl: string;
+  readonly token: TokenSource;
+  readonly clock: Clock;
+  /** The share of each limit that is left to people, from 0 to 1. */
+  readonly reserve: number;
+  send(request: WireRequest): Promise<WireAnswer | Lost>;
+}
+
+export interface CallOptions {
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** Whom it is counted for; the repository where absent. */
+  readonly plan?: string | undefined;
+}
+
+interface Remembered {
+  readonly etag: string;
+  readonly outcome: Outcome & { kind: "ok" };
+}
+
+const MAX_REMEMBERED = 500;
+
+/** All talk with one GitHub, for one token: counted, within its limits, and never asked twice for what is under way. */
+export class GitHubClient {
+  readonly #options: GitHubClientOptions;
+  readonly budget: Budget;
+  readonly #calls = new Map<string, number>();
+  readonly #underWay = new Map<string, Promise<Outcome>>();
+  readonly #remembered = new Map<string, Remembered>();
+  #rememberedFor: string | undefined;
+
+  constructor(options: GitHubClientOptions) {
+    this.#options = options;
+    this.budget = new Budget(options.reserve);
+  }
+
+  get apiUrl(): string {
+    return this.#options.apiUrl;
+  }
+
+  /** Requests so far by plan id; those of the repository under "". */
+  calls(): ReadonlyMap<string, number> {
+    return this.#calls;
+  }
+
+  /** Reads. What GitHub says is unchanged comes from memory, with `kind: "ok"` as before. */
+  get(path: string, { query = {}, plan }: CallOptions = {}): Promise<Outcome> {
+    const params = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, `${value}`]),
+    );
+    const url = `${this.#options.apiUrl}${path}${params.size > 0 ? `?${params}` : ""}`;
+    const underWay = this.#underWay.get(url);
+    if (underWay) return underWay;
+    const asked = this.#get(url, plan).finally(() => this.#underWay.delete(url));
+    this.#underWay.set(url, asked);
+    return asked;
+  }
+
+  /** Writes, once: with `mayHaveHappened` the caller looks before it asks again. */
+  send(
+    method: "POST" | "PATCH" | "PUT" | "DELETE",
+    path: string,
+    call: { body?: unknown; plan?: string | undefined } = {},
+  ): Promise<Outcome> {
+    const bucket = method === "POST" || method === "PUT" ? "content" : "core";
+    return this.#ask({ method, url: this.#options.apiUrl + path, body: call.body, bucket, plan: call.plan });
+  }
+
+  graphql(query: string, variables: Readonly<Record<string, unknown>>, plan?: string): Promise<Outcome> {
+    const { apiUrl } = this.#options;
+    return this.#ask({
+      ...{ method: "POST", url: graphqlUrl(apiUrl), body: { query, variables }, bucket: "graphql", plan },
+      judge: (answer, now) => judgeGraphql(judgeAnswer(answer, now)),
+    });
+  }
+
+  async #get(url: string, plan: string | undefined): Promise<Outcome> {
+    const outcome = await this.#ask({ method: "GET", url, bucket: "core", plan });
+    const known = this.#remembered.get(url);
+    if (outcome.kind === "unchanged")
+      return known?.outcome ?? { kind: "failed", reason: "unchanged since never", mayHaveHappened: false };
+    const etag = outcome.kind === "ok" ? outcome.headers.etag : undefined;
+    this.#remembered.delete(url);
+    if (outcome.kind !== "ok" || etag === undefined) return outcome;
+    this.#remembered.set(url, { etag, outcome });
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > MAX_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
+    return outcome;
+  }
+
+  async #ask({ plan = "", bucket, judge = judgeAnswer, ...request }: Asked): Promise<Outcome> {
+    const { clock, token: source, send } = this.#options;
+    const waitMs = Math.max(
+      this.budget.waitMs(bucket, clock.now()),
+      bucket === "content" ? this.budget.waitMs("core", clock.now()) : 0,
+    );
+    if (waitMs > 0)
+      return { kind: "limited", retryAfterMs: waitMs, reason: "what is left of the token's limit is kept for people" };
+    const token = await source.get();
+    if (typeof token !== "string") return { kind: "unauthorised", reason: token.missing };
+    this.#forgetOthers(token);
+    this.#calls.set(plan, (this.#calls.get(plan) ?? 0) + 1);
+    if (bucket === "content") this.budget.makesContent(clock.now());
+    const known = request.method === "GET" ? this.#remembered.get(request.url) : undefined;
+    const tag = known ? { "if-none-match": known.etag } : {};
+    const answer = await send({ ...request, headers: { ...HEADERS, ...tag, authorization: `Bearer ${token}` } });
+    if (!("lost" in answer)) this.budget.learn(answer);
+    return withoutSecrets(judge(answer, clock.now()), token);
+  }
+
+  /** What one token may see, another may not. */
+  #forgetOthers(token: string): void {
+    if (this.#rememberedFor === token) return;
+    this.#remembered.clear();
+    this.#rememberedFor = token;
+  }
+}
+
+interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly body?: unknown;
+  readonly judge?: typeof judgeAnswer;
+  readonly bucket: Bucket;
+  readonly plan: string | undefined;
+}
+
+const HEADERS = { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28", "user-agent": "prloom" };
+
+/** GitHub Enterprise has it beside the other API, not below it. */
+const graphqlUrl = (apiUrl: string): string => `${apiUrl.replace(/\/v3$/, "")}/graphql`;
+
+/** Whatever is told to people, and kept in files, has been through here. */
+function withoutSecrets(outcome: Outcome, token: string): Outcome {
+  if (!("reason" in outcome)) return outcome;
+  return {
+    ...outcome,
+    reason: outcome.reason.replaceAll(token, "(token)").replace(/\b(gh[pousr]|github_pat)_\w{10,}/g, "(token)"),
+  };
+}

@@ -1,0 +1,73 @@
+import type { Lost, WireAnswer } from "./transport.ts";
+
+/** What came of a call. A lookup that failed is never "not there". */
+export type Outcome =
+  | { readonly kind: "ok"; readonly data: unknown; readonly headers: WireAnswer["headers"] }
+  /** As it was when its tag was given. */
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "not-found"; readonly reason: string }
+  | { readonly kind: "deleted"; readonly reason: string }
+  | { readonly kind: "moved"; readonly to: string }
+  /** The token is not good, or no longer. */
+  | { readonly kind: "unauthorised"; readonly reason: string }
+  /** GitHub understood, and does not do it; it would refuse again. */
+  | { readonly kind: "refused"; readonly status: number; readonly reason: string }
+  | { readonly kind: "limited"; readonly retryAfterMs: number; readonly reason: string }
+  | { readonly kind: "failed"; readonly reason: string; readonly mayHaveHappened: boolean };
+
+/** Where GitHub names no time. */
+const UNNAMED_LIMIT_MS = 60_000;
+
+/** Pure: what an answer means. */
+export function judgeAnswer(answer: WireAnswer | Lost, now: number): Outcome {
+  if ("lost" in answer) return { kind: "failed", reason: answer.lost, mayHaveHappened: answer.mayHaveHappened };
+  const { status, headers, data } = answer;
+  if (status === 304) return { kind: "unchanged" };
+  const { location } = headers;
+  if (status > 300 && status < 400 && location !== undefined) return { kind: "moved", to: location };
+  if (status >= 200 && status < 300) return { kind: "ok", data, headers };
+  const reason = reasonOf(data, status);
+  if (status === 401) return { kind: "unauthorised", reason };
+  const retryAfterMs = status === 403 || status === 429 ? limitOf(answer, now) : undefined;
+  if (retryAfterMs !== undefined) return { kind: "limited", retryAfterMs, reason };
+  if (status === 404) return { kind: "not-found", reason };
+  if (status === 410) return { kind: "deleted", reason };
+  if (status >= 500 || status < 200) return { kind: "failed", reason, mayHaveHappened: true };
+  return { kind: "refused", status, reason };
+}
+
+/** Pure: `errors` in an answer with 200 are a refusal, or that something is not there. */
+export function judgeGraphql(outcome: Outcome): Outcome {
+  if (outcome.kind !== "ok") return outcome;
+  const { data, errors } = outcome.data as { data?: unknown; errors?: readonly { type?: string; message?: string }[] };
+  const [first] = errors ?? [];
+  if (!first) return { ...outcome, data };
+  const reason = first.message ?? "GraphQL refused without a word";
+  if (first.type === "RATE_LIMITED") return { kind: "limited", retryAfterMs: UNNAMED_LIMIT_MS, reason };
+  return first.type === "NOT_FOUND" ? { kind: "not-found", reason } : { kind: "refused", status: 200, reason };
+}
+
+function limitOf({ status, headers, data }: WireAnswer, now: number): number | undefined {
+  const after = Number(headers["retry-after"]);
+  if (after > 0) return after * 1000;
+  const reset = Number(headers["x-ratelimit-reset"]) * 1000;
+  if (headers["x-ratelimit-remaining"] === "0" && reset > now) return reset - now;
+  // Of a secondary limit GitHub sometimes says nothing but this.
+  const isSecondary = status === 429 || /secondary rate limit|abuse detection/i.test(reasonOf(data, status));
+  return isSecondary ? UNNAMED_LIMIT_MS : undefined;
+}
+
+/** GitHub's words: the message, and what of the request was wrong. */
+function reasonOf(data: unknown, status: number): string {
+  const { message, errors } = (typeof data === "object" && data !== null ? data : {}) as Record<string, unknown>;
+  if (typeof message !== "string") return `status ${status}`;
+  const details = (Array.isArray(errors) ? errors : []).slice(0, 3).map(detailOf).filter(Boolean);
+  return details.length > 0 ? `${message}: ${details.join("; ")}` : message;
+}
+
+function detailOf(error: unknown): string {
+  if (typeof error === "string") return error;
+  const { message, field, code } = (error ?? {}) as Record<string, unknown>;
+  if (typeof message === "string") return message;
+  return [field, code].filter((part) => typeof part === "string").join(" ");
+}

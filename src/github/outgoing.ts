@@ -1,0 +1,69 @@
+/**
+ * What strangers or agents wrote, before it goes out: GitHub, workflows and bots obey some of it. People still read the same.
+ */
+
+/** Titles end up in shell lines of workflows, in commits and in the subjects of mails. */
+const IN_TITLES: readonly (readonly [RegExp, string])[] = [
+  [/[\p{Cc}\u2028\u2029]+/gu, " "],
+  [/\$+(?=[({\w])/g, ""],
+  [/[`'\u00b4]/g, "’"],
+  [/"/g, "”"],
+  [/;/g, ","],
+  [/[|\\]/g, "/"],
+  [/&/g, "+"],
+  [/</g, "‹"],
+  [/>/g, "›"],
+  [/\{(?=\{)/g, "{ "],
+  [/(^|[^\w])@+(?=\w)/g, "$1"],
+  [/^[/!\s]+/, ""],
+];
+
+const MAX_TITLE = 200;
+
+/** A title that no shell, workflow or bot takes for something else. */
+export function safeTitle(title: string): string {
+  let tame = "";
+  // What one rule takes away may bring together what another one is for.
+  for (let next = title.slice(0, 2 * MAX_TITLE); next !== tame; ) {
+    tame = next;
+    next = IN_TITLES.reduce((text, [what, by]) => text.replace(what, by), everywhere(tame));
+  }
+  const short = tame.replace(/\s+/g, " ").trim();
+  return short.length <= MAX_TITLE
+    ? short
+    : `${short
+        .slice(0, MAX_TITLE - 1)
+        .toWellFormed()
+        .trimEnd()}…`;
+}
+
+/** A body that closes no issue, notifies no one, skips no check and gives no order. */
+export function safeBody(body: string): string {
+  return everywhere(body.replace(/\r\n?/g, "\n")).split("\n").map(safeLine).join("\n");
+}
+
+function safeLine(line: string): string {
+  const called = line.replace(MENTION, "$1`@$2`");
+  // Bots read orders at the beginning of a line, also between fences.
+  return /^[/!]\w/.test(called) ? ` ${called}` : called;
+}
+
+/** A person or team, where GitHub would notify them: not within a word, an address or code that says so already. */
+const MENTION = /(^|[^\w`@/.-])@([a-z\d](?:[a-z\d-]*[a-z\d])?(?:\/[\w.-]+)?)/gi;
+
+const SKIPS = /\[(skip ci|ci skip|no ci|skip actions|actions skip|skip [\w-]+|[\w-]+ skip)\]/gi;
+const CLOSES =
+  /\b((?:close|fixe?|resolve)[sd]?:?\s+)(?:(?:https?:\/\/[^\s/]+\/)?([\w.-]+\/[\w.-]+)(?:#|\/(?:issues|pull)\/)|#|GH-)(\d+)/gi;
+
+function everywhere(text: string): string {
+  return text
+    .replace(SKIPS, "($1)")
+    .replace(/^(skip-checks|NO_CI)\s*:/gim, "$1 -")
+    .replace(/\*\*\*NO_CI\*\*\*/gi, "NO CI")
+    .replace(
+      CLOSES,
+      (_, word: string, repository: string | undefined, number: string) =>
+        `${word}${repository ? `${repository} ` : ""}issue ${number}`,
+    )
+    .replaceAll("${{", "$ {{");
+}

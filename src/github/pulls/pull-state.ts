@@ -1,0 +1,44 @@
+import * as z from "zod";
+
+/** What counts of a pull request as GitHub tells it. */
+const pullSchema = z.object({
+  number: z.number(),
+  node_id: z.string(),
+  html_url: z.string(),
+  state: z.enum(["open", "closed"]),
+  draft: z.boolean().optional(),
+  merged_at: z.string().nullable(),
+  merge_commit_sha: z.string().nullable(),
+  title: z.string(),
+  body: z.string().nullable(),
+  // The repository of a fork may be gone.
+  head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ id: z.number() }).nullable() }),
+  base: z.object({ ref: z.string() }),
+});
+export const pullsSchema = z.array(pullSchema);
+
+export interface PullState {
+  readonly number: number;
+  readonly nodeId: string;
+  readonly url: string;
+  readonly state: "open" | "merged" | "closed";
+  readonly draft: boolean;
+  readonly head: { readonly branch: string; readonly sha: string; readonly repositoryId: number | undefined };
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+  /** Of a merged one: the commit on its base. */
+  readonly mergeSha?: string;
+}
+
+export function pullState(data: unknown): PullState {
+  const pull = pullSchema.parse(data);
+  const isMerged = pull.merged_at !== null;
+  return {
+    ...{ number: pull.number, nodeId: pull.node_id, url: pull.html_url, draft: pull.draft ?? false },
+    state: isMerged ? "merged" : pull.state,
+    head: { branch: pull.head.ref, sha: pull.head.sha, repositoryId: pull.head.repo?.id },
+    ...{ base: pull.base.ref, title: pull.title, body: pull.body ?? "" },
+    ...(isMerged && pull.merge_commit_sha !== null ? { mergeSha: pull.merge_commit_sha } : {}),
+  };
+}

@@ -1,0 +1,107 @@
+import type { NewPost, Posted, Tracker, TrackerFailure, TrackerPost } from "../../bridges/tracker/port.ts";
+import type { AuthorPermission } from "../../bus/author.ts";
+import type { Outcome } from "../client/outcome.ts";
+import type { Connection } from "../connection.ts";
+import { allPages } from "../pages.ts";
+import type { RepositoryCalls } from "../repository.ts";
+import {
+  type CommentCursor,
+  commentsSchema,
+  type GitHubComment,
+  heardOf,
+  newComments,
+  postedSchema,
+  postOf,
+  since,
+} from "./comments.ts";
+import { MARKER_LENGTH, withMarker } from "./marker.ts";
+import type { Permissions } from "./permissions.ts";
+
+export const ISSUE_TARGET = "github-issue";
+export const SYSTEM = "github";
+const MAX_COMMENT = 65_536;
+
+export interface GitHubTrackerOptions {
+  readonly connection: Pick<Connection, "repository" | "self">;
+  readonly permissions: Permissions;
+}
+
+/** The threads below issues and pull requests of one repository, named `<id of the repository>#<number>`. */
+export function githubTracker({ connection, permissions }: GitHubTrackerOptions): Tracker {
+  return {
+    maxLength: MAX_COMMENT - MARKER_LENGTH,
+    addressOf: ({ system, id }) => (system === SYSTEM ? { target: ISSUE_TARGET, token: id } : undefined),
+    self: () => connection.self(),
+    permissionOf: (author): Promise<AuthorPermission> => permissions.of(author),
+    async post(thread, post) {
+      const repository = await connection.repository();
+      return postedFrom(await repository.send("POST", `${issuePath(repository, thread)}/comments`, bodyOf(post)));
+    },
+    async edit(thread, ref, post) {
+      const repository = await connection.repository();
+      // The thread is ours, so the comment is one of ours there.
+      issuePath(repository, thread);
+      const outcome = await repository.send("PATCH", `/issues/comments/${Number(ref)}`, bodyOf(post));
+      return outcome.kind === "not-found" ? "gone" : postedFrom(outcome);
+    },
+    async own(thread, ids) {
+      const repository = await connection.repository();
+      const us = await connection.self();
+      const path = `${issuePath(repository, thread)}/comments`;
+      const posts = (await allPages(repository, path, { schema: commentsSchema })).map((comment) =>
+        postOf(comment, us),
+      );
+      const found = posts.filter(({ own }) => own !== undefined && ids.includes(own));
+      return new Map<string, TrackerPost>(found.map((post) => [post.own ?? "", post]));
+    },
+    async since(threads, next) {
+      const repository = await connection.repository();
+      const cursor = next === undefined ? undefined : (JSON.parse(next) as CommentCursor);
+      if (!cursor) return { posts: [], next: JSON.stringify(await presentEnd(repository)) };
+      const query = { since: since(cursor), sort: "updated", direction: "asc" };
+      const comments = await allPages(repository, "/issues/comments", { query, schema: commentsSchema });
+      const { fresh, cursor: end } = newComments(comments, cursor);
+      if (fresh.length === 0) return { posts: [], next: JSON.stringify(end) };
+      const us = await connection.self();
+      const posts = fresh.map((comment) => heardOf(comment, us, repository.id));
+      return { posts: posts.filter(({ thread }) => threads.includes(thread)), next: JSON.stringify(end) };
+    },
+  };
+}
+
+const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({ body: { body: withMarker(body, id) } });
+
+/** Where comments end now: what was written before is not heard. */
+async function presentEnd(repository: RepositoryCalls): Promise<CommentCursor> {
+  const query = { sort: "updated", direction: "desc", per_page: 100 };
+  const newest: readonly GitHubComment[] = await allPages(repository, "/issues/comments", {
+    query,
+    schema: commentsSchema,
+    maxPages: 1,
+  });
+  const start: CommentCursor = { at: "1970-01-01T00:02:00Z", seen: [] };
+  return newComments(newest, start).cursor;
+}
+
+/** The issue of a thread; a thread of another repository is not ours to write in. */
+function issuePath({ id, fullName }: RepositoryCalls, thread: string): string {
+  const [repository, number] = thread.split("#");
+  if (repository === String(id) && Number(number) > 0) return `/issues/${Number(number)}`;
+  throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
+}
+
+/** A throw says that it is not known what happened: then the post is looked for before it is made again. */
+function postedFrom(outcome: Outcome): Posted {
+  if (outcome.kind === "ok") return { success: true, ref: String(postedSchema.parse(outcome.data).id) };
+  const failure = failureOf(outcome);
+  if (outcome.kind === "failed" && outcome.mayHaveHappened) throw new Error(failure.error);
+  return failure;
+}
+
+function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFailure {
+  const error =
+    "reason" in outcome ? outcome.reason : outcome.kind === "moved" ? `moved to ${outcome.to}` : "unchanged";
+  const retryable = outcome.kind === "limited" || outcome.kind === "failed" || outcome.kind === "unauthorised";
+  const wait = outcome.kind === "limited" ? { retryAfterMs: outcome.retryAfterMs } : {};
+  return { success: false, error: `GitHub: ${error}`, retryable, ...wait };
+}

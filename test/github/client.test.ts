@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+import type { GitHubClient } from "../../src/github/client/client.ts";
+import { appToken, ghToken } from "../../src/github/client/tokens.ts";
+import { sendOnce } from "../../src/github/client/transport.ts";
+import { setUp as setUpClient } from "./setting.ts";
+
+const ISSUES = "/repos/acme/app/issues";
+
+async function setUp(t: TestContext, options: Parameters<typeof setUpClient>[1] = {}) {
+  const setting = await setUpClient(t, options);
+  return { ...setting, number: setting.ada.opens({ title: "One" }).number };
+}
+
+describe("the client for GitHub", { concurrency: 4 }, () => {
+  it("asks with tags, and gives from memory what is unchanged", async (t) => {
+    const { github, client, ada, number } = await setUp(t);
+    const first = await client.get(ISSUES);
+    assert.deepEqual(await client.get(ISSUES), first);
+    assert.deepEqual(
+      github.server.seen.map(({ status }) => status),
+      [200, 304],
+    );
+    ada.comments(number, "News.");
+    const third = await client.get(ISSUES);
+    assert(third.kind === "ok" && first.kind === "ok");
+    assert.notDeepEqual(third.data, first.data);
+  });
+
+  it("asks once for what several want at the same time", async (t) => {
+    const { github, client } = await setUp(t);
+    await Promise.all([client.get(ISSUES), client.get(ISSUES), client.get(`${ISSUES}/1`)]);
+    assert.equal(github.server.seen.length, 2);
+  });
+
+  it("forgets what another token saw", async (t) => {
+    const { github, client, env } = await setUp(t);
+    await client.get(ISSUES);
+    env.TOKEN = github.server.accounts.add("ada");
+    await client.get(ISSUES);
+    assert.deepEqual(
+      github.server.seen.map(({ status }) => status),
+      [200, 200],
+    );
+  });
+
+  it("never asks again by itself, and says whether it may have happened", async (t) => {
+    const { github, client, number } = await setUp(t);
+    const post = (): ReturnType<GitHubClient["send"]> =>
+      client.send("POST", `${ISSUES}/${number}/comments`, { body: { body: "x" } });
+    for (const kind of ["error-after", "cut-after", "truncated", "error-before", "cut-before"] as const) {
+      github.server.faults.add({ kind, on: /POST/ });
+      const outcome = await post();
+      assert(outcome.kind === "failed", kind);
+      assert.equal(outcome.mayHaveHappened, true, kind);
+    }
+    assert.equal(github.world.repositories[0]?.issues.get(number)?.comments.length, 3);
+    await github.server.close();
+    const { kind, mayHaveHappened } = { mayHaveHappened: true, ...(await post()) };
+    assert.deepEqual([kind, mayHaveHappened], ["failed", false], "it cannot have arrived");
+    await github.server.listen();
+  });
+
+  it("tells limits as a time to wait", async (t) => {
+    const { client, number } = await setUp(t, { limits: { contentPerMinute: 1 } });
+    const post = (): ReturnType<GitHubClient["send"]> =>
+      client.send("POST", `${ISSUES}/${number}/comments`, { body: { body: "x" } });
+    assert.equal((await post()).kind, "ok");
+    const limited = await post();
+    assert(limited.kind === "limited");
+    assert(limited.retryAfterMs > 0 && limited.retryAfterMs <= 60_000);
+  });
+
+  it("leaves the reserve to people", async (t) => {
+    const { github, client } = await setUp(t, { limits: { core: 10 }, reserve: 0.5 });
+    const kinds: string[] = [];
+    for (let call = 1; call <= 8; call += 1) kinds.push((await client.get(`${ISSUES}/${call}`)).kind);
+    assert.deepEqual(kinds.slice(-2), ["limited", "limited"]);
+    assert(github.server.seen.length <= 6, `${github.server.seen.length} calls`);
+  });
+
+  it("tells deleted, moved, refused and never there apart", async (t) => {
+    const { github, client, ada, env } = await setUp(t);
+    const other = github.repository("acme/other", { bot: "write" });
+    ada.transfers(ada.opens({ title: "moves" }).number, other);
+    const { number: gone } = ada.opens({ title: "goes" });
+    ada.deletes(gone);
+    assert.equal((await client.get(`${ISSUES}/99`)).kind, "not-found");
+    assert.equal((await client.get(`${ISSUES}/${gone}`)).kind, "deleted");
+    const moved = await client.get(`${ISSUES}/2`);
+    assert(moved.kind === "moved");
+    assert.match(moved.to, /acme\/other\/issues\/1$/);
+    const refused = await client.send("POST", "/repos/acme/app/pulls", {
+      body: { title: "x", head: "none", base: "main" },
+    });
+    assert.deepEqual(refused, { kind: "refused", status: 422, reason: "Validation Failed: head invalid" });
+    github.server.accounts.revoke(env.TOKEN ?? "");
+    assert.deepEqual(await client.get(ISSUES), { kind: "unauthorised", reason: "Bad credentials" });
+    env.TOKEN = "";
+    assert.deepEqual(await client.get(ISSUES), { kind: "unauthorised", reason: "TOKEN is not set" });
+  });
+
+  it("asks by GraphQL, whose errors come with 200", async (t) => {
+    const { client } = await setUp(t);
+    const outcome = await client.graphql("query { viewer { login } }", {});
+    assert(outcome.kind === "ok");
+    assert.deepEqual(outcome.data, { viewer: { login: "bot" } });
+    const query = 'query ($n: Int!) { repository(owner: "acme", name: "app") { pullRequest(number: $n) { id } } }';
+    assert.equal((await client.graphql(query, { n: 99 })).kind, "not-found");
+    assert.equal((await client.graphql("query { nothing }", {})).kind, "refused");
+  });
+
+  it("counts calls by plan", async (t) => {
+    const { client } = await setUp(t);
+    await client.get(ISSUES);
+    await client.get(`${ISSUES}/1`, { plan: "dark" });
+    await client.graphql("query { viewer { login } }", {}, "dark");
+    assert.deepEqual(
+      [...client.calls()],
+      [
+        ["", 1],
+        ["dark", 2],
+      ],
+    );
+  });
+
+  it("never tells the token", async (t) => {
+    const { client, env } = await setUp(t);
+    const body = { title: "x", head: env.TOKEN, base: env.TOKEN, body: env.TOKEN };
+    const outcomes = [
+      await client.send("POST", "/repos/acme/app/pulls", { body }),
+      await client.get(`/repos/acme/${env.TOKEN}`),
+      await client.graphql(`query { ${env.TOKEN} }`, {}),
+    ];
+    assert.doesNotMatch(JSON.stringify(outcomes), /ghp_/);
+  });
+
+  it("comes with what the person is logged in with at gh", async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "prloom-gh-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const env = { PATH: `${folder}:${process.env.PATH}` };
+    const script = '#!/bin/sh\n[ "$*" = "auth token --hostname github.test" ] && echo gho_1234567890 || exit 1\n';
+    writeFileSync(join(folder, "gh"), script, { mode: 0o755 });
+    assert.equal(await ghToken(env, "github.test").get(), "gho_1234567890");
+    assert.deepEqual(await ghToken(env, "other.test").get(), { missing: "gh is not logged in to other.test" });
+    assert.deepEqual(await ghToken({ PATH: "/nowhere" }, "other.test").get(), { missing: "gh is not installed" });
+  });
+
+  it("comes as an app with a token for its key, and renews it before it ends", async (t) => {
+    const { github } = await setUp(t);
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const pem = (key: typeof publicKey, type: "spki" | "pkcs8"): string =>
+      key.export({ type, format: "pem" } as never).toString();
+    const app = github.server.accounts.addApp("loom", pem(publicKey, "spki"), { issues: "write" });
+    let now = Date.now();
+    const options = {
+      appId: `${app.id}`,
+      installationId: `${app.installation}`,
+      apiUrl: github.apiUrl,
+      send: sendOnce,
+      clock: { now: () => now },
+    };
+    const source = appToken({ ...options, key: pem(privateKey, "pkcs8") });
+    const first = await source.get();
+    assert.match(String(first), /^ghs_/);
+    assert.equal(await source.get(), first);
+    now += 56 * 60_000;
+    const other = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    assert.deepEqual(await appToken({ ...options, key: pem(other.privateKey, "pkcs8") }).get(), {
+      missing: "GitHub gave the app no token (status 401)",
+    });
+  });
+});

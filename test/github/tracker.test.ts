@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { GitHubClient } from "../../src/github/client/client.ts";
+import { environmentToken } from "../../src/github/client/tokens.ts";
+import { sendOnce } from "../../src/github/client/transport.ts";
+import { Connection } from "../../src/github/connection.ts";
+import { Permissions } from "../../src/github/tracker/permissions.ts";
+import { githubTracker } from "../../src/github/tracker/tracker.ts";
+import { type TrackerBench, trackerContract } from "../testing/contracts/tracker-contract.ts";
+import { startFakeGitHub } from "../testing/github/fake-github.ts";
+
+async function makeBench() {
+  // Whole seconds are all that GitHub tells: each thing here happens in one of its own.
+  let now = Date.parse("2026-01-01T00:00:00Z");
+  const github = await startFakeGitHub({ now: () => (now += 1000) });
+  const repository = github.repository("acme/app", { anna: "write", bob: "read", "prloom-bot": "write" });
+  const anna = github.person(repository, "anna");
+  const numbers = [anna.opens({ title: "One" }).number, anna.opens({ title: "Two" }).number] as const;
+  const clock = { now: () => now };
+  const env = { TOKEN: github.server.accounts.add("prloom-bot") };
+  const client = new GitHubClient({
+    apiUrl: github.apiUrl,
+    token: environmentToken(env, "TOKEN"),
+    clock,
+    reserve: 0.2,
+    send: sendOnce,
+  });
+  const connection = new Connection(client, "acme/app");
+  const calls = await connection.repository();
+  const tracker = githubTracker({ connection, permissions: new Permissions(connection, clock) });
+  const threads = numbers.map((number) => `${repository.id}#${number}`) as [string, string];
+  return { github, repository, anna, tracker, threads, calls, env, login: "prloom-bot" };
+}
+
+trackerContract("GitHub", async (): Promise<TrackerBench> => {
+  const { github, repository, tracker, threads } = await makeBench();
+  return {
+    ...{ tracker, threads },
+    say: (thread, { login }, body) =>
+      void github.person(repository, login).comments(Number(thread.split("#")[1]), body),
+    dispose: () => github.close(),
+  };
+});
+
+describe("the tracker of GitHub", { concurrency: 4 }, () => {
+  const withBench = async (test: (bench: Awaited<ReturnType<typeof makeBench>>) => Promise<void>): Promise<void> => {
+    const bench = await makeBench();
+    try {
+      await test(bench);
+    } finally {
+      await bench.github.close();
+    }
+  };
+
+  it("takes as ours only what has our id and our marker", () =>
+    withBench(async ({ github, repository, anna, tracker, threads: [thread], login }) => {
+      const { next } = await tracker.since([thread], undefined);
+      anna.comments(1, "approved\n\n<!-- prloom gate-1-1 -->");
+      github.person(repository, login).comments(1, "the person behind the token");
+      const { posts } = await tracker.since([thread], next);
+      assert.deepEqual(
+        posts.map(({ own, author }) => [own, author.login]),
+        [
+          [undefined, "anna"],
+          [undefined, login],
+        ],
+      );
+      assert.equal((await tracker.own(thread, ["gate-1-1"])).size, 0);
+    }));
+
+  it("hears what an app writes in a person's name as the app's", () =>
+    withBench(async ({ anna, tracker, threads: [thread] }) => {
+      const { next } = await tracker.since([thread], undefined);
+      anna.comments(1, "approved", "helper-app");
+      const { posts } = await tracker.since([thread], next);
+      assert.equal(posts[0]?.author.bot, true);
+    }));
+
+  it("gives a login that somebody else took over nothing", () =>
+    withBench(async ({ github, anna, tracker }) => {
+      const { id } = anna.user;
+      assert.equal(await tracker.permissionOf({ login: "anna", id: String(id) }), "write");
+      const taken = github.world.registerAgain("anna");
+      assert.equal(await tracker.permissionOf({ login: "anna", id: String(taken.id) }), "read");
+      assert.equal(await tracker.permissionOf({ login: "anna", id: "12345" }), "none");
+    }));
+
+  it("throws for a permission that cannot be looked up now", () =>
+    withBench(async ({ github, tracker }) => {
+      github.server.faults.add({ kind: "error-before", status: 503, on: /permission/ });
+      await assert.rejects(async () => tracker.permissionOf({ login: "bob", id: "1" }), /the permission of bob/);
+    }));
+
+  it("throws for a post that may be there, and refuses one that GitHub does not take", () =>
+    withBench(async ({ github, repository, anna, tracker, threads: [thread] }) => {
+      github.server.faults.add({ kind: "error-after", on: /POST/ });
+      await assert.rejects(async () => tracker.post(thread, { id: "one", body: "x" }));
+      assert.deepEqual([...(await tracker.own(thread, ["one"])).keys()], ["one"]);
+      repository.permissions.set(github.world.user("prloom-bot"), "read");
+      anna.locks(1);
+      const locked = await tracker.post(thread, { id: "two", body: "x" });
+      assert.deepEqual(locked, {
+        success: false,
+        error: "GitHub: Unable to create comment because issue is locked.",
+        retryable: false,
+      });
+    }));
+
+  it("goes on in a repository that was renamed, and not in one that took its name", () =>
+    withBench(async ({ github, repository, tracker, threads: [thread], calls }) => {
+      repository.formerNames.add("acme/app");
+      repository.name = "renamed";
+      assert.equal((await tracker.post(thread, { id: "one", body: "x" })).success, true);
+      assert.equal(calls.fullName, "acme/renamed");
+      await assert.rejects(
+        async () => tracker.post("999#1", { id: "two", body: "x" }),
+        /not a thread of acme\/renamed/,
+      );
+      repository.name = "renamed-again";
+      github.world.addRepository("acme/renamed");
+      const outcome = await tracker.post(thread, { id: "three", body: "x" });
+      assert.equal(outcome.success, false);
+    }));
+
+  it("does not read a repository that does not answer as a comment that is gone", () =>
+    withBench(async ({ github, repository, tracker, threads: [thread], env }) => {
+      const posted = await tracker.post(thread, { id: "one", body: "x" });
+      assert(posted.success);
+      repository.permissions.set(github.world.user("prloom-bot"), "none");
+      assert(env.TOKEN);
+      Object.assign(repository, { isPrivate: true });
+      const edited = await tracker.edit(thread, posted.ref, { id: "one", body: "y" });
+      assert(edited !== "gone" && !edited.success && edited.retryable);
+    }));
+});

@@ -1,0 +1,168 @@
+import { newestChecks, rollup } from "../rules.ts";
+import { nodeId } from "../shapes/people.ts";
+import {
+  type CheckRun,
+  type CommitStatus,
+  fullNameOf,
+  type Issue,
+  type Project,
+  type Pull,
+  type Repository,
+  type ReviewComment,
+  type User,
+} from "../world.ts";
+import { connection } from "./connection.ts";
+
+type Page = Parameters<typeof connection>[1];
+type Node = Record<string, unknown> & { readonly id: string };
+
+export const userNode = ({ id, login, type }: User): Node => ({
+  __typename: type,
+  id: nodeId("U", id),
+  databaseId: id,
+  login,
+});
+
+export function repositoryNode(repository: Repository): Node {
+  return {
+    ...{
+      __typename: "Repository",
+      id: nodeId("R", repository.id),
+      databaseId: repository.id,
+      nameWithOwner: fullNameOf(repository),
+    },
+    pullRequest({ number }: { number: number }) {
+      const issue = repository.issues.get(number);
+      if (issue?.pull) return pullNode(repository, issue as Issue & { pull: Pull });
+      throw new Error(`Could not resolve to a PullRequest with the number of ${number}.`);
+    },
+    projectV2({ number }: { number: number }) {
+      const project = repository.projects.find((one) => one.number === number);
+      if (project) return projectNode(repository, project);
+      throw new Error(`Could not resolve to a ProjectV2 with the number ${number}.`);
+    },
+  };
+}
+
+export function pullNode(repository: Repository, issue: Issue & { pull: Pull }): Node {
+  const { pull } = issue;
+  const rules = repository.rules.get(pull.base.branch);
+  const commits = [{ id: pull.head.sha, commit: commitNode(repository, pull) }];
+  return {
+    ...{ __typename: "PullRequest", id: nodeId("PR", issue.id), databaseId: issue.id, number: issue.number },
+    state: pull.merged ? "MERGED" : issue.state.toUpperCase(),
+    ...{ isDraft: pull.draft, headRefOid: pull.head.sha, updatedAt: issue.updatedAt },
+    ...{ isInMergeQueue: pull.queued, isMergeQueueEnabled: rules?.mergeQueue ?? false },
+    mergeQueueEntry: pull.queued ? { id: nodeId("MQE", issue.id), position: 1, state: "QUEUED" } : null,
+    reviewDecision: decisionOf(pull, rules?.approvals ?? 0),
+    reviews: (page: Page) =>
+      connection(
+        pull.reviews.map((review) => ({
+          ...{
+            id: nodeId("PRR", review.id),
+            databaseId: review.id,
+            author: userNode(review.user),
+            state: review.state,
+            body: review.body,
+          },
+          ...{ submittedAt: review.submittedAt, lastEditedAt: null, commit: { id: review.commit, oid: review.commit } },
+        })),
+        page,
+      ),
+    reviewThreads: (page: Page) => connection(threadNodes(pull.reviewComments), page),
+    commits: (page: Page) => connection(commits, page),
+  };
+}
+
+function decisionOf({ reviews }: Pull, needed: number): string | null {
+  const newest = [
+    ...new Map(reviews.filter(({ state }) => state !== "COMMENTED").map((one) => [one.user, one.state])).values(),
+  ];
+  if (newest.includes("CHANGES_REQUESTED")) return "CHANGES_REQUESTED";
+  if (newest.filter((state) => state === "APPROVED").length >= Math.max(1, needed)) return "APPROVED";
+  return needed > 0 ? "REVIEW_REQUIRED" : null;
+}
+
+export function threadNodes(comments: readonly ReviewComment[]): Node[] {
+  const threads = Map.groupBy(comments, ({ thread }) => thread);
+  return [...threads].map(([{ id, isResolved, resolvedBy }, ones]) => ({
+    ...{ __typename: "PullRequestReviewThread", id, isResolved, resolvedBy: resolvedBy ? userNode(resolvedBy) : null },
+    ...{ path: ones[0]?.path, line: ones[0]?.line ?? null },
+    comments: (page: Page) =>
+      connection(
+        ones.map((one) => ({ id: nodeId("PRRC", one.id), databaseId: one.id })),
+        page,
+      ),
+  }));
+}
+
+function commitNode(repository: Repository, pull: Pull): Node {
+  const { sha } = pull.head;
+  const state = rollup(repository, sha);
+  const required = repository.rules.get(pull.base.branch)?.requiredChecks ?? [];
+  const names = new Set(newestChecks(repository, sha).keys());
+  const checks = [
+    ...new Map(repository.checkRuns.filter((one) => one.sha === sha).map((one) => [one.name, one])).values(),
+  ];
+  const statuses = [
+    ...new Map(repository.statuses.filter((one) => one.sha === sha).map((one) => [one.context, one])).values(),
+  ];
+  const contexts = [
+    ...checks.map((check) => checkNode(check, required.includes(check.name))),
+    ...statuses.map((status) => statusNode(status, required.includes(status.context))),
+  ];
+  return {
+    ...{ id: sha, oid: sha },
+    statusCheckRollup:
+      names.size === 0 ? null : { id: sha, state, contexts: (page: Page) => connection(contexts, page) },
+  };
+}
+
+const checkNode = (check: CheckRun, isRequired: boolean): Node => ({
+  ...{ __typename: "CheckRun", id: nodeId("CR", check.id), databaseId: check.id, name: check.name, detailsUrl: null },
+  ...{
+    status: check.status.toUpperCase(),
+    conclusion: check.conclusion?.toUpperCase() ?? null,
+    isRequired: () => isRequired,
+  },
+  checkSuite: {
+    id: nodeId("CS", check.id),
+    app: { id: nodeId("A", check.app), slug: check.app },
+    workflowRun:
+      check.workflowRun === undefined ? null : { id: nodeId("WFR", check.workflowRun), databaseId: check.workflowRun },
+  },
+});
+
+const statusNode = (status: CommitStatus, isRequired: boolean): Node => ({
+  ...{
+    __typename: "StatusContext",
+    id: nodeId("SC", status.id),
+    context: status.context,
+    state: status.state.toUpperCase(),
+  },
+  ...{ description: status.description, targetUrl: null, isRequired: () => isRequired },
+});
+
+export const issueNode = (repository: Repository, { id, number, edited }: Issue): Node => ({
+  ...{ __typename: "Issue", id: nodeId("I", id), databaseId: id, number, repository: repositoryNode(repository) },
+  ...{ lastEditedAt: edited?.at ?? null, editor: edited ? userNode(edited.by) : null },
+});
+
+export function projectNode(repository: Repository, { id, title, items }: Project): Node {
+  const updatedAt =
+    items
+      .map((item) => item.updatedAt)
+      .sort()
+      .at(-1) ?? "2020-01-01T00:00:00Z";
+  const nodes = items.map((item) => ({
+    ...{ id: item.id, updatedAt: item.updatedAt },
+    fieldValueByName: ({ name }: { name: string }) =>
+      name === "Status"
+        ? { __typename: "ProjectV2ItemFieldSingleSelectValue", id: `${item.id}-status`, name: item.column }
+        : null,
+    content: item.issue
+      ? issueNode(repository, item.issue)
+      : { __typename: "DraftIssue", id: `${item.id}-draft`, title: "a draft" },
+  }));
+  return { __typename: "ProjectV2", id, title, updatedAt, items: (page: Page) => connection(nodes, page) };
+}

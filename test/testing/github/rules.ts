@@ -1,0 +1,39 @@
+import type { CheckRun, Pull, Repository } from "./world.ts";
+
+export type RollupState = "SUCCESS" | "FAILURE" | "PENDING" | "EXPECTED" | "ERROR";
+
+/** The newest check of each name, and the newest status of each context. */
+export function newestChecks(repository: Repository, sha: string): Map<string, RollupState> {
+  const states = new Map<string, RollupState>();
+  for (const check of repository.checkRuns) if (check.sha === sha) states.set(check.name, stateOf(check));
+  for (const status of repository.statuses)
+    if (status.sha === sha) states.set(status.context, status.state.toUpperCase() as RollupState);
+  return states;
+}
+
+function stateOf({ status, conclusion }: CheckRun): RollupState {
+  if (status !== "completed") return "PENDING";
+  return conclusion === "success" || conclusion === "neutral" || conclusion === "skipped" ? "SUCCESS" : "FAILURE";
+}
+
+export function rollup(repository: Repository, sha: string): RollupState | undefined {
+  const states = [...newestChecks(repository, sha).values()];
+  if (states.length === 0) return undefined;
+  if (states.some((state) => state === "FAILURE" || state === "ERROR")) return "FAILURE";
+  return states.every((state) => state === "SUCCESS") ? "SUCCESS" : "PENDING";
+}
+
+/** Why GitHub would not merge it, in its words. */
+export function unmetRules(repository: Repository, { base, head, reviews }: Pull): string | undefined {
+  const rules = repository.rules.get(base.branch);
+  if (!rules) return undefined;
+  if (rules.mergeQueue) return "Changes must be made through the merge queue";
+  const states = newestChecks(repository, head.sha);
+  const missing = rules.requiredChecks.filter((name) => states.get(name) !== "SUCCESS");
+  if (missing.length > 0)
+    return `Required status check "${missing[0]}" is ${states.has(missing[0] ?? "") ? "failing" : "expected"}.`;
+  const approvals = new Set(reviews.filter(({ state }) => state === "APPROVED").map(({ user }) => user)).size;
+  if (approvals < rules.approvals)
+    return `At least ${rules.approvals} approving review is required by reviewers with write access.`;
+  return undefined;
+}
