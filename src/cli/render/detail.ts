@@ -49,8 +49,18 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   output.line(`  plan      ${visible(detail.planFile)}`);
   if (detail.record.worktreeReady) output.line(`  worktree  ${visible(detail.record.worktree ?? "")}`);
   output.line(`  records   ${visible(options.home)}`);
+  aside(output, detail);
   if (detail.proposal !== undefined)
     output.line(`  proposed  ${visible(detail.proposal)} (\`prloom edit <plan> --file\` applies it)`);
+}
+
+const SHOWN_ASIDE = 5;
+
+/** Work that is on no branch, the newest. */
+function aside(output: Output, { aside: patches }: PlanDetail): void {
+  for (const patch of patches.slice(-SHOWN_ASIDE)) output.line(`  put aside ${visible(patch)} (for \`git apply\`)`);
+  if (patches.length > SHOWN_ASIDE)
+    output.line(`  put aside ${patches.length - SHOWN_ASIDE} more, in the folders of earlier runs`);
 }
 
 /** What was asked and answered; what was shown is in the thread. */

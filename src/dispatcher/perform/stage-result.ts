@@ -217,7 +217,7 @@ async function takeTriage(
   loom.report({
     planId: record.id,
     level: "good",
-    text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}`,
+    text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}${reportedRebase(rebased)}`,
   });
   if (rebased) blockImpossible(loom, record, rebased);
   return undefined;
@@ -251,6 +251,20 @@ function toldRebase(record: PlanRecord, outcome: RebaseResult | undefined): stri
     return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
   if (outcome?.kind === "repository")
     return `The rebase is not possible: ${outcome.files.join(", ")} would make a folder a git repository.`;
+  if (outcome?.kind === "rebased") return `The branch is rebased: it stands at ${outcome.sha.slice(0, 8)} now.`;
+  if (outcome?.kind === "nothing") return "There is nothing to rebase: the branch has all of its base.";
   if (outcome?.kind === "lossy") return lossyError(record, outcome.merge).message;
   return "";
+}
+
+const REBASE_REPORTS = {
+  conflict: "; an agent resolves the conflicts of the rebase",
+  repository: "; the rebase is not possible",
+  lossy: "; the rebase is not possible",
+  rebased: "; rebased",
+  nothing: "; there was nothing to rebase",
+} as const satisfies Record<RebaseResult["kind"], string>;
+
+function reportedRebase(outcome: RebaseResult | undefined): string {
+  return outcome === undefined ? "" : REBASE_REPORTS[outcome.kind];
 }
