@@ -234,8 +234,6 @@ describe("commands", { concurrency: 2 }, () => {
     ]);
     assert.equal(project.git("branch", "--list", "prloom/joined"), "");
     assert.equal(existsSync(project.worktree("joined")), false);
-    const { stdout: shown } = await project.cli(["show", "joined"]);
-    assert.match(shown, /^branch: prloom\/joined \(deleted\)\nmerged: [0-9a-f]{8} on main$/m);
     const replayed = await merged("replayed", "--rebase");
     assert.deepEqual(
       replayed.commits.map((line) => line.split("|")[0]),
