@@ -183,3 +183,15 @@ test("a graph that cannot be read denies what changes something, says so, and le
   const told = JSON.parse(readFileSync(join(plugin.files.facts, "..", "policy-end.json"), "utf8"));
   assert.match(told.why, /cannot be read/);
 });
+
+test("a forged fact of a time that is no date does not keep a summary from carrying on the task", async (t) => {
+  const checkpoint = {
+    ...{ id: "c", taskNodeId: "todo", tool: "x", summary: "s", kind: "change", ok: true },
+    ...{ filesModified: [], timestamp: Number.MAX_SAFE_INTEGER },
+  };
+  const common = { key: "forged", at: 1, session: "own", role: "executor" };
+  const { hooks } = await pluginFor(t, { facts: [JSON.stringify({ type: "checkpoint", ...common, checkpoint })] });
+  const context: string[] = [];
+  await hooks["experimental.session.compacting"]?.({ sessionID: "own" }, { context });
+  assert.match(context.join("\n"), /TASK: todo "Build the form"/);
+});
