@@ -1,3 +1,4 @@
+import { POLICY_ENDS } from "../../agents/opencode/log-line.ts";
 import { quietly } from "../within.ts";
 import type { OpenCodeClient } from "./types.ts";
 
@@ -9,4 +10,10 @@ export function notify(client: OpenCodeClient, text: string, level: "warn" | "in
   const variant = level === "warn" ? "warning" : "info";
   void quietly(() => client.app?.log?.({ body: { service: "prloom", level, message } }));
   void quietly(() => client.tui?.showToast?.({ body: { title: "prloom", message, variant } }));
+}
+
+/** Has the program print that the rules end the run: the dispatcher reads what it prints, and ends it. */
+export async function tellPrinted(client: OpenCodeClient, why: string): Promise<void> {
+  const message = `${POLICY_ENDS}${why}`;
+  await quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
 }
