@@ -4,7 +4,8 @@
  * `--programs <folder>` makes there what can be run alone, for the tests.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -22,6 +23,14 @@ interface PackageJson {
 
 function packageJson(dir: string): PackageJson {
   return JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as PackageJson;
+}
+
+/** Names this build: what one of another source has checked is checked again. */
+function sourceHash(): string {
+  const files = [...globSync("src/**/*.ts", { cwd: root }).sort(), "package-lock.json"];
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(readFileSync(join(root, file)));
+  return hash.digest("hex").slice(0, 16);
 }
 
 /** Packages written as CommonJS ask for built-ins with `require`, which an ES module does not have. In every part, so it has to be cheap. */
@@ -49,6 +58,50 @@ const onlyStatus: Plugin = {
   },
 };
 
+/** Schemas that are made when they are used: `status` uses few of those that it loads. */
+const lazySchemas: Plugin = {
+  name: "lazy schemas",
+  setup(build) {
+    build.onResolve({ filter: /^zod$/ }, ({ importer }) =>
+      importer.startsWith(join(root, "src/")) ? { path: join(root, "scripts/lazy-zod.ts") } : undefined,
+    );
+  },
+};
+
+/** Built-ins of which only functions are used, most of them never: their modules are loaded when one is called. */
+const CALLED_LATE = /^node:(?:child_process|crypto|net|readline|stream\/promises|timers\/promises|worker_threads)$/;
+
+/**
+ * Built-ins without an import: to import one, Node makes a module of it, and for that reads each of its members, which loads what
+ * they need. That takes longer than to read a thousand plans.
+ */
+const bareBuiltins: Plugin = {
+  name: "built-ins without an import",
+  setup(build) {
+    build.onResolve({ filter: /^node:/ }, ({ kind, path }) =>
+      kind === "import-statement" ? { path, namespace: "builtin" } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => {
+      const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter(
+        (name) => /^\w+$/.test(name) && name !== "default",
+      );
+      const get = CALLED_LATE.test(path)
+        ? "(name) => function (...args) { return new.target ? new (load()[name])(...args) : load()[name](...args); }"
+        : "(name) => load()[name]";
+      const whole = CALLED_LATE.test(path)
+        ? "new Proxy({}, { get: (_, name) => load()[name], set: (_, name, value) => Reflect.set(load(), name, value) })"
+        : "load()";
+      const lines = [
+        `const load = () => process.getBuiltinModule("${path}");`,
+        `const get = ${get};`,
+        ...names.map((name) => `export const ${name} = /* @__PURE__ */ get("${name}");`),
+        `export default /* @__PURE__ */ (() => ${whole})();`,
+      ];
+      return { contents: lines.join("\n") };
+    });
+  },
+};
+
 const SHARED: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
@@ -62,7 +115,7 @@ const SHARED: BuildOptions = {
   outdir: dist,
   metafile: true,
   logLevel: "warning",
-  define: { PRLOOM_VERSION: JSON.stringify(packageJson(root).version) },
+  define: { PRLOOM_VERSION: JSON.stringify(packageJson(root).version), PRLOOM_BUILD: JSON.stringify(sourceHash()) },
 };
 
 /** The program itself uses what older Nodes do not have and cannot even be read by them; this can, and says so. */
@@ -94,7 +147,9 @@ async function bundle(): Promise<Metafile[]> {
   const status = await build({
     ...SHARED,
     entryPoints: { status: "src/cli/main.ts" },
-    plugins: [...(SHARED.plugins ?? []), onlyStatus],
+    plugins: [...(SHARED.plugins ?? []), onlyStatus, lazySchemas, bareBuiltins],
+    // A member that lazy-zod.ts does not have.
+    logOverride: { "import-is-undefined": "error" },
     banner: { js: REQUIRE },
   });
   const programs = await build({

@@ -54,12 +54,13 @@ export function actionMarker(action: { readonly id: string }): string {
 }
 
 /**
- * Whether a person who may write to the repository wrote this event. False when the event has no author, and when prloom
- * itself wrote it: agents write under that login too.
+ * Whether a person who may write to the repository wrote this event, for sure. False when the event has no author, when prloom
+ * itself wrote it, and when it stands under the login that prloom posts with (`context.ownLogin`): an agent could have written it.
  */
 export function mayWrite({ context }: PluginEvent): boolean {
   const author: EventAuthor | undefined = context && "author" in context ? context.author : undefined;
-  return author !== undefined && author.self !== true && hasWritePermission(author);
+  const isShared = context !== undefined && "ownLogin" in context && context.ownLogin !== undefined;
+  return author !== undefined && author.self !== true && !isShared && hasWritePermission(author);
 }
 
 /**

@@ -24,6 +24,9 @@ describe("mayWrite", () => {
     assert.equal(mayWrite(comment({ login: "bot", permission: "admin", self: true })), false);
     assert.equal(mayWrite({ ...base, type: "build.failed" }), false);
     assert.equal(mayWrite({ ...base, type: "build.failed", context: { branch: "main" } }), false);
+    const author = { login: "bot", permission: "admin" } as const;
+    assert.equal(mayWrite({ ...base, type: "comment", context: { author, ownLogin: "bot" } }), false);
+    assert.equal(mayWrite({ ...base, type: "tracker.comment", context: { author, ownLogin: "bot" } }), false);
     assert.equal(mayWrite(comment({ login: "odd", permission: "owner" as never })), false);
   });
 });

@@ -5,6 +5,8 @@ import { type Counts, startCounting } from "./counts.ts";
 export interface ProcessCounts extends Counts {
   /** The most memory it ever had, in bytes. */
   readonly peakMemory: number;
+  /** Whether the schema library was loaded. */
+  readonly schemas: boolean;
 }
 
 // Loaded with `--import`, before the program itself. Files below the working directory are counted.
@@ -12,7 +14,9 @@ const file = process.env.PRLOOM_BENCH_COUNTS;
 if (file !== undefined) {
   const stop = startCounting(process.cwd());
   process.on("exit", () => {
-    const counts: ProcessCounts = { ...stop(), peakMemory: process.resourceUsage().maxRSS * 1024 };
+    // It leaves its settings there.
+    const schemas = "__zod_globalConfig" in globalThis;
+    const counts: ProcessCounts = { ...stop(), peakMemory: process.resourceUsage().maxRSS * 1024, schemas };
     writeFileSync(file, JSON.stringify(counts));
   });
 }

@@ -39,6 +39,10 @@ const moreShell: Judge = (from, to) =>
 const mayMore: Judge = (from = "write", to = "write") =>
   PERMISSIONS.indexOf(to as AuthorPermission) > PERMISSIONS.indexOf(from as AuthorPermission);
 
+/** Without a list others may answer, so to and from none is not a narrower one. */
+const moreApprovers: Judge = (from, to) => to === undefined || added(lowerCase(from), lowerCase(to));
+const lowerCase = (value: unknown): readonly string[] => list(value).map((one) => String(one).toLowerCase());
+
 /** Every key that can change without loosening; any other change loosens. */
 const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^checks$/, dropped],
@@ -48,6 +52,7 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^ports\./, never],
   [/^gates\.(plan|pr)$/, (from) => from === true],
   [/^gates\.advisory$/, turnedOn],
+  [/^gates\.approvers$/, moreApprovers],
   // How patient it is with people; it permits nothing.
   [/^gates\.(remindAfterMs|expireAfterMs)$/, never],
   [/^authors\./, mayMore],

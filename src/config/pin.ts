@@ -1,40 +1,48 @@
-import * as z from "zod";
 import { crashPoint } from "../kernel/crash-point.ts";
-import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { sha256 } from "../kernel/ids.ts";
-import { PARSED_ONCE } from "../kernel/json.ts";
+import { isFields, jsonIn } from "../kernel/json-fields.ts";
+import type { Config } from "./config.ts";
 
 const SCHEMA_VERSION = 1;
 
-const fileSchema = z.object({
-  /** Below the top of the repository. */
-  path: z.string(),
-  kind: z.enum(["config", "prompt", "module", "program", "signers"]),
-  sha256: z.string(),
-  /** Of a config, prompts and signers: these are read from here. A module lives on in the dispatcher that loaded it. */
-  text: z.string().optional(),
-  /** Of a program: while its stat is this one it need not be read. */
-  stat: z.string().optional(),
-});
-export type PinnedFile = z.infer<typeof fileSchema>;
+const KINDS = ["config", "prompt", "module", "program", "signers"] as const;
 
-const pinSchema = z.object({
-  schemaVersion: z.literal(SCHEMA_VERSION),
-  pinnedAt: z.string(),
-  by: z.enum(["start", "reload"]),
-  /** What was checked out when the dispatcher was started. */
-  branch: z.string().optional(),
-  commit: z.string().optional(),
-  /** Of a reload: the time of the start before it, by the clock of the file system. Modules are as old as that. */
-  modulesAt: z.number().optional(),
-  /** Of all paths and their hashes. */
-  digest: z.string(),
-  files: z.array(fileSchema),
-});
+export interface PinnedFile {
+  /** Below the top of the repository. */
+  readonly path: string;
+  readonly kind: (typeof KINDS)[number];
+  readonly sha256: string;
+  /** Of a config, prompts and signers: these are read from here. A module lives on in the dispatcher that loaded it. */
+  readonly text?: string | undefined;
+  /** Of a program: while its stat is this one it need not be read. */
+  readonly stat?: string | undefined;
+}
+
+/** What the text of the config means, and which build said so: the same one need not check it again. */
+export interface CheckedPin {
+  readonly build: string;
+  readonly config: Config;
+  /** Of the config and of the hash of its text. */
+  readonly sha256: string;
+}
 
 /** What a person started the dispatcher with: all that it takes from the working tree, as it was then. */
-export type Pin = z.infer<typeof pinSchema>;
+export interface Pin {
+  readonly schemaVersion: typeof SCHEMA_VERSION;
+  readonly pinnedAt: string;
+  readonly by: "start" | "reload";
+  /** What was checked out when the dispatcher was started. */
+  readonly branch?: string | undefined;
+  readonly commit?: string | undefined;
+  /** Of a reload: the time of the start before it, by the clock of the file system. Modules are as old as that. */
+  readonly modulesAt?: number | undefined;
+  readonly checked?: CheckedPin | undefined;
+  /** Of all paths and their hashes. */
+  readonly digest: string;
+  readonly files: readonly PinnedFile[];
+}
 
 export interface PinOrigin {
   readonly pinnedAt: string;
@@ -42,9 +50,29 @@ export interface PinOrigin {
   readonly branch?: string | undefined;
   readonly commit?: string | undefined;
   readonly modulesAt?: number | undefined;
+  readonly checked?: CheckedPin | undefined;
 }
 
-export function pinOf(files: readonly PinnedFile[], { pinnedAt, by, branch, commit, modulesAt }: PinOrigin): Pin {
+/** Put in by the build; from a checkout there is no such name. */
+declare const PRLOOM_BUILD: string | undefined;
+
+/** For the pin of a config that this program has just checked. A checkout has no name that changes with its source. */
+export function checkedPin(files: readonly PinnedFile[], config: Config): CheckedPin | undefined {
+  if (typeof PRLOOM_BUILD !== "string") return undefined;
+  return { build: PRLOOM_BUILD, config, sha256: checkedHash(files, config) };
+}
+
+function checkedHash(files: readonly PinnedFile[], config: Config): string {
+  return sha256(JSON.stringify([files.find(({ kind }) => kind === "config")?.sha256, config]));
+}
+
+/** The config of a pin, if this very build has checked it. */
+export function checkedConfig({ checked }: Pin): Config | undefined {
+  return typeof PRLOOM_BUILD === "string" && checked?.build === PRLOOM_BUILD ? checked.config : undefined;
+}
+
+export function pinOf(files: readonly PinnedFile[], origin: PinOrigin): Pin {
+  const { pinnedAt, by, branch, commit, modulesAt, checked } = origin;
   const sorted = [...files].sort((one, other) => (one.path < other.path ? -1 : 1));
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -53,6 +81,7 @@ export function pinOf(files: readonly PinnedFile[], { pinnedAt, by, branch, comm
     ...(branch === undefined ? {} : { branch }),
     ...(commit === undefined ? {} : { commit }),
     ...(modulesAt === undefined ? {} : { modulesAt }),
+    ...(checked === undefined ? {} : { checked }),
     digest: digestOf(sorted),
     files: sorted,
   };
@@ -73,19 +102,39 @@ export function writePin(path: string, pin: Pin): void {
 export function readPin(path: string): Pin | undefined {
   const text = readTextIfExists(path);
   if (text === undefined) return undefined;
-  let pin: Pin;
-  try {
-    pin = pinSchema.parse(JSON.parse(text), PARSED_ONCE);
-  } catch (error) {
-    throw unreadable(path, messageOf(error), error);
-  }
+  const pin = jsonIn(text);
+  if (!isPin(pin)) throw unreadable(path, "it is not a pin of this version");
   const broken = pin.files.find((file) => file.text !== undefined && sha256(file.text) !== file.sha256);
   if (broken) throw unreadable(path, `${broken.path} does not have its hash`);
+  const { checked } = pin;
+  if (checked && checkedHash(pin.files, checked.config) !== checked.sha256)
+    throw unreadable(path, "what was checked does not have its hash");
   if (digestOf(pin.files) !== pin.digest) throw unreadable(path, "it does not have its digest");
   return pin;
 }
 
-function unreadable(path: string, why: string, cause?: unknown): PrloomError {
+// By hand, because `status` reads it each time, and need not load the schema library for anything else.
+function isPin(value: unknown): value is Pin {
+  if (!isFields(value) || value.schemaVersion !== SCHEMA_VERSION || !Array.isArray(value.files)) return false;
+  const { pinnedAt, by, branch, commit, modulesAt, checked, digest, files } = value;
+  const isOrigin = (by === "start" || by === "reload") && areTexts([pinnedAt, digest], [branch, commit]);
+  const isTimed = modulesAt === undefined || typeof modulesAt === "number";
+  const isChecked =
+    checked === undefined ||
+    (isFields(checked) && isFields(checked.config) && areTexts([checked.build, checked.sha256], []));
+  return isOrigin && isTimed && isChecked && files.every(isPinnedFile);
+}
+
+function isPinnedFile(file: unknown): file is PinnedFile {
+  if (!isFields(file)) return false;
+  return KINDS.some((kind) => kind === file.kind) && areTexts([file.path, file.sha256], [file.text, file.stat]);
+}
+
+function areTexts(needed: readonly unknown[], optional: readonly unknown[]): boolean {
+  return [...needed, ...optional.filter((one) => one !== undefined)].every((one) => typeof one === "string");
+}
+
+function unreadable(path: string, why: string): PrloomError {
   const hint = "`prloom start` makes a new one from what is checked out; `prloom stop` first, if a dispatcher runs.";
-  return new PrloomError("state-unreadable", `${path} cannot be used: ${why}`, hint, cause);
+  return new PrloomError("state-unreadable", `${path} cannot be used: ${why}`, hint);
 }

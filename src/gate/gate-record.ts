@@ -18,6 +18,8 @@ const amendmentSchema = z.strictObject({
   by: z.array(z.string()),
   /** Digest of the plan afterwards. */
   scope: z.string(),
+  /** Of a change that was brought onto its base: the commit that it is for from then on. */
+  head: z.string().optional(),
 });
 
 export const GATE_SCHEMA_VERSION = 1;
@@ -56,6 +58,8 @@ export const gateRecordSchema = z.strictObject({
   postedAt: z.string().optional(),
   /** A plugin took posts over, so they cannot be read where they were to be. */
   redirected: z.literal(true).optional(),
+  /** What was posted was not to be found as it was. Of one that is open: it was posted often enough, and only commands answer it. */
+  lost: z.literal(true).optional(),
   /** Authors who were told the words that count, each with the event that they were told for. */
   hinted: z.record(z.string(), z.string()).optional(),
   decidedBy: z.string().optional(),
@@ -77,6 +81,16 @@ export function isShown({ told, thread, postedAt }: GateRecord): boolean {
 /** The posts of a gate in their order, by the ids of the actions that post them. */
 export function postsOf({ gateId, shown, parts = [shown] }: GateRecord): { id: string; body: string }[] {
   return parts.map((body, index) => ({ id: `gate-${gateId}-${index + 1}`, body }));
+}
+
+/** A gate that is not to be answered any more: another one takes its place, or a person need not be asked. `why` ends a sentence. */
+export function unanswered(gate: GateRecord, at: string, why?: string): GateRecord {
+  const over = { state: "revised", via: "prloom", decidedBy: "prloom", decidedAt: at } as const;
+  return { ...gate, ...over, ...(why === undefined ? {} : { comment: why }) };
+}
+
+export function isUnanswered({ state, via }: GateRecord): boolean {
+  return state === "revised" && via === "prloom";
 }
 
 /** What stands between a plan and its implementation, or between a change and its merge. */
@@ -106,6 +120,11 @@ export function doorOf({ isWanted, gate, scope, digest }: AtDoor): Door {
 /** What an approved plan may say: as it was shown, or after the newest amendment. */
 export function approvedScope({ scope, amendments }: GateRecord): string {
   return amendments.at(-1)?.scope ?? scope;
+}
+
+/** The commit that an approval of a change is for: the one that was shown, or what a rebase made of it. */
+export function approvedHead({ head, amendments }: GateRecord): string | undefined {
+  return amendments.findLast((amendment) => amendment.head !== undefined)?.head ?? head;
 }
 
 /** States from which an answer leads to another; every other is late. */

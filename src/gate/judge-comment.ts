@@ -4,7 +4,7 @@ import { type DecidingAnswer, type Decision, readAnswer } from "./answer.ts";
 import type { GateState } from "./gate-record.ts";
 import type { SignatureCheck } from "./signed-answer.ts";
 
-/** What a comment's answer depends on, of a gate that was posted where the comment stands. */
+/** What a comment's answer depends on, of a gate of the plan that the comment is about. */
 export interface PostedGate {
   readonly gateId: string;
   readonly state: GateState;
@@ -12,6 +12,8 @@ export interface PostedGate {
   readonly postedAt?: number | undefined;
   /** Not all of it is there yet. */
   readonly isPosting?: boolean | undefined;
+  /** It was shown at another place than the one where the comment stands: only taking back counts from there. */
+  readonly isElsewhere?: boolean | undefined;
 }
 
 export interface AnsweringAuthor extends Omit<EventAuthor, "permission"> {
@@ -67,7 +69,7 @@ export function judgeComment(comment: GateComment, gates: readonly PostedGate[],
   // Not as one without: its author meant it to be more.
   if (signature) return { ...told(`its signature does not count: ${signature.why}`, howTo(gates)), isAnswer: true };
   if (said.says === "none") {
-    const isAsked = gates.some(({ state }) => state === "open");
+    const isAsked = shownHere(gates).some(({ state }) => state === "open");
     return said.isNear && isAsked ? { ...told(said.why, howTo(gates)), isNear: true } : ignored(said.why);
   }
   const judged = judgeAnswer(comment, said, { gates, rules });
@@ -125,9 +127,13 @@ function strangerness({ login, permission }: AnsweringAuthor, { approvers }: Ans
   return hasWritePermission({ permission }) ? undefined : `${login} has no write permission`;
 }
 
-function decideFor(comment: GateComment, said: DecidingAnswer, gates: readonly PostedGate[]): Judged {
+function decideFor(comment: GateComment, said: DecidingAnswer, all: readonly PostedGate[]): Judged {
   const { says, words } = said;
   if (says === "hold" || says === "unhold") return { decides: says, words };
+  // Words at another place may be about something else that stands there. Taking back is safe.
+  const gates = says === "withdraw" ? all : shownHere(all);
+  if (gates.length === 0 && all.length > 0)
+    return told("the plan was not shown here", "Answer where it was shown, or with `prloom approve`.");
   const named = said.gateId === undefined ? undefined : gates.find(({ gateId }) => gateId === said.gateId);
   if (said.gateId !== undefined && !named) return told(`there is no gate ${said.gateId} here`, howTo(gates));
   const wanted: GateState = says === "withdraw" ? "approved" : "open";
@@ -148,8 +154,13 @@ function stateOf(gate: PostedGate | undefined, says: Decision): string {
   return says === "withdraw" ? "nothing was approved here" : "no gate is open here";
 }
 
+function shownHere(gates: readonly PostedGate[]): readonly PostedGate[] {
+  return gates.filter(({ isElsewhere }) => !isElsewhere);
+}
+
 /** The words that would count now. */
-function howTo(gates: readonly PostedGate[]): string {
+function howTo(all: readonly PostedGate[]): string {
+  const gates = shownHere(all);
   const open = gates.filter(({ state }) => state === "open");
   if (open.length === 0) return "No gate waits for an answer here.";
   const answers = gates.length > 1 ? open.map(({ gateId }) => `\`/approve ${gateId}\``) : ["`approved`"];

@@ -211,14 +211,30 @@ export const planRecordSchema = z.strictObject({
   sessions: z.partialRecord(z.enum(STAGES), sessionSchema).optional(),
   spent: spentSchema.optional(),
   /** A person is in the worktree with the agent's own interface (`prloom open`): nothing of ours runs there meanwhile. */
-  opened: z.strictObject({ pid: z.int(), startTicks: z.number(), bootId: z.string(), at: z.string() }).optional(),
+  opened: z
+    .strictObject({
+      pid: z.int(),
+      startTicks: z.number(),
+      bootId: z.string(),
+      at: z.string(),
+      /** An agent that may change files; not a shell, and not one that was opened while the plan was not approved. */
+      implements: z.literal(true).optional(),
+      /** It was ended, for the plan is not approved any more. */
+      ended: z.literal(true).optional(),
+    })
+    .optional(),
   /**
    * The tree as a person left it (`prloom open`), on top of which commit. What runs there afterwards and is taken back, is
    * taken back to this; once the branch has moved it no longer applies.
    */
   kept: z.strictObject({ tree: z.string(), baseSha: z.string() }).optional(),
-  /** The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. */
-  reviewedEnd: z.strictObject({ head: z.string(), rounds: z.int().min(0) }).optional(),
+  /**
+   * The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. `again`: it is to look
+   * also with `review: todo`, because a rebase changed what commits change that it has seen.
+   */
+  reviewedEnd: z
+    .strictObject({ head: z.string(), rounds: z.int().min(0), again: z.literal(true).optional() })
+    .optional(),
   changeRequest: changeRequestSchema.optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),

@@ -119,7 +119,11 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["notify.default", [], ["c"], true, true],
   ["gates.plan", false, true, false, true],
   ["gates.pr", false, true, false, true],
-  ["gates.approvers", ["a"], ["a", "b"], true, true],
+  ["gates.approvers", ["a"], ["a", "b"], true, false],
+  ["gates.approvers", ["a", "b"], ["B"], false, true],
+  ["gates.approvers", ["a"], ["b"], true, true],
+  // People without write permission may be among them; without the list everyone with it may answer.
+  ["gates.approvers", ABSENT, ["a"], true, true],
   ["gates.signers", ABSENT, "team/signers", true, true],
   ["gates.remindAfter", "24h", "25h", false, false],
   ["gates.expireAfter", ABSENT, "7d", false, false],

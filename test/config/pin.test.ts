@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { type PinnedFile, pinOf, readPin, writePin } from "../../src/config/pin.ts";
+import { configWithoutAgents } from "../../src/config/load.ts";
+import { checkedConfig, type PinnedFile, pinOf, readPin, writePin } from "../../src/config/pin.ts";
 import { sha256 } from "../../src/kernel/ids.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "prloom-pin-"));
@@ -36,4 +37,16 @@ test("one that is torn, was changed, or is of another version is not used", () =
     writeFileSync(file, text);
     assert.throws(() => readPin(file), { code: "state-unreadable" });
   }
+});
+
+test("what a build has checked is kept, another one does not trust it, and one of another text is not used", () => {
+  const meaning = configWithoutAgents();
+  const checked = { build: "another", config: meaning, sha256: sha256(JSON.stringify([config.sha256, meaning])) };
+  writePin(file, pinOf([config], { ...origin, checked }));
+  const pin = readPin(file);
+  assert.deepEqual(pin?.checked, checked);
+  assert.equal(pin && checkedConfig(pin), undefined);
+  const other = { ...config, text: "{ }", sha256: sha256("{ }") };
+  writePin(file, pinOf([other], { ...origin, checked }));
+  assert.throws(() => readPin(file), { code: "state-unreadable" });
 });

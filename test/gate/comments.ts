@@ -22,7 +22,7 @@ interface Around extends Pick<Case, "author" | "gates" | "rules"> {
 }
 
 /** A comment whose signature was found to be of these words, and of a signer. */
-function signed(decision: SignedAnswer["decision"], outcome: string, { edited, ...around }: Around = {}): Case {
+export function signed(decision: SignedAnswer["decision"], outcome: string, { edited, ...around }: Around = {}): Case {
   const words = decision === "approve" ? "" : "as signed";
   const answer = { decision, gateId: A, digest: "ab".repeat(32), words, signature: "" };
   const signature = { kind: "valid", signer: "anna@example.com", answer } as const;

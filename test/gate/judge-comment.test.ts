@@ -4,7 +4,9 @@ import fc from "fast-check";
 import { readAnswer } from "../../src/gate/answer.ts";
 import { type Judged, judgeComment } from "../../src/gate/judge-comment.ts";
 import { A, CASES, type Case } from "./comments.ts";
+import { MISPLACED } from "./misplaced.ts";
 
+const COMMENTS = [...CASES, ...MISPLACED];
 const FIRST = [{ gateId: A, state: "open" }] as const;
 
 function judged({ body, about, author, gates = FIRST, rules = {} }: Case): Judged {
@@ -21,23 +23,23 @@ function inWords(one: Judged): string {
 }
 
 test("what comments decide, by their words, author, time and gate", () => {
-  assert.ok(CASES.length >= 120, `${CASES.length} comments`);
+  assert.ok(COMMENTS.length >= 120, `${COMMENTS.length} comments`);
   assert.deepEqual(
-    CASES.map((one) => [one.body, inWords(judged(one))]),
-    CASES.map(({ body, outcome }) => [body, outcome]),
+    COMMENTS.map((one) => [one.body, inWords(judged(one))]),
+    COMMENTS.map(({ body, outcome }) => [body, outcome]),
   );
 });
 
 test("the same comment by a stranger decides nothing and is not answered", () => {
   const isUnsigned = ({ about, rules }: Case) => rules?.approvers === undefined && about?.signature?.kind !== "valid";
-  for (const one of CASES.filter(isUnsigned)) {
+  for (const one of COMMENTS.filter(isUnsigned)) {
     const stranger = { ...one.author, login: "stranger", permission: "read" } as const;
     assert.equal(inWords(judged({ ...one, author: stranger })), "none", one.body);
   }
 });
 
 test("a quoted, hidden or indented answer is none, whatever it is", () => {
-  const answers = CASES.filter(({ outcome }) => !outcome.startsWith("none")).map(({ body }) => body.trim());
+  const answers = COMMENTS.filter(({ outcome }) => !outcome.startsWith("none")).map(({ body }) => body.trim());
   const wraps: readonly ((body: string) => string)[] = [
     (body) => body.replace(/^/gm, "> "),
     (body) => `<!--\n${body.replaceAll("<!-- from a template -->", "")}\n-->`,

@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { ProtectedFiles } from "../../src/hosts/protected-files.ts";
+import { thorough } from "../testing/thorough.ts";
 import { type GovernedFiles, governedFiles } from "./run.ts";
 
 const made: GovernedFiles[] = [];
@@ -103,7 +104,7 @@ for (const [what, script] of Object.entries(IN_THE_WAY)) {
   });
 }
 
-test("names that are not UTF-8 are found, put back and taken away like others", async () => {
+test("names that are not UTF-8 are found, put back and taken away like others", thorough, async () => {
   const files = governedFiles();
   made.push(files);
   const at = (...name: readonly (string | number)[]): Buffer =>
@@ -125,7 +126,7 @@ test("names that are not UTF-8 are found, put back and taken away like others", 
   assert.deepEqual(await guard.putBack(), []);
 });
 
-test("a folder of very many files is taken away as one, and others have their turn meanwhile", async () => {
+test("a folder of very many files is taken away as one, and others have their turn meanwhile", thorough, async () => {
   const { root, guard } = await kept();
   execFileSync("bash", ["-c", "mkdir .claude/many && cd .claude/many && touch $(seq 10000)"], { cwd: root });
   let turns = 0;

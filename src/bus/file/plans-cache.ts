@@ -1,7 +1,6 @@
-import * as z from "zod";
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import { readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
-import { PARSED_ONCE } from "../../kernel/json.ts";
+import { asFields, type JsonFields } from "../../kernel/json-fields.ts";
 import { type PlanRecord, planRecordSchema, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 
 /** What tells one version of a file from another without opening it: an atomic write makes a new inode. */
@@ -24,11 +23,8 @@ const SHAPE = [RECORD_SCHEMA_VERSION, ...Object.keys(planRecordSchema.shape).sor
 /** A plan is a list: the three of its mark, then its record as it is, since nothing makes objects faster than the parser. */
 type Row = [mtimeMs: number, size: number, ino: number, record: PlanRecord];
 
-const cacheSchema = z.object({
-  schemaVersion: z.literal(3),
-  shape: z.literal(SHAPE),
-  plans: z.custom<unknown[]>((value) => Array.isArray(value)),
-});
+const SCHEMA_VERSION = 3;
+
 /** What every record has. */
 const TEXTS = ["id", "uid", "status", "createdAt", "updatedAt"] as const satisfies (keyof PlanRecord)[];
 
@@ -46,12 +42,16 @@ function planIn(row: unknown): CachedPlan | undefined {
   return { mtimeMs, size, ino, record };
 }
 
+function rowsIn({ schemaVersion, shape, plans }: JsonFields): readonly unknown[] {
+  return schemaVersion === SCHEMA_VERSION && shape === SHAPE && Array.isArray(plans) ? plans : [];
+}
+
 /** The cached records by plan id. A cache that is absent, broken or foreign is an empty one: it can be rebuilt. */
 export function readPlansCache(path: string): Map<string, CachedPlan> {
   const plans = new Map<string, CachedPlan>();
   try {
     const text = readTextIfExists(path);
-    for (const row of text === undefined ? [] : cacheSchema.parse(JSON.parse(text), PARSED_ONCE).plans) {
+    for (const row of text === undefined ? [] : rowsIn(asFields(JSON.parse(text)))) {
       const plan = planIn(row);
       if (plan) plans.set(plan.record.id, plan);
     }
@@ -65,5 +65,8 @@ export function readPlansCache(path: string): Map<string, CachedPlan> {
 export function writePlansCache(path: string, entries: ReadonlyMap<string, CachedPlan>, clock: Clock): void {
   const rowOf = ({ mtimeMs, size, ino, record }: CachedPlan): Row => [mtimeMs, size, ino, record];
   const plans = [...entries.values()].map(rowOf);
-  writeFileAtomic(path, JSON.stringify({ schemaVersion: 3, shape: SHAPE, savedAt: isoTime(clock.now()), plans }));
+  writeFileAtomic(
+    path,
+    JSON.stringify({ schemaVersion: SCHEMA_VERSION, shape: SHAPE, savedAt: isoTime(clock.now()), plans }),
+  );
 }

@@ -146,11 +146,12 @@ function declareAnswers(program: Command): void {
   answering(
     "reject",
     "refuse a plan that waits at its gate; it is blocked",
-    'reject add-a-login-page --reason "too much at once"',
+    'reject add-a-login-page "too much at once"',
   )
-    .requiredOption("--reason <why>", "why")
-    .action((plan: string, options: AnswerOptions) =>
-      give("reject", [plan], { ...options, words: options.reason ?? "" }),
+    .argument("[why...]", "why; or with --reason")
+    .option("--reason <why>", "why")
+    .action((plan: string, why: string[], options: AnswerOptions) =>
+      give("reject", [plan], { ...options, words: [...why, options.reason ?? ""].join(" ").trim() }),
     );
   answering(
     "revise",
@@ -173,6 +174,8 @@ function give(decision: GateDecision, plans: string[], options: AnswerOptions & 
   const flags = gate === undefined ? {} : { gate };
   return performCommand(options, async (call) => {
     const [plan = "", ...others] = plans;
+    if (decision === "reject" && words === "")
+      throw new PrloomError("usage", "Why is it rejected?", `Type: prloom reject ${plan} "why"`);
     if (sign && others.length > 0)
       throw new PrloomError("usage", "--sign is for one plan.", "Sign the answers one by one.");
     if (sign) {

@@ -19,8 +19,8 @@ const ASKS = { plan: "plan", pr: "change" } as const;
 export async function gates(call: Call): Promise<number> {
   const { output } = call;
   const now = Date.now();
-  const { gates: open, approvers, problems } = await reading(call, (loom) => readGates(loom));
-  output.data({ gates: open, ...(approvers ? { approvers } : {}), problems });
+  const { gates: open, approvers, advisory, problems } = await reading(call, (loom) => readGates(loom));
+  output.data({ gates: open, ...(approvers ? { approvers } : {}), ...(advisory ? { advisory } : {}), problems });
   if (output.json) return 0;
   for (const problem of problems) output.note(visible(problem));
   if (open.length === 0) {
@@ -34,6 +34,8 @@ export async function gates(call: Call): Promise<number> {
       [plan, gateId, ASKS[kind], ageOf(openedAt, now), who, title].map(visible),
     ),
   );
+  if (advisory)
+    output.note("They are advisory (gates.advisory): agents are asked to wait, and nothing keeps them from writing.");
   output.line();
   output.line("next: prloom show <plan>, then prloom approve|reject|revise <plan>");
   return 0;

@@ -8,6 +8,7 @@ import { drawGraph } from "../../governance/graph/draw.ts";
 import { counted } from "../../kernel/words.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
+import { backOffLines } from "./agents-state.ts";
 import { hintLines } from "./hint.ts";
 import { firstLine, visible, visibleLines } from "./safe-text.ts";
 import { spendingInWords } from "./spending.ts";
@@ -48,8 +49,18 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   output.line(`  plan      ${visible(detail.planFile)}`);
   if (detail.record.worktreeReady) output.line(`  worktree  ${visible(detail.record.worktree ?? "")}`);
   output.line(`  records   ${visible(options.home)}`);
+  aside(output, detail);
   if (detail.proposal !== undefined)
     output.line(`  proposed  ${visible(detail.proposal)} (\`prloom edit <plan> --file\` applies it)`);
+}
+
+const SHOWN_ASIDE = 5;
+
+/** Work that is on no branch, the newest. */
+function aside(output: Output, { aside: patches }: PlanDetail): void {
+  for (const patch of patches.slice(-SHOWN_ASIDE)) output.line(`  put aside ${visible(patch)} (for \`git apply\`)`);
+  if (patches.length > SHOWN_ASIDE)
+    output.line(`  put aside ${patches.length - SHOWN_ASIDE} more, in the folders of earlier runs`);
 }
 
 /** What was asked and answered; what was shown is in the thread. */
@@ -102,16 +113,21 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
     const hint = summary.blocked.hint ?? `\`prloom unblock ${summary.planId}\` tries again.`;
     for (const line of hintLines(hint)) output.line(line);
   } else if (waitsFor(summary) !== "") output.line(`waits for: ${visible(waitsFor(summary))}`);
+  for (const [name, backsOff] of Object.entries(detail.backsOff)) backOffLines(output, name, { backsOff, now });
   if (summary.phase) output.line(`phase: ${summary.phase}`);
   agentLine(output, detail);
   if (record.firstPort !== undefined) output.line(`ports: ${portRange(record.firstPort)}`);
-  if (summary.branch) {
-    output.line(
-      `branch: ${visible(summary.branch)} (from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"})`,
-    );
-  }
+  if (summary.branch) output.line(branchLine(summary.branch, detail));
+  if (record.outcome === "merged" && record.merge)
+    output.line(`merged: ${record.merge.sha.slice(0, 8)} on ${visible(record.baseBranch ?? "?")}`);
   if (summary.source)
     output.line(`source: ${visible(`${summary.source.system} ${summary.source.kind} ${summary.source.id}`)}`);
+}
+
+function branchLine(branch: string, { record, head: tip }: PlanDetail): string {
+  const isGone = tip === undefined && record.status === "done";
+  const from = `from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"}`;
+  return `branch: ${visible(branch)} (${isGone ? "deleted" : from})`;
 }
 
 const ACTIVITY_NAMES = {
@@ -169,6 +185,9 @@ function runs(output: Output, detail: PlanDetail, now: number): void {
   if (list.length === 0) return;
   section(output, "RUNS");
   runTable(output, detail, now);
+  for (const { run, nothingToChange } of list)
+    if (nothingToChange !== undefined)
+      output.line(`  run ${run}: nothing had to change: ${firstLine(nothingToChange)}`);
   const tools = new Map<string, number>();
   for (const run of list)
     for (const [name, calls] of Object.entries(run.tools)) tools.set(name, (tools.get(name) ?? 0) + calls);

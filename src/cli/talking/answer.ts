@@ -20,6 +20,7 @@ const resultSchema = z.object({
   kind: z.enum(GATE_KINDS),
   digest: z.string(),
   state: z.enum(GATE_STATES),
+  endedOpened: z.literal(true).exactOptional(),
 });
 
 const NEXT: Readonly<Record<GateKind, Readonly<Record<GateDecision, string>>>> = {
@@ -88,6 +89,7 @@ async function answerOne(call: Call, plan: string, { decision, words, gate }: An
   call.output.line(
     `${plan} ${result.state} (gate ${result.gateId}, ${result.digest.slice(0, 12)}): ${NEXT[result.kind][decision]}`,
   );
+  if (result.endedOpened) call.output.line(`The agent that was open there (\`prloom open ${plan}\`) was ended.`);
   return { ...result, by };
 }
 

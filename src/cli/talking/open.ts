@@ -48,6 +48,7 @@ type Opened = z.infer<typeof openedSchema>;
 const closedSchema = z.object({
   status: z.string(),
   todo: z.object({ number: z.int(), title: z.string() }).optional(),
+  ended: z.literal(true).optional(),
 });
 
 /** What is started in the worktree. */
@@ -77,7 +78,11 @@ export async function open(call: Call, plan: string, options: OpenOptions): Prom
   try {
     const started = await interfaceOf(call, plan, opened);
     tellWhere(call, plan, opened);
-    await runInTerminal(opened.args === undefined ? withJobControl(started) : started);
+    const isOver = async (): Promise<boolean> => {
+      const read = reading(call, ({ store }) => store.byId(plan)?.opened?.ended === true);
+      return opened.args !== undefined && (await read.catch(() => false));
+    };
+    await runInTerminal(opened.args === undefined ? withJobControl(started) : started, isOver);
   } finally {
     await close(call, plan, { who, worktree: opened.worktree });
   }
@@ -207,7 +212,7 @@ function tellWhere({ output }: Call, plan: string, opened: Opened): void {
 }
 
 /** Signals of the terminal go to all programs in it; ours is to wait for the program, whatever it makes of them. */
-async function runInTerminal(started: Interface): Promise<void> {
+async function runInTerminal(started: Interface, isOver: () => Promise<boolean>): Promise<void> {
   // Whatever the person's shell left open would reach the agent, too.
   closeInherited();
   const child = startInTerminal(started);
@@ -215,7 +220,10 @@ async function runInTerminal(started: Interface): Promise<void> {
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
   process.on("SIGINT", ignore).on("SIGQUIT", ignore).on("SIGTERM", pass).on("SIGHUP", pass);
   try {
-    await once(child, "exit");
+    const ended = once(child, "exit");
+    // What ended it before it had begun could not find it.
+    if (await isOver()) child.kill("SIGKILL");
+    await ended;
   } finally {
     process.off("SIGINT", ignore).off("SIGQUIT", ignore).off("SIGTERM", pass).off("SIGHUP", pass);
   }
@@ -253,6 +261,7 @@ async function close({ cwd, output }: Call, plan: string, { who, worktree }: Hel
     output.note(`The dispatcher could not be told that you are done (${messageOf(error)}); it will notice.`);
     return;
   }
+  if (closed.ended) output.line("The agent was ended: the plan is not approved any more.");
   output.line(visible(`closed; the plan goes on. ${afterwards(closed, worktree)}`));
   if (closed.todo) return;
   const hint = `Add a TODO to have it committed: \`prloom edit ${plan}\``;

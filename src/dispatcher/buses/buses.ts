@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import * as z from "zod";
 import { type Bus, type BusLimits, openBus } from "../../bus/bus.ts";
 import { busStateSchema, type DeadLetter } from "../../bus/bus-state.ts";
 import { compareCursors } from "../../bus/cursor.ts";
@@ -9,6 +8,7 @@ import type { StateStores } from "../../hooks/state/state-stores.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
+import { asFields } from "../../kernel/json-fields.ts";
 import { homeOf, type Paths } from "../paths.ts";
 
 export interface BusesOptions {
@@ -47,20 +47,9 @@ const GLOBAL = "";
 /** How long a snapshot may lack what was settled: for people who read the file, and for the replay after a kill. */
 const SAVE_AFTER_MS = 2000;
 
-const some = z.record(z.string(), z.unknown());
-const restSchema = z.object({
-  // A newer one is for `openBus` to refuse by name.
-  schemaVersion: z.literal(1),
-  eventsOffset: z.string(),
-  actionsOffset: z.string(),
-  settledOffset: z.string(),
-  deferredEventIds: some,
-  deferredActionIds: some,
-  attempts: some,
-  pendingTriage: some,
-  dead: busStateSchema.shape.dead,
-});
-const NOTHING = ["deferredEventIds", "deferredActionIds", "attempts", "pendingTriage"] as const;
+/** What a snapshot has nothing in while nothing waits. */
+const WAITING = ["deferredEventIds", "deferredActionIds", "attempts", "pendingTriage"] as const;
+const LOGS = ["events", "actions", "settled"] as const;
 
 function stateFile(paths: Paths, { planId }: Scope): string {
   return join(planId === undefined ? paths.bus : homeOf(paths, planId).bus, "state", "dispatcher.json");
@@ -75,16 +64,27 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The dead letters of a bus on which nothing waits, as its snapshot and the ends of its journals tell. */
+/**
+ * The dead letters of a bus on which nothing waits, as its snapshot and the ends of its journals tell. Checked by hand, because
+ * `status` asks about each bus; a newer snapshot is for `openBus` to refuse by name.
+ */
 function lettersAtRest({ paths, log }: BusesOptions, scope: Scope): DeadLetter[] | undefined {
-  const text = readTextIfExists(stateFile(paths, scope));
-  const state = text === undefined ? undefined : restSchema.safeParse(parseJson(text)).data;
-  if (!state || NOTHING.some((key) => Object.keys(state[key]).length > 0)) return undefined;
-  const isWholly = (["events", "actions", "settled"] as const).every(
-    (name) => compareCursors(log.end({ scope, log: name }), state[`${name}Offset`]) === 0,
-  );
+  const state = asFields(parseJson(readTextIfExists(stateFile(paths, scope)) ?? ""));
+  if (state.schemaVersion !== 1 || !WAITING.every((key) => isEmpty(state[key]))) return undefined;
+  const isWholly = LOGS.every((name) => {
+    const offset = state[`${name}Offset`];
+    return typeof offset === "string" && compareCursors(log.end({ scope, log: name }), offset) === 0;
+  });
+  if (!isWholly) return undefined;
+  const { count, letters } = asFields(state.dead);
+  if (count === 0 && isEmpty(letters)) return [];
+  const dead = busStateSchema.shape.dead.safeParse(state.dead).data;
   // One that was revived waits for a poll.
-  return isWholly && !state.dead.letters.some(({ revived }) => revived) ? state.dead.letters : undefined;
+  return dead?.letters.some(({ revived }) => revived) ? undefined : dead?.letters;
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
 export function openBuses(options: BusesOptions): OpenBuses {

@@ -3,6 +3,8 @@ import type { Action } from "../../bus/types.ts";
 
 /** These change what is worked on or what is merged, so a stranger's words must not cause them. */
 const PRIVILEGED: ReadonlySet<string> = new Set(["merge", "close_pr", "upsert_plan"]);
+/** An agent could have written what stands under a login that prloom posts with: that may ask for work, and never ends it. */
+const DECIDING: ReadonlySet<string> = new Set(["merge", "close_pr"]);
 /** Actions that triggered one another in beforeRoute; more is a loop. */
 const MAX_HOPS = 5;
 
@@ -13,8 +15,10 @@ export function refusalOf(action: Action): string | undefined {
   if (!author || !PRIVILEGED.has(payload.type)) return undefined;
   // Our own login is the login of the agents too: what they write must not merge.
   if (author.self) return `"${payload.type}" was asked for by prloom's own login`;
-  if (author.isShared && payload.type === "merge")
-    return `"merge" was asked for as ${author.login}, and prloom posts under that login, too; \`prloom merge\` merges it`;
+  if (author.isShared && DECIDING.has(payload.type)) {
+    const next = payload.type === "merge" ? "; `prloom merge` merges it" : "";
+    return `"${payload.type}" was asked for as ${author.login}, and prloom posts under that login, too${next}`;
+  }
   if (!hasWritePermission(author))
     return `"${payload.type}" was asked for by ${author.login}, who may not write to the repository`;
   return undefined;

@@ -11,6 +11,7 @@ import { meantGate, newestGates, waitingGate } from "../gates/plan-gate.ts";
 import { readPosts, showAgain } from "../gates/posting.ts";
 import type { Located } from "../paths.ts";
 import { type Records, requireRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 export interface PersonalAnswer {
   readonly decision: GateDecision;
@@ -32,7 +33,7 @@ export interface AnsweredGate {
 
 /** A person answers at a command line. */
 export function answerPlan(
-  loom: Located & Naming & Records & Gated & Buses,
+  loom: Located & Naming & Configured & Records & Gated & Buses,
   id: string,
   answer: PersonalAnswer,
 ): AnsweredGate {
@@ -60,15 +61,17 @@ export function answerPlan(
  */
 export async function requirePosts(loom: Records & Gated & Extended & Waking, id: string): Promise<void> {
   const gate = waitingGate(loom, requireRecord(loom, id));
-  const posts = gate?.postedAt === undefined ? undefined : await readPosts(loom, gate);
+  const posts = gate?.postedAt === undefined || gate.lost ? undefined : await readPosts(loom, gate);
   const now = waitingGate(loom, requireRecord(loom, id));
   if (posts?.kind !== "changed" || now?.gateId !== gate?.gateId || !now) return;
-  showAgain(loom, now, posts.what);
+  const isShownAgain = showAgain(loom, now, posts.what) === "shown-again";
   loom.wake(id);
   throw new PrloomError(
     "plan-state",
     `Nothing was decided about ${id}: ${posts.what}.`,
-    `The plan is shown again; \`prloom show ${id}\` has it, then answer that.`,
+    isShownAgain
+      ? `The plan is shown again; \`prloom show ${id}\` has it, then answer that.`
+      : `What is posted does not stay there. \`prloom show ${id}\` has the plan; answer that, and it counts.`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { pinOf } from "../../config/pin.ts";
+import { checkedPin, pinOf } from "../../config/pin.ts";
 import { branchTip, currentBranch, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
 import { isoTime, systemClock } from "../../kernel/clock.ts";
 import { systemIds } from "../../kernel/ids.ts";
@@ -28,7 +28,8 @@ export async function settingsFor(repo: Repository, wanted: OpenLoomOptions["set
     const files = [...captured, ...(await signersAt(repo, config))];
     const branch = await currentBranch(repo);
     const commit = await (branch === undefined ? resolveCommit(repo, "HEAD") : branchTip(repo, branch));
-    return { config, pin: pinOf(files, { pinnedAt: isoTime(systemClock.now()), by: "start", branch, commit }) };
+    const origin = { pinnedAt: isoTime(systemClock.now()), by: "start", branch, commit } as const;
+    return { config, pin: pinOf(files, { ...origin, checked: checkedPin(files, config) }) };
   }
   const settings = settingsInForce(pathsOf(repo).pinFile, repo.root);
   if (settings.problem && wanted !== "if-there") throw settings.problem;

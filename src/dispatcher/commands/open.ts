@@ -93,6 +93,8 @@ export async function openPlan(
     const now = requireRecord(loom, id);
     // An agent that was stopped has left a conversation to go on with.
     const opened = await describe(loom, now, chooseInterface(loom, now, choice), openRunDir(loom, now));
+    if (opened.door === undefined && !request.shell)
+      updateRecord(loom, id, (at) => (at.opened ? { opened: { ...at.opened, implements: true } } : {}));
     loom.report({ planId: id, level: "info", text: `opened by a person (${opened.agent}, pid ${who.pid})` });
     return opened;
   } catch (error) {
@@ -244,6 +246,8 @@ export interface ClosedPlan {
   readonly status: PlanRecord["status"];
   /** The TODO that what was changed becomes a part of. */
   readonly todo?: { readonly number: number; readonly title: string };
+  /** The agent was ended, for the plan is not approved any more. */
+  readonly ended?: true;
 }
 
 /** The person is done: the plan goes on. */
@@ -263,5 +267,10 @@ export async function closePlan(
   const under = isUnderWay(record.current) ? record.current.todoId : undefined;
   const current = doc?.todos.find((todo) => todo.id === under);
   const todo = current ?? (next?.kind === "todo" ? next.todo : undefined);
-  return { status: record.status, ...(todo ? { todo: { number: todo.index + 1, title: todoTitle(todo) } } : {}) };
+  const ended = opened?.ended ? { ended: true as const } : {};
+  return {
+    status: record.status,
+    ...ended,
+    ...(todo ? { todo: { number: todo.index + 1, title: todoTitle(todo) } } : {}),
+  };
 }

@@ -1,12 +1,14 @@
 import type { ConfigChange } from "../../config/compare.ts";
 import { loadConfig } from "../../config/load.ts";
-import { pinOf, writePin } from "../../config/pin.ts";
+import { checkedPin, pinOf, writePin } from "../../config/pin.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
+import { requireEnforcedGates } from "../gates/enforced.ts";
 import { endGoverned } from "../governing/new-terms.ts";
 import type { Located } from "../paths.ts";
+import type { Records } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { startedAt } from "../settings/keep-pin.ts";
@@ -24,7 +26,7 @@ export interface ReloadAnswer {
 
 /** Says what the working tree would change, or with the digest of that applies it, wholly or not at all. */
 export async function reloadPinned(
-  loom: Located & Timing & Configured & Pooled & AtWork & Reporting & Waking,
+  loom: Located & Timing & Configured & Records & Pooled & AtWork & Reporting & Waking,
   agreed: string | undefined,
 ): Promise<ReloadAnswer> {
   const { pin } = loom.pinned;
@@ -42,8 +44,11 @@ export async function reloadPinned(
     throw new PrloomError("reload-stale", "What is checked out changed after it was shown; nothing was applied.", hint);
   }
   if (needsStart) throw onlyAtStart();
+  // As at the start: what the config asks for must hold.
+  await requireEnforcedGates(config);
   const modulesAt = startedAt(loom.paths, pin);
-  const next = pinOf(files, { ...pin, pinnedAt: isoTime(loom.clock.now()), by: "reload", modulesAt });
+  const origin = { ...pin, pinnedAt: isoTime(loom.clock.now()), by: "reload", modulesAt } as const;
+  const next = pinOf(files, { ...origin, checked: checkedPin(files, config) });
   writePin(loom.paths.pinFile, next);
   loom.pinned.take(next, config);
   loom.report({ level: "info", text: "what is checked out was applied" });
@@ -52,6 +57,9 @@ export async function reloadPinned(
   // What a run may do does not change under it; when plans are put away does not belong to that.
   if (changes.some(({ key }) => key.startsWith("governance.") && key !== "governance.purgeAfterMs"))
     await endGoverned(loom, "the policy");
+  // One that waits, at a gate for instance, may have nothing to wait for any more, or something.
+  for (const { id, deleted, status } of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records)
+    if (!deleted && (status === "active" || status === "review")) loom.wake(id);
   loom.wake();
   return { ...answer, taken: true };
 }

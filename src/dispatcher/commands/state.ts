@@ -6,6 +6,8 @@ import { setTodoState } from "../../plan/edit-plan.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type PlanEvent, transition } from "../../plan/transition.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { endGates, newestGates } from "../gates/plan-gate.ts";
 import { type Intake, takePlan } from "../intake/intake.ts";
 import { isInboxRecord, type Located, textPath, worktreeOf } from "../paths.ts";
 import { discardWork } from "../perform/begin.ts";
@@ -67,10 +69,10 @@ export function blockByPerson(loom: Records & Reporting, id: string, reason: str
 
 /** Clears the reason and lets what it stopped be tried again; `reset` drops what the unfinished TODO left behind. */
 export async function unblockPlan(
-  loom: Located & Naming & Configured & Records & Intake & Pooled & AtWork & Watched & Reporting,
+  loom: Located & Naming & Configured & Records & Gated & Intake & Pooled & AtWork & Watched & Reporting,
   id: string,
   reset: boolean,
-): Promise<{ wasBlocked: boolean; calledOff?: boolean }> {
+): Promise<{ wasBlocked: boolean; calledOff?: boolean; kept?: string | undefined }> {
   // A draft that blocked the dispatcher before it became a plan has no record to clear anything in.
   if (loom.stalls.forgive(id) && !loom.store.byId(id)) {
     takePlan(loom, loom.inbox.look(id), id);
@@ -90,15 +92,18 @@ export async function unblockPlan(
   if (record.worktreeReady) await readmitWorktree(loom.repo, worktree, record.branch ?? "");
   const vanished = record.worktreeReady && worktreeHealth(worktree) !== "ok";
   if (vanished) refuseReplaced(loom, record);
-  if (reset && !vanished) await resetPlan(loom, id);
+  const kept = reset && !vanished ? await resetPlan(loom, id) : undefined;
   reopenBlockedTodo(loom, record);
+  const lost = newestGates(loom, record).find((gate) => gate.lost && gate.state === "open");
+  if (lost) endGates(loom, record, lost.comment ?? "");
   updateRecord(loom, id, (now) => ({
     blocked: undefined,
     ...hookAgain(now),
     ...(vanished ? { worktreeReady: false, kept: undefined } : {}),
   }));
-  loom.report({ planId: id, level: "info", text: "unblocked" });
-  return { wasBlocked: true };
+  const aside = kept === undefined ? "" : `; the work on its TODO is kept in ${kept}`;
+  loom.report({ planId: id, level: "info", text: `unblocked${aside}` });
+  return { wasBlocked: true, kept };
 }
 
 /** A worktree that is made again takes the place of whatever lies there. */
@@ -111,17 +116,17 @@ function refuseReplaced(loom: Located, record: PlanRecord): void {
   );
 }
 
-/** Blocking a plan lets its agent end; resetting it then must not pull the tree from under that agent. */
+/** Blocking a plan lets its agent end; resetting it then must not pull the tree from under that agent. Returns the patch of the work. */
 async function resetPlan(
   loom: Located & Configured & Records & Pooled & AtWork & Reporting,
   id: string,
-): Promise<void> {
+): Promise<string | undefined> {
   await stopAtWork(loom, id);
   // Neither a plugin's agent nor a person gets in before the tree is what it was.
   const leave = loom.occupancy.enter(id, "step");
   try {
     await recoverInterrupted(loom, id);
-    await discardWork(loom, requireRecord(loom, id));
+    return await discardWork(loom, requireRecord(loom, id));
   } finally {
     leave();
   }

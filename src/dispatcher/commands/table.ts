@@ -6,6 +6,7 @@ import { takePlan, takeWholeInbox } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf, isInboxRecord } from "../paths.ts";
 import { listTried } from "../perform/ignored.ts";
+import { stopOpened } from "../perform/stop-run.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan } from "./ending/finish.ts";
@@ -85,7 +86,10 @@ export const OWNER_COMMANDS = {
     }),
     async (loom, { plan: id, ...answer }) => {
       if (answer.decision !== "withdraw") await requirePosts(loom, id);
-      return answerPlan(loom, id, answer);
+      const answered = answerPlan(loom, id, answer);
+      // Without a dispatcher nothing else would.
+      const isWithdrawn = answered.kind === "plan" && answered.state === "withdrawn";
+      return isWithdrawn && (await stopOpened(loom, id)) === "ended" ? { ...answered, endedOpened: true } : answered;
     },
   ),
   tried: command(

@@ -1,3 +1,4 @@
+import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { type GateDecision, type GateRecord, isShown, stateAfter } from "../../gate/gate-record.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -5,6 +6,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Located } from "../paths.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import { withoutSessions } from "../runs/count-run.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { isAsked } from "./doors.ts";
 import type { Gated } from "./gate-store.ts";
 import { newestGates, waitingGate, whatPlanSays } from "./plan-gate.ts";
 import { headSeen, whatChangeSays } from "./pr-gate.ts";
@@ -26,7 +29,11 @@ export type AnswerOutcome =
   | { readonly kind: "stale"; readonly why: string };
 
 /** Decides about a gate: once, for whichever answer comes first. */
-export function answerGate(loom: Located & Records & Gated, id: string, answer: GateAnswer): AnswerOutcome {
+export function answerGate(
+  loom: Located & Configured & Records & Gated,
+  id: string,
+  answer: GateAnswer,
+): AnswerOutcome {
   const record = requireRecord(loom, id);
   const newest = newestGates(loom, record);
   const gate = newest.find(({ gateId }) => gateId === answer.gateId);
@@ -37,7 +44,7 @@ export function answerGate(loom: Located & Records & Gated, id: string, answer: 
   }
   // Heard before, right before a kill.
   if (answer.event !== undefined && gate.event === answer.event) return { kind: "decided", gate };
-  const late = whyLate(record, gate, loom.clock.now());
+  const late = whyLate(record, gate, loom.clock.now()) ?? whyUnasked(loom, record, gate);
   const state = stateAfter(gate.state, answer.decision);
   if (late !== undefined || state === undefined) return { kind: "stale", why: late ?? lateFor(gate) };
   if (state === "approved" && !isAsShown(loom, record, gate))
@@ -70,6 +77,12 @@ function whyLate({ status }: PlanRecord, gate: GateRecord, now: number): string 
   return isOver ? `it waited for an answer until ${expiresAt}` : undefined;
 }
 
+/** With gates switched off an approval opens nothing, and taking one back holds nothing: the plan goes on. */
+function whyUnasked(loom: Configured, record: PlanRecord, { kind }: GateRecord): string | undefined {
+  if (isAsked(loom, record, kind)) return undefined;
+  return `gates.${kind} is off, so nothing waits for an answer; \`prloom pause ${record.id}\` holds the plan`;
+}
+
 function lateFor({ gateId, state, decidedBy, via, decidedAt }: GateRecord): string {
   if (state === "open") return `gate ${gateId} was not approved, so there is nothing to withdraw`;
   const by = decidedBy === undefined ? "" : ` by ${decidedBy}`;
@@ -79,11 +92,16 @@ function lateFor({ gateId, state, decidedBy, via, decidedAt }: GateRecord): stri
 /** The plan's record first: an answer that a kill cuts off between the two is given again, and finds a gate that waits for it. */
 function putDecision(loom: Records & Gated, id: string, decided: GateRecord): void {
   loom.store.together((files) => {
-    updateRecord(loom, id, (now) => consequence(now, decided));
+    updateRecord(loom, id, (now) => ({ ...unblocked(now, decided), ...consequence(now, decided) }));
     files.push(loom.gates.file(decided));
   });
   // Decisions about what an agent may do are not to be taken back by a power loss.
   loom.store.sync();
+}
+
+/** It was blocked for want of this very answer. */
+function unblocked({ blocked }: PlanRecord, { lost }: GateRecord): Partial<PlanRecord> {
+  return lost && blocked?.cause === "step" ? { blocked: undefined } : {};
 }
 
 /** What the record of the plan says in the same write. */
@@ -131,10 +149,14 @@ export function expireGate(loom: Records & Gated, record: PlanRecord): void {
 }
 
 /** A part of it cannot be posted: what is not shown whole is not answered. */
-export function giveUpGate(loom: Records & Gated, record: PlanRecord, reason: string): void {
+export function giveUpGate(
+  loom: Records & Gated,
+  record: PlanRecord,
+  { reason, bridge }: { readonly reason: string; readonly bridge?: string | undefined },
+): void {
   const gate = waitingGate(loom, record);
   if (!gate) return;
-  const comment = `It could not be shown (${gate.thread?.target ?? "local"}): ${reason}`;
+  const comment = `It could not be shown (${bridge ?? gate.thread?.target ?? LOCAL_TARGET}): ${reason}`;
   const over = { state: "expired", via: "prloom", decidedAt: isoTime(loom.clock.now()), comment } as const;
   putDecision(loom, record.id, { ...gate, ...over });
 }

@@ -15,6 +15,8 @@ interface Rebased {
   readonly onto: string;
   /** Its commits say and change what they did before. */
   readonly isSame: boolean;
+  /** Its commits were reviewed one by one, and are not what was. */
+  readonly reviewAgain?: boolean;
 }
 
 /**
@@ -24,7 +26,8 @@ interface Rebased {
 export function settleRebased(loom: Located & Records & Gated, id: string, rebased: Rebased): void {
   const record = requireRecord(loom, id);
   const gate = rebased.isSame ? approvedAgain(loom, record, rebased) : undefined;
-  const { side, reviewedEnd: reviewed, status } = record;
+  const { side, status } = record;
+  const reviewed = rebased.reviewAgain ? { head: "", rounds: 0, again: true as const } : record.reviewedEnd;
   const isReviewed = reviewed !== undefined && rebased.isSame && reviewed.head === rebased.from;
   const changes = {
     baseSha: rebased.onto,
@@ -51,6 +54,7 @@ function approvedAgain(
   if (!text || gate?.state !== "approved" || approvedScope(gate) !== whatChangeSays(record, text, from).scope)
     return undefined;
   const { scope } = whatChangeSays(record, text, to);
-  const amendment = { at: isoTime(loom.clock.now()), by: [`rebase from ${from} to ${to}, no patch changed`], scope };
+  const by = [`rebase from ${from} to ${to}, no patch changed`];
+  const amendment = { at: isoTime(loom.clock.now()), by, scope, head: to };
   return { ...gate, amendments: [...gate.amendments, amendment] };
 }

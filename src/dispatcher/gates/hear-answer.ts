@@ -14,7 +14,7 @@ import { planConfig } from "../settings/plan-config.ts";
 import { answerGate } from "./answer-gate.ts";
 import type { Gated } from "./gate-store.ts";
 import { gatesOf, putGates } from "./plan-gate.ts";
-import { type Posts, readPosts, showAgain } from "./posting.ts";
+import { isShownAt, type Posts, readPosts, showAgain } from "./posting.ts";
 
 /** A comment that decided something, or one that goes on as feedback, with what its author is told; or one that cannot be judged now. */
 export type HeardAnswer =
@@ -46,7 +46,7 @@ export async function postsFor(
   const isHeard = signature?.kind === "valid" || (author !== undefined && mayAnswer(author, loom.config.gates));
   if (!isHeard || !ANSWERS_OPEN.has(says)) return undefined;
   const gate = openGate(loom, record);
-  return gate && readPosts(loom, gate);
+  return gate && isShownAt(gate, event) ? readPosts(loom, gate) : undefined;
 }
 
 const ANSWERS_OPEN: ReadonlySet<string> = new Set(["approve", "reject", "revise"]);
@@ -79,7 +79,7 @@ export function hearAnswer(
   const rules = { approvers: loom.config.gates.approvers, ownLogin: ownLoginOf(event) };
   const judged = judgeComment(
     comment,
-    gates.map((gate) => posted(gate, posts)),
+    gates.map((gate) => ({ ...posted(gate, posts), isElsewhere: !isShownAt(gate, event) })),
     rules,
   );
   if (judged.decides === "none") {
@@ -97,8 +97,9 @@ export function hearAnswer(
     return { kind: "later", error: new Error(`the post of gate ${gateId} cannot be read: ${posts.why}`) };
   const gate = gates.find((one) => one.gateId === gateId);
   if (decision !== "withdraw" && gate && posts?.kind === "changed") {
-    showAgain(loom, gate, posts.what);
-    const reply = `Nothing was decided: ${posts.what}. It is shown again; answer that.`;
+    const isShownAgain = showAgain(loom, gate, posts.what) === "shown-again";
+    const next = isShownAgain ? "It is shown again; answer that." : `\`prloom approve ${record.id}\` answers it.`;
+    const reply = `Nothing was decided: ${posts.what}. ${next}`;
     return unheard({ why: posts.what, reply, isAnswer: true });
   }
   const who =

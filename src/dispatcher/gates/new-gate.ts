@@ -1,4 +1,4 @@
-import { GATE_SCHEMA_VERSION, type GateRecord } from "../../gate/gate-record.ts";
+import { GATE_SCHEMA_VERSION, type GateRecord, unanswered } from "../../gate/gate-record.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -37,15 +37,10 @@ export function putNewGate(
     state: "open",
     amendments: [],
   };
-  const superseded = newestGates(loom, record).flatMap((one) =>
-    one.state === "open" ? [supersededBy(gate, one)] : [],
-  );
+  // What was asked about changed meanwhile: what was shown is not to be answered any more.
+  const open = newestGates(loom, record).filter(({ state }) => state === "open");
+  const superseded = open.map((one) => unanswered(one, gate.openedAt));
   putGates(loom, id, [...superseded, gate], () => (asked.kind === "plan" ? { gate: gateId } : { prGate: gateId }));
   if (asked.kind === "plan") crashPoint("gate:opened");
   else crashPoint("pr-gate:opened");
-}
-
-/** What was asked about changed meanwhile: what was shown is not to be answered any more. */
-function supersededBy({ openedAt }: GateRecord, before: GateRecord): GateRecord {
-  return { ...before, state: "revised", told: "revised", decidedBy: "prloom", via: "prloom", decidedAt: openedAt };
 }

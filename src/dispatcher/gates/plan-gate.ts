@@ -1,5 +1,6 @@
 import type { PlanConfig } from "../../config/presets.ts";
 import {
+  approvedHead,
   approvedScope,
   type Door,
   doorOf,
@@ -8,6 +9,7 @@ import {
   type GateKind,
   type GateRecord,
   stateAfter,
+  unanswered,
 } from "../../gate/gate-record.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -44,6 +46,16 @@ export function newestGates(loom: Gated, record: PlanRecord): GateRecord[] {
 /** The gate that the plan waits at: its own before that of its change request, which it gets to only behind the other. */
 export function waitingGate(loom: Gated, record: PlanRecord): GateRecord | undefined {
   return newestGates(loom, record).find(({ state }) => state === "open");
+}
+
+/** A gate of which something became that was not told: first one that is over, which may have made room for the other. */
+export function untoldGate(loom: Gated, record: PlanRecord): GateRecord | undefined {
+  const gates = newestGates(loom, record).flatMap((gate) => {
+    const before = gate.before === undefined ? undefined : loom.gates.get(gate.before);
+    return before ? [before, gate] : [gate];
+  });
+  const untold = gates.filter(({ told, state }) => told !== state);
+  return untold.find(({ state }) => state !== "open") ?? untold[0];
 }
 
 /** The gate that an answer without a name is for: the one that the plan waits at, or the approval that was given last. */
@@ -125,6 +137,18 @@ export function putGates(
   loom.store.sync();
 }
 
+/** The plan waits for no answer any more, and `why` says for what reason. */
+export function endGates(loom: Records & Gated, record: PlanRecord, why: string): void {
+  const open = newestGates(loom, record).filter(({ state }) => state === "open");
+  const now = isoTime(loom.clock.now());
+  if (open.length > 0)
+    putGates(
+      loom,
+      record.id,
+      open.map((gate) => unanswered(gate, now, why)),
+    );
+}
+
 interface Amending {
   readonly text: string;
   readonly by: readonly string[];
@@ -158,7 +182,8 @@ function amendedGates(
   if (!before) return [];
   const next = scopeDigest(text, wishesOf(record.metadata).wishes);
   return gates.flatMap((gate) => {
-    const scopeFor = (plan: string): string => (gate.kind === "plan" ? plan : changeDigest(gate.head ?? "", plan));
+    const scopeFor = (plan: string): string =>
+      gate.kind === "plan" ? plan : changeDigest(approvedHead(gate) ?? "", plan);
     const approved = gate.state === "approved" ? approvedScope(gate) : undefined;
     const scope = scopeFor(next);
     // Equal to the new text: the same amendment, and a kill came before its text.

@@ -2,8 +2,9 @@ import { callBridge } from "../../bridges/call-bridge.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { deliveryHandler } from "../../bridges/outbox/deliver.ts";
 import type { Tracker, TrackerPost } from "../../bridges/tracker/port.ts";
-import type { ReplyAddress } from "../../bus/types.ts";
-import { type GateRecord, isShown, postsOf } from "../../gate/gate-record.ts";
+import { parseHandler } from "../../bus/names.ts";
+import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
+import { type GateRecord, isShown, isUnanswered, postsOf, unanswered } from "../../gate/gate-record.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
@@ -24,11 +25,22 @@ export function threadOf(
   return { address: { target: LOCAL_TARGET, token: id }, maxLength: Number.MAX_SAFE_INTEGER };
 }
 
-/** What became of the posts of a gate that is not shown yet. `dead`: one of them cannot be posted. */
+/**
+ * Whether a comment stands where a gate was shown, or in the local thread of its plan. What stands at a line of a file is about that
+ * line. Where a plugin showed it is not known, so the place is that plugin's business.
+ */
+export function isShownAt({ planId, thread, redirected }: GateRecord, { replyTo, context }: BusEvent): boolean {
+  if (context?.path !== undefined) return false;
+  if (redirected) return true;
+  const local = { target: LOCAL_TARGET, token: planId };
+  return [local, thread ?? local].some(({ target, token }) => replyTo?.target === target && replyTo.token === token);
+}
+
+/** What became of the posts of a gate that is not shown yet. `dead`: one of them cannot be posted; `bridge`: by the one that a plugin may have sent it to. */
 export type Posting =
   | { readonly kind: "under-way"; readonly target: string }
   | { readonly kind: "posted" }
-  | { readonly kind: "dead"; readonly reason: string };
+  | { readonly kind: "dead"; readonly reason: string; readonly bridge?: string | undefined };
 
 /** Undefined when there is nothing to wait for. */
 export function postingOf(loom: Buses, gate: GateRecord): Posting | undefined {
@@ -38,7 +50,9 @@ export function postingOf(loom: Buses, gate: GateRecord): Posting | undefined {
   const dead = fates.find(({ fate }) => fate === "dead");
   if (dead) {
     const letter = bus.deadLetters().find(({ record, follows }) => record === dead.id && !follows);
-    return { kind: "dead", reason: letter?.reason ?? "it was given up" };
+    const handler = letter && parseHandler(letter.handler);
+    const bridge = handler?.kind === "deliver" ? handler.bridge : undefined;
+    return { kind: "dead", reason: letter?.reason ?? "it was given up", bridge };
   }
   if (fates.every(({ fate }) => fate === "done")) return { kind: "posted" };
   return { kind: "under-way", target: gate.thread?.target ?? LOCAL_TARGET };
@@ -104,14 +118,34 @@ function isSameText(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** Why the next gate shows the same again, if that is because of the posts of this one. */
+/** Why the next gate shows the same again, if that is neither for an answer nor for a change. */
 export function replacedFor(before: GateRecord | undefined): string | undefined {
-  return before?.state === "revised" && before.via === "prloom" ? before.comment : undefined;
+  return before && isUnanswered(before) ? before.comment : undefined;
 }
 
-/** What can be read there is not what was shown, so no answer can be for it: the plan is shown again, and says why. */
-export function showAgain(loom: Records & Gated, gate: GateRecord, why: string): void {
-  const decidedAt = isoTime(loom.clock.now());
-  const over = { state: "revised", told: "revised", via: "prloom", decidedBy: "prloom" } as const;
-  putGates(loom, gate.planId, [{ ...gate, ...over, decidedAt, comment: why }]);
+/** Posts of a plan in a row that were not found as they were posted: then others would not stay either. */
+const MAX_LOST = 3;
+
+/**
+ * What can be read there is not what was shown, so no comment can be an answer to it: the plan is shown again, and says why. Where no post
+ * stays, nothing is posted any more: the plan is blocked (`given-up`), and waits for the answer of a command.
+ */
+export function showAgain(loom: Records & Gated, gate: GateRecord, why: string): "shown-again" | "given-up" {
+  const at = isoTime(loom.clock.now());
+  const { planId, thread } = gate;
+  const lost = { ...gate, lost: true as const, comment: why };
+  if (lostBefore(loom, gate) < MAX_LOST) {
+    putGates(loom, planId, [unanswered(lost, at, why)]);
+    return "shown-again";
+  }
+  const reason = `What is posted for it (${thread?.target ?? LOCAL_TARGET}) does not stay as it was posted: ${why}.`;
+  const hint = `\`prloom show ${planId}\` shows the plan, and \`prloom approve ${planId}\` answers it from here; \`prloom unblock ${planId}\` posts it once more.`;
+  if (!gate.lost) putGates(loom, planId, [lost], () => ({ blocked: { reason, hint, at, cause: "step" } }));
+  return "given-up";
+}
+
+/** How many of the gates right before this one were lost. */
+function lostBefore({ gates }: Gated, { before }: GateRecord): number {
+  const gate = before === undefined ? undefined : gates.get(before);
+  return gate?.lost ? 1 + lostBefore({ gates }, gate) : 0;
 }

@@ -1,5 +1,5 @@
 import type { PlanConfig } from "../../config/presets.ts";
-import { type Door, doorOf, type GateRecord } from "../../gate/gate-record.ts";
+import { approvedHead, type Door, doorOf, type GateRecord } from "../../gate/gate-record.ts";
 import { readTip } from "../../git/refs.ts";
 import { changeDigest } from "../../plan/digest.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -34,7 +34,9 @@ export function prDoorAt(loom: Gated, record: PlanRecord, { text, config, head }
  */
 export function headSeen(loom: Located & Gated, record: PlanRecord): string | undefined {
   const tip = record.branch === undefined ? "absent" : readTip(loom.paths.commonDir, record.branch);
-  return tip === "absent" ? undefined : (tip ?? gateOf(loom, record, "pr")?.head);
+  if (tip !== undefined) return tip === "absent" ? undefined : tip;
+  const gate = gateOf(loom, record, "pr");
+  return gate && approvedHead(gate);
 }
 
 /** Why the change may not be merged, as a clause; for a door that is not open. */
@@ -42,6 +44,7 @@ export function whyClosed(gate: GateRecord | undefined, head: string | undefined
   if (!gate) return "it was not shown to anyone yet";
   if (gate.state === "withdrawn") return "its approval was withdrawn";
   if (gate.state !== "approved") return `gate ${gate.gateId} is ${gate.state}`;
-  if (gate.head === head) return `the plan changed after gate ${gate.gateId}`;
-  return `gate ${gate.gateId} is for commit ${gate.head?.slice(0, 8)}, and the branch is at ${head?.slice(0, 8)}`;
+  const approved = approvedHead(gate);
+  if (approved === head) return `the plan changed after gate ${gate.gateId}`;
+  return `gate ${gate.gateId} is for commit ${approved?.slice(0, 8)}, and the branch is at ${head?.slice(0, 8)}`;
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import * as z from "zod";
 import { messageOf } from "../../kernel/errors.ts";
 import { listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
-import { PARSED_ONCE, parseJson } from "../../kernel/json.ts";
+import { parseJson } from "../../kernel/json.ts";
+import { asFields, type JsonFields } from "../../kernel/json-fields.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
@@ -60,7 +60,10 @@ export function openInbox(dir: string, cacheFile: string): Inbox {
   const looked = new Map<string, Seen>();
   return {
     save: () =>
-      void writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 3, seen: [...seen.values()].map(rowOf) })),
+      void writeFileIfChanged(
+        cacheFile,
+        JSON.stringify({ schemaVersion: CACHE_VERSION, seen: [...seen.values()].map(rowOf) }),
+      ),
     scan() {
       const files = groupFiles(listDir(dir));
       const next = new Map<string, Seen>();
@@ -90,10 +93,11 @@ export function openInbox(dir: string, cacheFile: string): Inbox {
   };
 }
 
-const cacheSchema = z.object({
-  schemaVersion: z.literal(3),
-  seen: z.custom<Row[]>((value) => Array.isArray(value)),
-});
+const CACHE_VERSION = 3;
+
+function rowsIn({ schemaVersion, seen }: JsonFields): readonly Row[] {
+  return schemaVersion === CACHE_VERSION && Array.isArray(seen) ? seen : [];
+}
 
 /** One plan, without the names of its members: a start reads thousands. */
 type Row = [key: string, id: string, hasText: boolean, hasMeta: boolean, meta: InboxMeta, problem?: FileProblem];
@@ -114,7 +118,7 @@ function loadSeen(cacheFile: string): Map<string, Seen> {
   const all = new Map<string, Seen>();
   try {
     const text = readTextIfExists(cacheFile);
-    for (const row of text === undefined ? [] : cacheSchema.parse(JSON.parse(text), PARSED_ONCE).seen) {
+    for (const row of text === undefined ? [] : rowsIn(asFields(JSON.parse(text)))) {
       const seen = seenIn(row);
       if (seen) all.set(seen.entry.id, seen);
     }

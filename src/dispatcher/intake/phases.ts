@@ -6,9 +6,8 @@ import type { Phase } from "../../plan/plan-types.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { SummaryExtras } from "../../plan/summary.ts";
 import type { Buses } from "../buses/buses.ts";
+import { doorsAt } from "../gates/doors.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { doorAt } from "../gates/plan-gate.ts";
-import { headSeen, prDoorAt } from "../gates/pr-gate.ts";
 import { type Located, textPath } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -26,9 +25,7 @@ export function phaseAt(
   const config = wished.ok && !due && (wished.config.gated || wished.config.prGated) ? wished.config : UNGATED;
   // The text is opened only where there may be a gate: lists are long.
   const text = config === UNGATED ? undefined : loom.texts.read(textPath(loom, record));
-  const door = doorAt(loom, record, text, config);
-  const head = config.prGated ? headSeen(loom, record) : undefined;
-  const prDoor = prDoorAt(loom, record, { text, config, head });
+  const { door, prDoor } = doorsAt(loom, record, { text, config });
   const phase = phaseOf(record, { isDesignDue: due, door: door.kind, prDoor: prDoor.kind });
   const at = phase === "plan_gate" ? door : phase === "pr_gate" ? prDoor : undefined;
   return {

@@ -1,9 +1,10 @@
-import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { dirname } from "node:path";
-import * as z from "zod";
-import { ensureDir, isMissing, readTextIfExists, writeFileIfChanged } from "../../kernel/files.ts";
+import { isMissing } from "../../kernel/errors.ts";
+import { ensureDir, readTextIfExists, writeFileIfChanged } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
-import { PARSED_ONCE } from "../../kernel/json.ts";
+import { asFields, isFields, type JsonFields } from "../../kernel/json-fields.ts";
+import { firstBytes, openOwn } from "../../kernel/own-file.ts";
 import { type PlanDoc, parsePlan, progressOf } from "../../plan/markdown/markdown.ts";
 import { MAX_READ_BYTES } from "../../plan/markdown/size-limits.ts";
 import type { TextFacts } from "../../plan/summary.ts";
@@ -29,11 +30,12 @@ export interface Texts {
 /** Stat key, title, TODOs, TODOs that are done, hash of the bytes (not in caches of the first version). */
 type Facts = [key: StatKey, title: string, total: number, completed: number, sha256?: string];
 
+const CACHE_VERSION = 1;
+
 /** Ours, and rebuilt when it is broken: each entry is looked at when it is used, not all of them at every start. */
-const cacheSchema = z.object({
-  schemaVersion: z.literal(1),
-  facts: z.custom<Record<string, unknown>>((value) => typeof value === "object" && value !== null),
-});
+function factsIn({ schemaVersion, facts }: JsonFields): Record<string, unknown> {
+  return schemaVersion === CACHE_VERSION && isFields(facts) ? facts : {};
+}
 
 function isFacts(value: unknown): value is Facts {
   return (
@@ -104,26 +106,22 @@ export function openTexts(cacheFile: string, write: (path: string, text: string)
       const all = { ...known, ...Object.fromEntries(used) };
       const there = Object.entries(all).filter(([path]) => statKey(path) !== undefined);
       const facts = Object.fromEntries(there.sort(([a], [b]) => (a < b ? -1 : 1)));
-      writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 1, facts }));
+      writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: CACHE_VERSION, facts }));
     },
   };
 }
 
 /** Of one that is far too large as much as shows that: a branch can bring gigabytes of nothing. */
 function readIfThere(path: string): Buffer | undefined {
+  let fd: number;
   try {
-    return statSync(path).size > MAX_READ_BYTES ? startOf(path) : readFileSync(path);
+    fd = openOwn(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
-}
-
-function startOf(path: string): Buffer {
-  const bytes = Buffer.alloc(MAX_READ_BYTES);
-  const fd = openSync(path, "r");
   try {
-    return bytes.subarray(0, readSync(fd, bytes));
+    return firstBytes(fd, Math.min(fstatSync(fd).size, MAX_READ_BYTES));
   } finally {
     closeSync(fd);
   }
@@ -134,7 +132,7 @@ function loadCache(file: string): Record<string, unknown> {
   try {
     const text = readTextIfExists(file);
     if (text === undefined) return {};
-    return cacheSchema.parse(JSON.parse(text), PARSED_ONCE).facts;
+    return factsIn(asFields(JSON.parse(text)));
   } catch {
     return {};
   }

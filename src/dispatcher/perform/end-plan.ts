@@ -5,6 +5,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Waking } from "../capabilities.ts";
 import { removePrivateHomes } from "../enclosure/private-homes.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { endGates } from "../gates/plan-gate.ts";
 import { type Undelivered, undeliveredMessages } from "../messages/messages.ts";
 import type { Located } from "../paths.ts";
 import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
@@ -19,14 +21,17 @@ import { keepBeforeRemoval } from "../worktree/set-aside.ts";
  * agent never got.
  */
 export function endPlan(
-  loom: Located & Configured & Records & Buses & AtWork & Reporting & Waking,
+  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting & Waking,
   record: PlanRecord,
   { outcome, isFound = false }: { readonly outcome: "merged" | "closed"; readonly isFound?: boolean },
 ): Undelivered[] {
   const undelivered = undeliveredMessages(loom, record.id);
   const left = leftOpen(loom, record);
   const finishedAt = isoTime(loom.clock.now());
-  changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined, firstPort: undefined });
+  loom.store.together(() => {
+    endGates(loom, record, `the plan is ${outcome}`);
+    changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined, firstPort: undefined });
+  });
   const why = isFound && outcome === "merged" ? `: what it changed is in ${record.baseBranch} already` : "";
   loom.report({ planId: record.id, level: "good", text: `${outcome}${why}` });
   if (left !== "")

@@ -4,7 +4,7 @@ import { HUMAN_TARGET } from "../../bridges/notify/bridge.ts";
 import { GATE } from "../../bus/names.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
-import { type GateRecord, isShown, postsOf } from "../../gate/gate-record.ts";
+import { type GateRecord, isShown, isUnanswered, postsOf } from "../../gate/gate-record.ts";
 import { partsOf } from "../../gate/parts.ts";
 import { commandsFor, gatePost } from "../../gate/shown.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
@@ -21,14 +21,12 @@ import type { Naming, Reporting } from "../capabilities.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { putNewGate } from "../gates/new-gate.ts";
-import { doorAt, gateOf, gatesOf, newestGates, putGates, waitingGate, whatPlanSays } from "../gates/plan-gate.ts";
+import { endGates, gateOf, gatesOf, putGates, untoldGate, waitingGate, whatPlanSays } from "../gates/plan-gate.ts";
 import { isRedirected, readPosts, replacedFor, showAgain, threadOf } from "../gates/posting.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
-import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { planConfig } from "../settings/plan-config.ts";
 
 /** In a plan's home: the text as it was before the designer's first design. */
 export const GIVEN_WORDS = "given.md";
@@ -75,19 +73,43 @@ function sinceOf(loom: Located, { id }: PlanRecord, before: GateRecord | undefin
 
 /** Shows a gate, or says what became of it: in the thread, on the global bus, and to people. A repetition after a kill adds nothing. */
 export function tellGate(loom: Located & Records & Buses & Gated & Extended & Reporting, record: PlanRecord): void {
-  const untold = newestGates(loom, record).find(({ told, state }) => told !== state);
+  const untold = untoldGate(loom, record);
   if (!untold) return;
   const gate = untold.state === "open" ? placed(loom, record, untold) : untold;
-  // What was shown before has no other time at which it is told.
-  const before = gate.before === undefined ? undefined : loom.gates.get(gate.before);
-  const superseded = before?.state === "revised" && before.via === "prloom" ? [gateEvent(before)] : [];
-  loom.globalBus().appendEvents([...superseded, gateEvent(gate)]);
+  if (isUnanswered(gate)) {
+    tellOnBus(loom, gate);
+    return;
+  }
+  loom.globalBus().appendEvents([gateEvent(gate)]);
   const isOpen = gate.state === "open";
   const actions = isOpen ? openedActions(loom, record, gate) : [decidedAction(record, gate)];
   settleGate(loom, record, `gate-${gate.gateId}-${gate.state}`, actions);
-  crashPoint("gate:told");
-  putGates(loom, record.id, [{ ...gate, told: gate.state }]);
+  noteTold(loom, gate);
   if (!isOpen) tellPeople(loom, record, gate);
+}
+
+function noteTold(loom: Records & Gated, gate: GateRecord): void {
+  crashPoint("gate:told");
+  putGates(loom, gate.planId, [{ ...gate, told: gate.state }]);
+}
+
+/** Where people talk, the next gate says why it is shown. */
+function tellOnBus(loom: Records & Buses & Gated, gate: GateRecord): void {
+  if (gate.told !== undefined) loom.globalBus().appendEvents([gateEvent(gate)]);
+  noteTold(loom, gate);
+}
+
+/**
+ * The plan is about to be deleted. Before that, since no step of it follows: a kill leaves a plan that is there, and shown again. A gate
+ * that cannot be read keeps no plan.
+ */
+export function tellLast(loom: Records & Buses & Gated, record: PlanRecord): void {
+  try {
+    endGates(loom, record, "the plan was deleted");
+    for (let gate = untoldGate(loom, record); gate; gate = untoldGate(loom, record)) tellOnBus(loom, gate);
+  } catch (error) {
+    if (!(error instanceof PrloomError)) throw error;
+  }
 }
 
 /** Where it is shown, and in how many posts. */
@@ -117,30 +139,14 @@ function tellPeople(loom: Reporting, record: PlanRecord, gate: GateRecord): void
   loom.report({ planId: record.id, level: gate.state === "approved" ? "good" : "warn", text: inShort(record, gate) });
 }
 
-/** The approval that a run works with was taken back, or is for another plan by now: it ends as one that was interrupted. */
-export async function stopRun(loom: Gated & AtWork & Reporting, record: PlanRecord): Promise<void> {
-  const { id } = record;
-  const why =
-    gateOf(loom, record)?.state === "withdrawn" ? "its approval was withdrawn" : "it is not approved as it is now";
-  loom.report({ planId: id, level: "warn", text: `${why}: ending the run` });
-  await Promise.all(loom.occupancy.runsIn(id).map((run) => run.stop()));
-  // Stopped by a person: no sign that something ends the processes around the agent.
-  loom.stranded.delete(id);
-}
-
-/** A plugin's worker may run inside of a step, after which alone the plan is looked at again: it is ended from here. */
-export function endUnapproved(loom: Located & Configured & Records & Gated & AtWork & Reporting, id: string): void {
-  const record = loom.occupancy.hasWorker(id) ? loom.store.byId(id) : undefined;
-  if (!record || !loom.occupancy.whoIsIn(id).has("plugin-agent")) return;
-  try {
-    const config = planConfig(loom, record);
-    if (config.ok && doorAt(loom, record, planText(loom, record), config.config).kind !== "open")
-      void stopRun(loom, record);
-  } catch (error) {
-    // A gate that cannot be read opens no door.
-    if (!(error instanceof PrloomError)) throw error;
-    void stopRun(loom, record);
-  }
+/** A person need not be asked any more; if one has to be later, the plan is shown again. */
+export function dropGate(loom: Records & Gated & Reporting, record: PlanRecord): void {
+  const gate = waitingGate(loom, record);
+  if (!gate) return;
+  const why = `gates.${gate.kind} was switched off`;
+  endGates(loom, record, why);
+  crashPoint("gate:dropped");
+  loom.report({ planId: record.id, level: "warn", text: `does not wait for an answer any more: ${why}` });
 }
 
 /** People are told once more; the plan itself is in the thread already, unless it was deleted or edited there. */
@@ -153,7 +159,10 @@ export async function remindOfGate(
   const gate = waitingGate(loom, record);
   // Answered meanwhile.
   if (!gate || gate.gateId !== asked?.gateId) return;
-  if (posts?.kind === "changed") return showAgain(loom, gate, posts.what);
+  if (posts?.kind === "changed") {
+    showAgain(loom, gate, posts.what);
+    return;
+  }
   const reminders = gate.reminders + 1;
   const id = `gate-${gate.gateId}-reminder-${reminders}`;
   settleGate(loom, record, id, [notice(loom, record, { gate, id, title: "still waits for your answer" })]);

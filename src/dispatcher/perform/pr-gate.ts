@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PlanConfig } from "../../config/presets.ts";
-import type { GateRecord } from "../../gate/gate-record.ts";
+import { approvedHead, type GateRecord } from "../../gate/gate-record.ts";
 import type { ShowingChange, ShownDiff } from "../../gate/shown-change.ts";
 import { changePost } from "../../gate/shown-change.ts";
 import { commitsBetween, diffStat, whereLeft } from "../../git/commits/history.ts";
@@ -95,7 +95,8 @@ async function diffSince(
   before: GateRecord,
   head: string,
 ): Promise<ShownDiff | undefined> {
-  const shown = before.head === undefined ? undefined : await resolveCommit(loom.repo, before.head);
+  const known = approvedHead(before);
+  const shown = known === undefined ? undefined : await resolveCommit(loom.repo, known);
   return shown === undefined ? undefined : diffBetween(loom, record, shown, head);
 }
 

@@ -5,7 +5,7 @@ import { PROMPT_NAMES } from "../../agents/prompts.ts";
 import { type ConfigChange, compareConfigs, needsStart } from "../../config/compare.ts";
 import type { AgentConfig, Config } from "../../config/config.ts";
 import { CONFIG_FILE, parseConfig, problemLine, readConfig } from "../../config/load.ts";
-import { digestOf, type Pin, type PinnedFile } from "../../config/pin.ts";
+import { checkedConfig, digestOf, type Pin, type PinnedFile } from "../../config/pin.ts";
 import { checkConfig } from "../../config/problems/problems.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { hashCheckedOut, listDir, MAX_HASHED, readCheckedOut } from "../../kernel/files.ts";
@@ -25,14 +25,19 @@ export interface Tree {
 /** Everything of the working tree that decides what the dispatcher does, but the modules: those are loaded first. */
 export function capture(tree: Tree, known?: Pin): { config: Config; files: PinnedFile[] } {
   const text = readConfig(tree.root);
-  const config = parseConfig(text, CONFIG_FILE);
+  const checked = known && configText(known) === text ? checkedConfig(known) : undefined;
+  const config = checked ?? parseConfig(text, CONFIG_FILE);
   const files: PinnedFile[] = [{ path: CONFIG_FILE, kind: "config", sha256: sha256(text), text }];
   return { config, files: [...files, ...promptsIn(tree.root), ...programsOf(config, tree, known)] };
 }
 
+const configText = (pin: Pin) => pin.files.find(({ kind }) => kind === "config")?.text;
+
 /** The config that was pinned; a later version of prloom may find fault with it. */
 export function pinnedConfig(pin: Pin): Config {
-  const checked = checkConfig(pin.files.find(({ kind }) => kind === "config")?.text ?? "");
+  const known = checkedConfig(pin);
+  if (known) return known;
+  const checked = checkConfig(configText(pin) ?? "");
   if (checked.ok) return checked.config;
   const [first] = checked.problems.map((problem) => problemLine(CONFIG_FILE, problem));
   const hint = "`prloom start` takes what is checked out instead; `prloom stop` first, if a dispatcher runs.";

@@ -1,7 +1,8 @@
 import type { GateRecord } from "../../gate/gate-record.ts";
-import { type BlockCause, nextTodo, type PlanDoc } from "../../plan/markdown/markdown.ts";
+import { type BlockCause, nextTodo, type PlanDoc, type Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { hasProvenance } from "../../plan/todos/provenance.ts";
+import { isReviewed } from "./is-reviewed.ts";
 import type { PlanView, Step } from "./step.ts";
 
 /** Closing it wakes the plan; only a process that was killed says nothing. Longer than `--until-idle` waits for. */
@@ -17,6 +18,7 @@ export function decide(view: PlanView, now: number): Step {
   if (view.unrecovered) return waits("blocked");
   if (view.merging) return waits("it is being merged");
   if (view.opened === "held") {
+    if (record.opened?.implements && view.door.kind !== "open") return { kind: "stop-opened" };
     const why = `a person has it open (prloom open, pid ${record.opened?.pid})`;
     return { kind: "wait", why, until: now + OPENED_LOOK_MS };
   }
@@ -26,6 +28,7 @@ export function decide(view: PlanView, now: number): Step {
   if (view.opened === "left") return { kind: "close-opened" };
   // Also of one that its answer has blocked.
   if (view.untold) return { kind: "tell-gate" };
+  if (view.unasked) return { kind: "drop-gate" };
   if (view.posting?.kind === "posted") return { kind: "gate-posted" };
   if (record.status === "done") return decideDone(view, now);
   if (record.status === "active" && record.inInbox) return { kind: "clear-inbox" };
@@ -55,8 +58,7 @@ function tooLarge(id: string, reason: string): Step {
 
 function decideDone(view: PlanView, now: number): Step {
   if (!view.record.worktreeReady) return waits("done");
-  const finished = Date.parse(view.record.finishedAt ?? view.record.updatedAt);
-  const cleanAt = finished + view.cleanAfterMs;
+  const cleanAt = Date.parse(view.record.finishedAt ?? view.record.updatedAt) + view.cleanAfterMs;
   return now >= cleanAt ? { kind: "clean-worktree" } : { kind: "wait", why: "done", until: cleanAt };
 }
 
@@ -99,7 +101,7 @@ function decideOpen(view: PlanView, now: number): Step {
   if (!view.doc) {
     return {
       kind: "block",
-      reason: "Its plan.md is missing or unreadable.",
+      reason: "Its plan.md is missing or unreadable, or has no text.",
       hint: `Write it again with \`prloom edit ${record.id} --file plan.md\`, then run \`prloom unblock ${record.id}\`.`,
     };
   }
@@ -133,19 +135,18 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
   const { record, door } = view;
   if (door.kind === "open") return undefined;
   if (isDesignDue(record, doc)) return isUncommitted(record) ? { kind: "drop-todo" } : undefined;
-  if (record.side?.stage === "designer") return undefined;
-  if (record.side && view.run === "ended") return undefined;
+  if (record.side && (record.side.stage === "designer" || view.run === "ended")) return undefined;
   // With nothing left to do there is nothing to approve, unless a person took back what is done already.
   const isAsked = door.kind === "closed" || view.withdrawn === true;
   if (!record.current && nextTodo(doc).kind !== "todo" && !isAsked) return undefined;
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
-  if (door.kind === "due") return { kind: record.status === "review" ? "reopen" : "open-gate" };
-  return waitAtGate(view, door.gate, now);
+  if (record.status === "review") return { kind: "reopen" };
+  return door.kind === "due" ? { kind: "open-gate" } : waitAtGate(view, door.gate, now);
 }
 
 function waitAtGate({ record, remindAfterMs, posting }: PlanView, gate: GateRecord, now: number): Step {
-  if (posting?.kind === "dead") return { kind: "give-up-gate", reason: posting.reason };
+  if (posting?.kind === "dead") return { ...posting, kind: "give-up-gate" };
   if (posting?.kind === "under-way")
     return waits(`it is being posted (${posting.target}); then it waits for your answer`);
   const { openedAt, remindedAt = openedAt, expiresAt } = gate;
@@ -182,7 +183,7 @@ function isHeld({ record, door }: PlanView): boolean {
 function decideCurrent(view: PlanView): Step {
   switch (view.record.current?.stage) {
     case "running":
-      if (view.run === "none" && !isStillOpen(view)) return { kind: "drop-todo" };
+      if (view.run === "none" && currentState(view) !== "open") return { kind: "drop-todo" };
       return decideRun(view, { kind: "verify" });
     case "ended":
       return { kind: "verify" };
@@ -199,15 +200,15 @@ function decideCurrent(view: PlanView): Step {
 function decideVerified(view: PlanView): Step {
   const { record } = view;
   const isDue = wantsReview(view, "todo") && !record.current?.reviewed;
-  if (!record.side && !isDue) return { kind: "commit" };
+  // Checks, plugins and reviews take their time, in which a person may have changed the TODO under the work.
+  if (!record.side && !isDue) return { kind: currentState(view) ? "commit" : "drop-todo" };
   if (view.run === "interrupted") return { kind: "recover-run" };
-  // A review takes its time, in which a person may have changed the TODO under the work.
-  if (!isStillOpen(view)) return { kind: "drop-todo" };
+  if (currentState(view) !== "open") return { kind: "drop-todo" };
   return record.side ? decideSide(view) : { kind: "begin-side", stage: "reviewer" };
 }
 
-function wantsReview({ config }: PlanView, when: "todo" | "end"): boolean {
-  return config.ok && config.config.review === when;
+function wantsReview({ config, record }: PlanView, when: "todo" | "end"): boolean {
+  return config.ok && isReviewed(config.config.review, when, record);
 }
 
 /** With `review: end` the whole branch is read once all is done, and again when it has moved since. */
@@ -217,11 +218,11 @@ function isEndReviewDue(view: PlanView): boolean {
   return reviewed === "" || (view.head !== undefined && view.head !== reviewed);
 }
 
-/** A person may have reworded, removed or ticked the TODO between two attempts. */
-function isStillOpen(view: PlanView): boolean {
+/** A person may have reworded or removed the TODO that is under way (then undefined), or ticked it. */
+function currentState({ doc, record }: PlanView): Todo["state"] | undefined {
   // The conflict of a commit: its TODO is done.
-  if (view.record.rebase) return true;
-  return view.doc?.todos.some((todo) => todo.id === view.record.current?.todoId && todo.state === "open") ?? false;
+  if (record.rebase) return "open";
+  return doc?.todos.find(({ id }) => id === record.current?.todoId)?.state;
 }
 
 function decideSide(view: PlanView): Step {
@@ -286,7 +287,7 @@ function decideNext(view: PlanView, now: number): Step {
 /** Reviewed, looked at by plugins, approved, ready. What changes afterwards goes the same way again. */
 function decideDoneTodos(view: PlanView, now: number): Step {
   const { record, config, prDoor } = view;
-  if (record.status === "review") return prDoor.kind === "due" ? { kind: "reopen" } : waits("in review");
+  if (record.status === "review") return prDoor.kind === "open" ? waits("in review") : { kind: "reopen" };
   if (isEndReviewDue(view)) return { kind: "begin-side", stage: "reviewer" };
   if (prDoor.kind === "closed") return waitAtGate(view, prDoor.gate, now);
   // With such a gate plugins have looked already: what they looked at is what was approved.

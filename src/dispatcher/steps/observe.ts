@@ -6,10 +6,10 @@ import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Timing } from "../capabilities.ts";
+import { doorsAt, isAsked } from "../gates/doors.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { doorAt, gateOf, newestGates, waitingGate } from "../gates/plan-gate.ts";
+import { gateOf, untoldGate, waitingGate } from "../gates/plan-gate.ts";
 import { postingOf } from "../gates/posting.ts";
-import { headSeen, prDoorAt } from "../gates/pr-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { hasBus, homeOf, type Located, worktreeOf } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -21,6 +21,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { dependencies } from "./dependencies.ts";
+import { isReviewed } from "./is-reviewed.ts";
 import type { AgentView, PlanView, RunState } from "./step.ts";
 
 /** What is looked at to decide about a plan. */
@@ -39,10 +40,11 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
   const text = planText(loom, record);
   const config = planConfig(loom, record);
   const within = loom.occupancy.whoIsIn(record.id);
-  const head = config.ok && config.config.review === "end" ? headOf(loom, record) : undefined;
+  const head = config.ok && isReviewed(config.config.review, "end", record) ? headOf(loom, record) : undefined;
   return {
     record,
-    doc: text?.doc,
+    // Where people approve, what a designer makes up without a word of theirs is not shown to them as their plan.
+    doc: text && config.ok && config.config.gated && !/\S/.test(text.text) ? undefined : text?.doc,
     run: runState(loom, record),
     ...(loom.unrecovered.has(record.id) ? { unrecovered: true } : {}),
     config,
@@ -70,18 +72,17 @@ function gateView(
   wished: PlanView["config"],
 ) {
   const config = wished.ok ? wished.config : { gated: false, prGated: false };
-  const isWithdrawn = gateOf(loom, record)?.state === "withdrawn";
-  const newest = newestGates(loom, record);
-  const isUntold = newest.some(({ told, state }) => told !== state);
+  const isWithdrawn = gateOf(loom, record)?.state === "withdrawn" && isAsked(loom, record, "plan");
+  const isUntold = untoldGate(loom, record) !== undefined;
   // Of the one that the plan waits at alone: a change that is shown may be older than an edit of the plan.
   const waiting = waitingGate(loom, record);
   const posting = waiting && postingOf(loom, waiting);
   return {
-    door: doorAt(loom, record, text, config),
-    prDoor: prDoorAt(loom, record, { text, config, head: config.prGated ? headSeen(loom, record) : undefined }),
+    ...doorsAt(loom, record, { text, config }),
     ...(isWithdrawn ? { withdrawn: true as const } : {}),
     ...(isUntold ? { untold: true as const } : {}),
     ...(posting ? { posting } : {}),
+    ...(waiting && !isAsked(loom, record, waiting.kind) ? { unasked: true as const } : {}),
     remindAfterMs: loom.config.gates.remindAfterMs,
   };
 }

@@ -1,6 +1,7 @@
 import type { PlanConfig } from "../../config/presets.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { beginFinish, commitTodo, finishPlan, publishTodo, tickTodo } from "../acceptance/commit-todo.ts";
+import { leaveTodo } from "../acceptance/leave-todo.ts";
 import { commitResolution, verifyResolution } from "../acceptance/resolve-conflict.ts";
 import { verify } from "../acceptance/verify.ts";
 import type { Buses } from "../buses/buses.ts";
@@ -10,14 +11,15 @@ import { expireGate, giveUpGate } from "../gates/answer-gate.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import type { Located } from "../paths.ts";
 import { activate, clearInbox, restoreWorktree } from "../perform/activate.ts";
-import { beginSide, beginTodo, discardWork, recoverRun } from "../perform/begin.ts";
+import { beginSide, beginTodo, recoverRun } from "../perform/begin.ts";
 import { callPlugins } from "../perform/call-plugins.ts";
 import { closeOpened } from "../perform/close-opened.ts";
 import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
-import { gatePosted, openGate, remindOfGate, stopRun, tellGate } from "../perform/gate.ts";
+import { dropGate, gatePosted, openGate, remindOfGate, tellGate } from "../perform/gate.ts";
 import { continueRebase } from "../perform/rebase.ts";
 import { beginReview } from "../perform/review.ts";
 import { settleSide } from "../perform/stage-result.ts";
+import { stopOpened, stopRun } from "../perform/stop-run.ts";
 import { blockPlan, changeStatus, type Records } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -63,15 +65,20 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   "open-gate": configured(openGate),
   "tell-gate": (loom, { record }) => tellGate(loom, record),
   "gate-posted": (loom, { record }) => gatePosted(loom, record),
-  "give-up-gate": (loom, { record }, { reason }) => giveUpGate(loom, record, reason),
+  "give-up-gate": (loom, { record }, refusal) => giveUpGate(loom, record, refusal),
+  "drop-gate": (loom, { record }) => dropGate(loom, record),
   "remind-of-gate": (loom, { record }) => remindOfGate(loom, record),
   "expire-gate": (loom, { record }) => expireGate(loom, record),
   "stop-run": (loom, { record }) => stopRun(loom, record),
+  "stop-opened": (loom, { record }) => stopOpened(loom, record.id),
   "begin-todo": (loom, { record }, { todo }) => beginTodo(loom, record, todo),
   "begin-side": (loom, { record }, { stage }) =>
     stage === "reviewer" ? beginReview(loom, record) : beginSide(loom, record, stage),
   rebase: (loom, { record }) => continueRebase(loom, record),
-  "drop-todo": (loom, { record }) => discardWork(loom, record),
+  "drop-todo": (loom, { record, config, door }) => {
+    const mayCommit = door.kind === "open" && !record.revising;
+    return config.ok ? leaveTodo(loom, record, { config: config.config, mayCommit }) : undefined;
+  },
   "start-run": configured(startAgentRun),
   "recover-run": (loom, { record }) => recoverRun(loom, record),
   verify: configured((loom, record, config) =>

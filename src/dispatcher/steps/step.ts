@@ -28,7 +28,7 @@ export type AgentView =
 /** Everything `decide` looks at, as plain data. */
 export interface PlanView {
   readonly record: PlanRecord;
-  /** Undefined when the plan has no readable text. */
+  /** Undefined when the plan has no text, or none that can be read. */
   readonly doc: PlanDoc | undefined;
   readonly run: RunState;
   /** Processes of an earlier run may be alive, or its worktree may not be what it was. */
@@ -62,6 +62,8 @@ export interface PlanView {
   readonly untold?: true;
   /** Its gate is told, and not there to be seen yet. */
   readonly posting?: Posting;
+  /** It waits at a gate that was switched off since. */
+  readonly unasked?: true;
   readonly remindAfterMs: number;
   readonly cleanAfterMs: number;
   /** An earlier step of this plan failed: not before this time. */
@@ -80,10 +82,12 @@ export type Step =
   | { readonly kind: "open-gate" }
   | { readonly kind: "tell-gate" }
   | { readonly kind: "gate-posted" }
-  | { readonly kind: "give-up-gate"; readonly reason: string }
+  | { readonly kind: "give-up-gate"; readonly reason: string; readonly bridge?: string | undefined }
+  | { readonly kind: "drop-gate" }
   | { readonly kind: "remind-of-gate" }
   | { readonly kind: "expire-gate" }
   | { readonly kind: "stop-run" }
+  | { readonly kind: "stop-opened" }
   | { readonly kind: "begin-todo"; readonly todo: Todo }
   | { readonly kind: "begin-side"; readonly stage: "designer" | "triage" | "reviewer" }
   | { readonly kind: "drop-todo" }

@@ -75,11 +75,14 @@ export function openStalls(file: string, identityOf: (planId: string) => string)
 
 /** Only counts are lost with a file that cannot be read: counting what blocks the dispatcher starts over. */
 function load(file: string): { counted: string; plans: ReadonlyMap<string, Stall> } {
+  const none = { counted: "", plans: new Map<string, Stall>() };
+  const text = readTextIfExists(file);
+  if (text === undefined) return none;
   try {
-    const { counted, plans } = fileSchema.parse(JSON.parse(readTextIfExists(file) ?? ""));
+    const { counted, plans } = fileSchema.parse(JSON.parse(text));
     return { counted, plans: new Map(Object.entries(plans)) };
   } catch {
-    return { counted: "", plans: new Map() };
+    return none;
   }
 }
 

@@ -8,7 +8,7 @@ export const userSchema = z.object({ id: z.number(), login: z.string(), type: z.
 const commentSchema = z.object({
   id: z.number(),
   body: z.string().nullish(),
-  // An account that was deleted is nobody: what it wrote stays.
+  // An account that was deleted has no user any more; what it wrote stays.
   user: userSchema.nullable(),
   created_at: z.string(),
   updated_at: z.string(),

@@ -75,7 +75,8 @@ export function realPath(path: string, root: string, files: Files, ground?: Grou
   return goesUp && real !== follow(posix.normalize(absolute), files, ground) ? undefined : real;
 }
 
-function follow(path: string, files: Files, ground: Ground | undefined): string | undefined {
+/** The same as the kernel has it: `..` counts from where links before it lead. */
+export function follow(path: string, files: Files, ground: Ground | undefined): string | undefined {
   const inside = ground && below(path, ground.given);
   let ahead = (inside ?? path).split("/");
   let real = ground && inside !== undefined ? ground.root : "/";

@@ -18,6 +18,8 @@ const SECRET_FILES: readonly RegExp[] = [
   /(?:^|\/)tokens(?:\.(?:ini|txt|enc))?$/,
   /^\/etc\/(?:shadow|gshadow|sudoers|ssl\/private|krb5\.keytab)/,
   /^\/proc\/(?:.*\/)?(?:environ|mem|cmdline)$/,
+  // Disks and memory as they are, with everything in them.
+  /^\/proc\/kcore$|^\/dev\/(?:k?mem$|(?:sd|hd|vd|xvd)[a-z]|nvme\d|mmcblk\d|dm-|mapper\/|disk\/)/,
 ];
 
 const SECRET_FILE = new RegExp(SECRET_FILES.map(({ source }) => source).join("|"), "i");

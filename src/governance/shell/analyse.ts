@@ -1,5 +1,6 @@
 import { runWords } from "./command.ts";
 import type { EffectTree } from "./effects.ts";
+import { linksIn } from "./links.ts";
 import { parseShell } from "./parse.ts";
 import { runCarried } from "./programs/carried.ts";
 import {
@@ -34,13 +35,21 @@ export function analyse(source: string, place: Place): EffectTree {
     links: undefined,
     copies: undefined,
     unpacked: undefined,
+    unpackedInto: undefined,
     outward: undefined,
+    isReordered: false,
     sourced: undefined,
     budget: MAX_LOOKS,
   };
   const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, calls: [], isForked: false };
   try {
     engine.runSource({ type: "known", text: source }, spot);
+    // Links that it makes may be there before what stands in front of them.
+    if (line.isReordered && linksIn(line) > 0) {
+      tree.effects.length = 0;
+      tree.inner.length = 0;
+      engine.runSource({ type: "known", text: source }, { ...spot, shell: newShell(place) });
+    }
   } catch (error) {
     // Both are for a line that was made to be too much.
     if (!(error instanceof TooMuch || error instanceof RangeError)) throw error;

@@ -1,11 +1,11 @@
-import { isLoopback, writes } from "./paths.ts";
+import { absolutePaths, isLoopback, writes } from "./paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "./state.ts";
 import { OUTPUT } from "./values/flow.ts";
-import { describeText, type Text, textOf } from "./values/text.ts";
+import { describeText, known, type Text, textOf } from "./values/text.ts";
 
 /** Variables that make programs load code, or other settings. */
 const LOADS_CODE =
-  /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LESSOPEN|LESSCLOSE|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|RUSTC|RUSTDOC|CARGO_(?:BUILD_RUST\w+|TARGET_\w+_(?:RUNNER|LINKER|RUSTFLAGS))|GOTOOLDIR|GCONV_PATH|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|BUN_BE_BUN|BUN_OPTIONS|[nN][pP][mM]_(?:config|CONFIG)_(?:script_shell|SCRIPT_SHELL|NODE_OPTIONS|GLOBALCONFIG|USERCONFIG|PREFIX|GIT|SHELL|IGNORE_SCRIPTS|node_options|globalconfig|userconfig|prefix|git|shell|ignore_scripts)|npm_execpath|SSH_ASKPASS|GCC_EXEC_PREFIX|COMPILER_PATH|MAKEFILES|SHELL|COMSPEC|BASH_FUNC_.*)$/;
+  /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT|PYTHONUSERBASE|PYTEST_PLUGINS|COVERAGE_PROCESS_START|LUA_INIT\w*|R_(?:PROFILE|ENVIRON)(?:_USER)?|ERL_[AZ]?FLAGS|ELIXIR_ERL_OPTIONS|JULIA_LOAD_PATH|GUILE_LOAD_PATH|PHPRC|PHP_INI_SCAN_DIR|DOTNET_STARTUP_HOOKS|CORECLR_\w+|OPENSSL_(?:CONF|MODULES|ENGINES)|AWS_CONFIG_FILE|VIMINIT|GVIMINIT|EXINIT|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LESSOPEN|LESSCLOSE|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|RUSTC|RUSTDOC|CARGO_(?:BUILD_RUST\w+|TARGET_\w+_(?:RUNNER|LINKER|RUSTFLAGS))|GOTOOLDIR|GCONV_PATH|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|BUN_BE_BUN|BUN_OPTIONS|[nN][pP][mM]_(?:config|CONFIG)_(?:script_shell|SCRIPT_SHELL|NODE_OPTIONS|GLOBALCONFIG|USERCONFIG|PREFIX|GIT|SHELL|IGNORE_SCRIPTS|node_options|globalconfig|userconfig|prefix|git|shell|ignore_scripts)|npm_execpath|SSH_ASKPASS|GCC_EXEC_PREFIX|COMPILER_PATH|MAKEFILES|SHELL|COMSPEC|BASH_FUNC_.*)$/;
 
 /** Settings of git that run programs or turn it to another repository. Who wrote a commit, and how much is printed, is harmless. */
 const GIT_HARMLESS =
@@ -40,12 +40,18 @@ const NODE_LOADS =
 const PLAIN_FOLDER =
   /^(?:\$PATH|\/(?:usr|bin|sbin|opt|snap|nix)(?:\/[\w.+-]+)*|(?:\/[\w.@+-]+)*\/(?:node_modules\/\.bin|\.venv\/bin|venv\/bin|\.cargo\/bin|\.local\/bin|go\/bin|\.bun\/bin|\.deno\/bin|\.pyenv\/(?:shims|bin)|\.nvm\/versions\/node\/v[\d.]+\/bin))$/;
 
-/** Flags that are carried into compilers and make, and what in them runs a program or other rules. */
+/** Flags that are carried into programs, and what in them runs another one or other rules. */
 const FLAGS: readonly [names: RegExp, runs: RegExp][] = [
   [
     /^(?:(?:CARGO_ENCODED_)?RUST(?:DOC)?FLAGS|(?:CGO_)?(?:C|CXX|CPP|LD|F)FLAGS)$/,
     /linker[= ]|-fplugin|-wrapper|-specs|-fuse-ld=\S*\/|codegen-backend|(?:^|\s)-B/,
   ],
+  [
+    /^(?:GRADLE|MAVEN|JAVA|SBT|ANT|JVM|LEIN_JVM)_OPTS$/,
+    /-javaagent|-agent(?:lib|path)|-Xbootclasspath|-XX:On(?:OutOfMemory)?Error/,
+  ],
+  [/^PYTEST_ADDOPTS$/, /(?:^|\s)(?:-p\s*(?!\s|no:)|-c\b|--basetemp|--rootdir|--confcutdir)/],
+  [/^LESS$/, /[!|]/],
   [/^(?:(?:GNU)?MAKEFLAGS|MFLAGS)$/, /--(?:eval|file|makefile|directory|include)|(?:^|\s)-[a-zA-Z]*[EfCI]|SHELL/],
 ];
 
@@ -66,13 +72,30 @@ export const isOurSetting = (name: string): boolean => OURS.test(name) || HISTOR
 
 const PROXY = /^(?:https?|all)_proxy$/i;
 
+/** Where programs write what they make. */
+const WRITTEN = /^(?:GOBIN|CARGO_TARGET_DIR|COVERAGE_FILE|PYTHONPYCACHEPREFIX|SSLKEYLOGFILE)$/;
+/** Where programs look for settings of the person, which name other programs to run. */
+const SETTINGS = /^(?:HOME|XDG_CONFIG_HOME|ZDOTDIR)$/;
+
+function takesSettings(value: Text, spot: Spot): void {
+  if (textOf(value) === spot.line.place.home) return;
+  for (const path of absolutePaths(value, spot))
+    noteEffect(spot, { kind: "runs", what: `makes programs take their settings from ${describeText(path)}`, path });
+}
+
+/** Modules in the worktree are what is worked on. */
+function runsFrom(folder: Text, spot: Spot): void {
+  if (!/^(?:\/|\.\.)/.test(textOf(folder))) return;
+  for (const path of absolutePaths(folder, spot))
+    noteEffect(spot, { kind: "runs", what: `loads modules from ${describeText(path)}`, path });
+}
+
 /** What an assignment changes about programs that are started with it. */
 export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   const shown = `${name}=${describeText(value)}`;
   const refuse = (what: string, instead?: string) => noteEffect(spot, { kind: "code", what, instead });
   const runs = FLAGS.find(([names]) => names.test(name))?.[1];
-  if (runs && (value.type !== "known" || runs.test(value.text)))
-    refuse(`makes a compiler or make run a program: ${shown}`);
+  if (runs && (value.type !== "known" || runs.test(value.text))) refuse(`makes a program run another one: ${shown}`);
   if (isOurSetting(name))
     noteEffect(spot, {
       kind: "ours",
@@ -84,7 +107,9 @@ export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   } else if (name === "GOFLAGS") {
     if (value.type !== "known" || /exec|vettool|overlay|-ext/.test(value.text))
       refuse(`makes go run a program: ${shown}`);
-  } else if (name === "GOBIN") writes(spot, value);
+  } else if (WRITTEN.test(name)) writes(spot, value);
+  else if (SETTINGS.test(name)) takesSettings(value, spot);
+  else if (name === "PYTHONPATH") for (const one of textOf(value).split(":")) runsFrom(known(one), spot);
   else if (name === "DOCKER_HOST" || name === "DOCKER_CONTEXT") {
     if (!/^(?:unix:|default$)/.test(textOf(value)) && !isLoopback(textOf(value)))
       noteEffect(spot, { kind: "sends", what: `makes docker work on another machine: ${shown}` });

@@ -228,6 +228,7 @@ const enable: Behaviour = ({ args, spot }) => {
 const keepsHistory: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: name === "history" ? "d" : "e" });
   if (name === "history" && given.has("c", "d")) noteEffect(spot, { kind: "ours", what: HIDES });
+  if (name === "fc" && given.has("s")) noteUnknown(spot, "runs what was typed before");
   for (const program of given.values("e")) spot.line.engine.runSource(program, spot);
   if (name === "history") for (const file of given.operands) if (!/^\d+$/.test(textOf(file))) writes(spot, file);
   return OUTPUT;

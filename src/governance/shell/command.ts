@@ -231,7 +231,7 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
   if (body) {
     const flow = callFunction({ name: name.text, body, args }, spot, expanding);
     // Inside of itself it may be the program of that name, by `command`; an alias may not be expanded.
-    if (!UNSURE.has(body) && !spot.calls.includes(name.text)) return flow;
+    if (!UNSURE.has(body) && !spot.calls.includes(body)) return flow;
   }
   const builtin = BUILTINS.get(name.text);
   return builtin ? builtin({ name: name.text, args, spot }) : judgeProgram({ name: name.text, args, spot });
@@ -245,7 +245,7 @@ interface FunctionCall {
 
 function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding: Expanding): Flow {
   if (body === SEVERAL_BODIES) noteUnknown(spot, `calls ${name}, which is defined in several ways`);
-  if (spot.calls.includes(name)) {
+  if (spot.calls.includes(body)) {
     if (spot.isForked) noteEffect(spot, { kind: "system", what: `${name} starts itself without end` });
     return NOTHING;
   }
@@ -255,7 +255,7 @@ function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding:
   shell.locals.clear();
   shell.positional = args;
   const isForked = spot.isForked && spot.calls.some((call) => call !== "");
-  const flow = expanding.body(body, { ...spot, calls: [...spot.calls, name], isForked });
+  const flow = expanding.body(body, { ...spot, calls: [...spot.calls, body], isForked });
   for (const [local] of shell.locals) {
     const before = variables.get(local);
     if (before) shell.variables.set(local, before);

@@ -1,17 +1,12 @@
-import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
-import { copyShell, noteEffect, type Sink, type Spot, spend } from "./state.ts";
+import { behindCopies, behindLinks, mayBeUnpacked } from "./links.ts";
+import { isIn, normal } from "./normal-path.ts";
+import { copyShell, noteEffect, noteUnknown, type Sink, type Spot } from "./state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import { asPattern, beforePattern, describeText, isPattern, startOf, type Text, unknown } from "./values/text.ts";
 
-/** What a system takes as a path. */
-const MAX_PATH = 4096;
-
-/** Only what looks like these is changed by normalising. */
-const MAY_CHANGE = /\/[./]|\/$/;
-
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
-const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
+const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(?!\.\.?$)([^/]+)$/;
 
 /** A path as the shell means it, from each folder in which it may be. */
 export function absolutePaths(path: Text, spot: Spot): Text[] {
@@ -23,34 +18,6 @@ export function absolutePaths(path: Text, spot: Spot): Text[] {
     ...(links ? paths.flatMap((one) => behindLinks(one, links)) : []),
     ...(copies ? paths.flatMap((one) => behindCopies(one, copies, spot)) : []),
   ];
-}
-
-/** Where a path leads through a link that is in a copy, which is not there yet: it is followed where the copy comes from. */
-function behindCopies(path: Text, copies: ReadonlyMap<string, string>, spot: Spot): Text[] {
-  if (path.type !== "known" && path.type !== "glob") return [];
-  const { leads } = spot.line.place;
-  const found: Text[] = [];
-  spend(spot, copies.size >> 3);
-  for (const [to, from] of copies) {
-    if (!isIn(path.text, to)) continue;
-    const before = `${from}${path.text.slice(to.length)}`;
-    const start = path.type === "glob" ? posix.dirname(`${beforePattern(before)}.`) : before;
-    const folder = posix.dirname(from);
-    if (leads(start) !== `${leads(folder)}${start.slice(folder.length)}`) found.push(normal(path.type, before));
-  }
-  return found;
-}
-
-/** What a path is behind the links that the line made: they are not there yet to be followed. */
-function behindLinks(path: Text, links: ReadonlyMap<string, string>): Text[] {
-  if (path.type !== "known" && path.type !== "glob") return [];
-  let { text } = path;
-  for (let left = links.size, before = ""; left > 0 && before !== text; left -= 1) {
-    before = text;
-    for (const [from, to] of links)
-      if (text === from || text.startsWith(`${from}/`)) text = `${to}${text.slice(from.length)}`;
-  }
-  return text === path.text ? [] : [normal(path.type, text)];
 }
 
 function fromFolders(path: Text, { line, shell }: Spot): Text[] {
@@ -70,20 +37,6 @@ function fromFolders(path: Text, { line, shell }: Spot): Text[] {
 export const foldersMeant = (path: Text, spot: Spot): (string | undefined)[] =>
   absolutePaths(path, spot).map((one) => (one.type === "known" || one.type === "glob" ? one.text : undefined));
 
-function normal(type: "known" | "glob", path: string): Text {
-  // A pattern with `..` behind a special character can lead anywhere.
-  if (type === "glob" && leadsUp(path)) return unknown(`${describeText({ type, text: path })} can be any path`);
-  if (path.length > MAX_PATH) return unknown("it is too long for a path");
-  if (!MAY_CHANGE.test(path)) return { type, text: path };
-  const text = posix.normalize(path);
-  return { type, text: text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text };
-}
-
-function leadsUp(pattern: string): boolean {
-  const special = pattern.search(/[*?[]/);
-  return special >= 0 && pattern.indexOf("..", special) >= 0;
-}
-
 export interface Touch {
   readonly kind: EffectKind & ("reads" | "writes" | "deletes");
   readonly path: Text;
@@ -101,15 +54,33 @@ const isFileName = (path: Text): boolean =>
 /** The same, of paths that are known by now. */
 function noteTouch(spot: Spot, { kind, path, whole }: Touch, all: readonly Text[]): void {
   const verb = kind === "writes" && whole ? "changes everything in" : kind;
-  const { outward } = spot.line;
+  const { outward, unpackedInto } = spot.line;
   if (outward && kind !== "reads")
     noteEffect(spot, { kind, what: `may go through a link to ${describeText(outward)}`, path: outward });
+  if (unpackedInto && kind !== "reads") {
+    const lost = all.find((one) => mayBeUnpacked(one, kind, unpackedInto));
+    if (lost) noteUnknown(spot, `${verb} ${describeText(lost)}, where ${MAY_LEAD}`, UNPACK_FIRST);
+  }
   const upwards = upwardPaths(path, spot);
   for (let at = 0; at < all.length; at += 1) {
     const one = all[at] as Text;
     const effect: Effect = { kind, what: `${verb} ${describeText(one)}`, path: one };
     noteEffect(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
   }
+}
+
+const MAY_LEAD = "it has put files that may be links to anywhere";
+const UNPACK_FIRST =
+  "Do it in two commands, so that it can be seen where it writes, or unpack into a folder of its own.";
+
+/** Something put files there that this line does not name: links may be among them. With `itself` it may be one. */
+export function unpacksInto(spot: Spot, path: Text, itself = false): void {
+  spot.line.unpackedInto ??= [];
+  for (const one of absolutePaths(path, spot))
+    if (one.type === "known" || one.type === "glob") {
+      const start = one.type === "glob" ? beforePattern(one.text).replace(/[^/]*$/, "") : one.text;
+      spot.line.unpackedInto.push(itself || start.endsWith("/") ? start : `${start}/`);
+    }
 }
 
 /** The same paths as `absolutePaths` has, before `..` is resolved in them. */
@@ -216,11 +187,6 @@ export function contentOf(path: Text, spot: Spot): Flow {
   // With everything below it, which are keys among others.
   if (holdsHome) reads(spot, { type: "known", text: `${place.home}/.ssh` });
   return writtenBefore(path, spot) ?? cameFrom(from);
-}
-
-/** Whether a path is a folder, or lies in it. */
-export function isIn(path: string, folder: string): boolean {
-  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === "/");
 }
 
 /** In the worktree, or in the folder for temporary files, as far as can be told without following links. */

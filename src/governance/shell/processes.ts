@@ -32,8 +32,23 @@ export const findsProcesses: Behaviour = ({ args }) => (args.some(isOurName) ? c
 export const endsByName: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, { valued: "s signal u U g G P t o n" });
   noteEffect(spot, { kind: "runs", what: "ends processes by their name" });
+  // By their owner or terminal, all of them are meant.
+  if (operands.length === 0 && args.length > 0) noteOurs(spot, "ends all processes of a person or a terminal");
   for (const operand of operands)
     if (operand.type !== "known" || isOurName(operand))
       noteOurs(spot, `ends all processes called ${describeText(operand)}, and prloom may be among them`);
+  return OUTPUT;
+};
+
+const PORT = /^\d+\/(?:tcp|udp)$/;
+
+/** Who uses a port or a file; `-k` ends them, and files are used by everyone. */
+export const fuser: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "n namespace s signal", long: "kill mount" });
+  if (!given.has("k", "kill")) return OUTPUT;
+  noteEffect(spot, { kind: "runs", what: "ends processes by what they use" });
+  const isPort = given.values("n", "namespace").some((one) => /^(?:tcp|udp)$/.test(textOf(one)));
+  if (!isPort && !given.operands.every((one) => PORT.test(textOf(one))))
+    noteOurs(spot, "ends all processes that use a file or a folder, and prloom may be among them");
   return OUTPUT;
 };

@@ -38,7 +38,7 @@ export function redirect(
   for (const one of redirects) {
     spend(spot);
     const { key, isBoth } = descriptor(one);
-    for (const channel of channelsOf(one, spot, words)) {
+    for (const channel of channelsOf(one, { ...spot, input }, { words, output })) {
       if (key === "0" && channel.reads) input = channel.reads;
       if ((key === "1" || isBoth) && channel.writes) output = channel.writes;
       if (keeps || (key !== "0" && key !== "1" && key !== "2")) keep(key, channel, spot);
@@ -65,7 +65,13 @@ function descriptor(one: Redirection): { key: string; isBoth: boolean } {
   return { key: given ? String(given.value) : isInput ? "0" : "1", isBoth };
 }
 
-function channelsOf(one: Redirection, spot: Spot, words: WordExpanding): Channel[] {
+/** How words become strings, and where the output of the command goes by now. */
+interface Opening {
+  readonly words: WordExpanding;
+  readonly output: Sink;
+}
+
+function channelsOf(one: Redirection, spot: Spot, { words, output }: Opening): Channel[] {
   if (one.type === "HereDoc") {
     const text = one.body.parts ? words.parts(one.body.parts, spot) : known(one.body.text);
     return [{ reads: text.type === "known" ? literal(text.text) : cameFrom(originOf(text)) }];
@@ -76,14 +82,14 @@ function channelsOf(one: Redirection, spot: Spot, words: WordExpanding): Channel
     return targets.map((text) => ({
       reads: text.type === "known" ? literal(`${text.text}\n`) : cameFrom(originOf(text)),
     }));
-  return targets.flatMap((path) => opened(one.operator, path, spot));
+  return targets.flatMap((path) => opened({ operator: one.operator, path }, spot, output));
 }
 
-function opened(operator: string, path: Text, spot: Spot): Channel[] {
+function opened({ operator, path }: { operator: string; path: Text }, spot: Spot, output: Sink): Channel[] {
   if (operator === "<&" || operator === ">&") {
     const key = path.type === "known" ? path.text.replace(/-$/, "") : undefined;
     if (key === "") return [];
-    if (key !== undefined && /^(?:\d+|\{\w+\})$/.test(key)) return [duplicate(key, spot)];
+    if (key !== undefined && /^(?:\d+|\{\w+\})$/.test(key)) return [duplicate(key, spot, output)];
     if (operator === "<&" || path.type !== "known") {
       noteUnknown(spot, `uses a descriptor that is not known: ${describeText(path)}`);
       return [{ reads: cameFrom(FROM.network) }];
@@ -94,10 +100,12 @@ function opened(operator: string, path: Text, spot: Spot): Channel[] {
   return operator === "<>" ? [{ reads: contentOf(path, spot), writes: sink }] : [{ writes: sink }];
 }
 
-function duplicate(key: string, { shell, input }: Spot): Channel {
+/** A connection that is written to is read from as well. */
+function duplicate(key: string, { shell, input }: Spot, output: Sink): Channel {
   if (key === "0") return { reads: input };
-  if (key === "1" || key === "2") return { writes: shell.channels.get(key)?.writes ?? OUTPUT };
-  return shell.channels.get(key) ?? {};
+  if (key !== "1" && key !== "2") return shell.channels.get(key) ?? {};
+  const writes = key === "1" ? output : (shell.channels.get(key)?.writes ?? OUTPUT);
+  return writes.to === "network" ? { writes, reads: cameFrom(FROM.network) } : { writes };
 }
 
 function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
@@ -123,6 +131,7 @@ export function openProcess(part: Extract<WordPart, { type: "ProcessSubstitution
   processes = (processes + 1) % 1_000_000;
   const key = `process-${processes}`;
   if (!part.script) return known(`/dev/fd/${key}`);
+  spot.line.isReordered = true;
   const isRead = part.operator === "<";
   const shell = isRead ? copyForReading(spot.shell) : copyShell(spot.shell);
   const inside: Spot = { ...spot, shell, isForked: true };

@@ -79,8 +79,12 @@ export interface Line {
   copies?: Map<string, string> | undefined;
   /** Something from the network was unpacked: what was not there before may be it. */
   unpacked?: Flow | undefined;
+  /** Where files were put that this line does not name: those that end with a slash are folders. */
+  unpackedInto?: string[] | undefined;
   /** Where a link leads out of the worktree that this line made. */
   outward?: Text | undefined;
+  /** Whether something may be done before what stands in front of it: it runs at the same time, or again. */
+  isReordered: boolean;
   /** A secret file whose variables are in the environment now. */
   sourced?: Text | undefined;
   /** How much may still be looked at: loops, functions and lists of words could make it endless. */
@@ -93,8 +97,8 @@ export interface Spot {
   readonly shell: Shell;
   readonly tree: EffectTree;
   readonly input: Flow;
-  /** Functions that are being called, and sources that are nested. */
-  readonly calls: readonly string[];
+  /** Functions that are being called, and an empty string for each source that is nested. */
+  readonly calls: readonly (FunctionBody | "")[];
   /** Whether a copy of the shell was started since the last call. */
   readonly isForked: boolean;
   /** Whether this may be prose and not a command at all. */

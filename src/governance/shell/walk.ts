@@ -16,6 +16,7 @@ import type {
   While,
 } from "unbash";
 import { type Expanding, runSimpleCommand } from "./command.ts";
+import { linksIn } from "./links.ts";
 import { isEndless, startsWithoutEnd } from "./loops.ts";
 import { deliverBytes } from "./paths.ts";
 import { redirect } from "./redirect.ts";
@@ -53,6 +54,7 @@ function runStatements(statements: readonly Statement[], spot: Spot): Flow {
 
 function runStatement({ command, background }: Statement, spot: Spot): Flow {
   spend(spot, background ? sizeOf(spot.shell) : 1);
+  if (background) spot.line.isReordered = true;
   const here = background ? { ...spot, shell: copyShell(spot.shell), isForked: true } : spot;
   return command.type === "AndOr" ? runAndOr(command, here) : runPipeline(command, here);
 }
@@ -94,11 +96,13 @@ function runPipeline(node: PipelineNode, spot: Spot): Flow {
 
 function runPipes({ commands }: Pipeline, spot: Spot): Flow {
   let { input } = spot;
+  const links = linksIn(spot.line);
   for (const [at, command] of commands.entries()) {
     spend(spot, sizeOf(spot.shell));
     const shell = at < commands.length - 1 ? copyForReading(spot.shell) : copyShell(spot.shell);
     input = runNode(command, { ...spot, shell, input, isForked: true });
   }
+  if (linksIn(spot.line) > links) spot.line.isReordered = true;
   return input;
 }
 
@@ -145,7 +149,7 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
     case "ArithmeticFor":
       for (const one of [node.initialize, node.test, node.update]) compute(one, spot);
       if (!node.test && startsWithoutEnd(node.body)) noteBomb(spot);
-      return maybe(node.body, spot);
+      return repeat(node.body, spot);
     case "Case":
       return runCase(node, spot);
     case "TestCommand":
@@ -185,6 +189,14 @@ function maybe({ commands }: CompoundList, spot: Spot): Flow {
   return flow;
 }
 
+/** It may run again, with the links that it made. */
+function repeat(body: CompoundList, spot: Spot): Flow {
+  const links = linksIn(spot.line);
+  const flow = maybe(body, spot);
+  if (linksIn(spot.line) > links) spot.line.isReordered = true;
+  return flow;
+}
+
 function runFor({ name, wordlist, body }: For | Select, spot: Spot): Flow {
   const values = wordlist ? wordlist.flatMap((word) => expandWord(word, spot).flat()) : spot.shell.positional;
   const distinct: readonly Text[] = values.length > 64 ? [unknown("it can be too many things")] : values;
@@ -202,7 +214,7 @@ function runFor({ name, wordlist, body }: For | Select, spot: Spot): Flow {
 function runWhile(node: While, spot: Spot): Flow {
   if (isEndless(node) && startsWithoutEnd(node.body)) noteBomb(spot);
   const clause = runStatements(node.clause.commands, spot);
-  return joinFlows([clause, maybe(node.body, spot)]);
+  return joinFlows([clause, repeat(node.body, spot)]);
 }
 
 function noteBomb(spot: Spot): void {
@@ -227,6 +239,7 @@ function runCoprocess({ name, body }: Coproc, spot: Spot): Flow {
     input: cameFrom(FROM.program | FROM.files | FROM.secret),
     isForked: true,
   };
+  spot.line.isReordered = true;
   const flow = body.type === "Command" ? runSimple(body, inside) : runBody(body, inside);
   const array = name?.value ?? "COPROC";
   spot.shell.arrays.set(array, [known(`{${array}_0}`), known(`{${array}_1}`)]);

@@ -44,8 +44,11 @@ export interface EventContexts {
   gate_opened: GateContext;
   /** What became of that; also `expired`, and `revised` by prloom for a plan that changed and is shown again. */
   gate_decided: GateContext;
-  /** A person said something to a plan. `todo` is the id of the TODO that it was said to. */
-  comment: { author: EventAuthor; todo?: string };
+  /**
+   * A person said something to a plan. `todo` is the id of the TODO that it was said to. `ownLogin` is there if prloom posts under the
+   * author's login, too: then it cannot be told whether a person or an agent wrote it.
+   */
+  comment: { author: EventAuthor; todo?: string; ownLogin?: string };
   /** A person sent this to the agent of a plan. */
   agent_message: { author: EventAuthor };
 }

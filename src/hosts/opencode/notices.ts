@@ -1,4 +1,5 @@
-import { POLICY_ENDS } from "../../agents/opencode/log-line.ts";
+import { askedAgainLine, POLICY_ENDS } from "../../agents/opencode/log-line.ts";
+import { asFields, asNumber, asString } from "../../kernel/json-fields.ts";
 import { quietly } from "../within.ts";
 import type { OpenCodeClient } from "./types.ts";
 
@@ -16,4 +17,13 @@ export function notify(client: OpenCodeClient, text: string, level: "warn" | "in
 export async function tellPrinted(client: OpenCodeClient, why: string): Promise<void> {
   const message = `${POLICY_ENDS}${why}`;
   await quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
+}
+
+/** The program waits for its provider in silence, and tells only its plugins until when. */
+export function tellRetry(client: OpenCodeClient, event: { type: string; properties?: unknown }): void {
+  const status = asFields(asFields(event.properties).status);
+  const next = asNumber(status.next);
+  if (event.type !== "session.status" || status.type !== "retry" || next === undefined) return;
+  const message = askedAgainLine(Math.ceil(next), asString(status.message) ?? "");
+  void quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
 }

@@ -6,13 +6,12 @@ import {
   mkdirSync,
   openSync,
   readlinkSync,
-  readSync,
   renameSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
-import { threadId } from "node:worker_threads";
+import { firstBytes } from "../own-file.ts";
 import { clear } from "../removal/remove-held.ts";
 import {
   type Below,
@@ -73,12 +72,17 @@ export function ensureLinkIn(root: string, below: Below, to: string): void {
   });
 }
 
+/** Not imported: to load its module takes 4 ms, which a command that only reads does not need. */
+export function threadId(): number {
+  return process.getBuiltinModule("node:worker_threads").threadId;
+}
+
 let temporary = 0;
 
 /** A name for a file that is not whole yet. */
 function newName(root: string, folder: Held): Buffer {
   temporary += 1;
-  const name = Buffer.from(`.prloom-${process.pid}-${threadId}.${temporary}.tmp`);
+  const name = Buffer.from(`.prloom-${process.pid}-${threadId()}.${temporary}.tmp`);
   // Left by a killed process that had our id, or put there to be in the way.
   clear(root, folder, name);
   return name;
@@ -181,7 +185,7 @@ function linkAt(folder: Held, name: Buffer): string | undefined {
  * what was never written.
  */
 export function readInside(root: string, below: Below, maxBytes: number): Buffer | undefined {
-  return ifThere(() => withinParent(root, below, step, (folder, name) => readFileAt(folder, name, maxBytes)));
+  return ifThere(() => withinParent(root, below, step, (folder, name) => readHeld(folder, name, maxBytes)));
 }
 
 /** The same, of a file in which each line stands for itself: of one that is larger the whole lines that fit. */
@@ -201,7 +205,8 @@ export function readLinesInside(
   );
 }
 
-function readFileAt(folder: Held, name: Buffer, maxBytes: number): Buffer | undefined {
+/** The same of a name in a folder that is held open. */
+export function readHeld(folder: Held, name: Buffer, maxBytes: number): Buffer | undefined {
   return readAt(folder, name, (file, size) => (size <= maxBytes ? firstBytes(file, size) : undefined));
 }
 
@@ -214,18 +219,6 @@ function readAt<T>(folder: Held, name: Buffer, read: (file: number, size: number
   } finally {
     closeSync(file);
   }
-}
-
-/** Not to its end: an agent may write to it faster than we read. */
-function firstBytes(file: number, size: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  let done = 0;
-  while (done < size) {
-    const read = readSync(file, bytes, done, size - done, null);
-    if (read === 0) break;
-    done += read;
-  }
-  return bytes.subarray(0, done);
 }
 
 /** The first names in the folder `<root>/<below>`, as many as are wanted; none when it is not a real folder. */

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GateRecord } from "../../../src/gate/gate-record.ts";
+import { identityOf } from "../../../src/kernel/system/process-tree.ts";
 import type { Project } from "../../testing/project.ts";
 import { addScripted, issue } from "../../testing/scripted-tracker.ts";
 import { crash, crashCommand, finish, killedAt, type Scenario, succeed, twoPlans } from "./scenario.ts";
@@ -101,6 +104,38 @@ const prGated: Scenario = async (project, point) => {
   return { plans };
 };
 
+/** Two plans wait at gates that are then switched off: they are implemented, and what became of the gates is told once. */
+const switchedOff: Scenario = async (project, point) => {
+  project.config({ gates: { plan: true, advisory: true } });
+  const plans = twoPlans(project);
+  await finish(project);
+  project.config({ gates: {} });
+  await crash(project, point);
+  for (const id of IDS) await onceEach(project, id, [["revised", 0, 1]], 0);
+  return { plans };
+};
+
+/** An approval is taken back while a person has an agent open: that one is ended, whatever is killed meanwhile. */
+const openedBefore: Scenario = async (project, point) => {
+  project.config({ gates: { plan: true, advisory: true } });
+  const plans = twoPlans(project);
+  await finish(project);
+  await succeed(project, ["approve", "first"]);
+  const state = join(project.authority, "plans", "first", "state.json");
+  const record = JSON.parse(readFileSync(state, "utf8")) as { uid: string };
+  const agent = spawn("sleep", ["600"], { env: { ...process.env, PRLOOM_RUN_ID: `${record.uid}/open` } });
+  const ended = once(agent, "exit");
+  const who = identityOf(agent.pid ?? 0);
+  const opened = { ...who, at: new Date().toISOString(), implements: true };
+  writeFileSync(state, JSON.stringify({ ...record, opened }));
+  await crashCommand(project, point, ["withdraw", "first"]);
+  await finish(project);
+  await ended;
+  for (const id of IDS) await succeed(project, ["approve", id]);
+  await finish(project);
+  return { plans };
+};
+
 function ageGates(project: Project): void {
   const folder = join(project.authority, "gates");
   for (const name of readdirSync(folder)) {
@@ -111,8 +146,8 @@ function ageGates(project: Project): void {
 
 type Ended = readonly [state: GateRecord["state"], reminders: number, answers?: number];
 
-/** Of each gate one post, one answer, one notice, and as many reminders as were due; of the plan one start. */
-async function onceEach(project: Project, id: string, expected: readonly Ended[]): Promise<void> {
+/** Of each gate one post, one answer (none where it was not answered), one notice, and as many reminders as were due; of the plan one start. */
+async function onceEach(project: Project, id: string, expected: readonly Ended[], answered = 1): Promise<void> {
   const shown = await project.cli(["show", id, "--json"]);
   const { thread, gates } = JSON.parse(shown.stdout) as { thread: { body: string }[]; gates: GateRecord[] };
   assert.deepEqual(
@@ -122,7 +157,7 @@ async function onceEach(project: Project, id: string, expected: readonly Ended[]
   const count = (part: string): number => thread.filter(({ body }) => body.includes(part)).length;
   for (const [at, { gateId }] of gates.entries()) {
     assert.equal(count(`waits for your answer** (gate ${gateId}`), 1, "posts");
-    assert.equal(count(`(gate ${gateId})`), expected[at]?.[2] ?? 1, "what became of it");
+    assert.equal(count(`(gate ${gateId})`), answered * (expected[at]?.[2] ?? 1), "what became of it");
   }
   const bus = join(project.authority, "plans", id, "bus");
   const actions = readFileSync(join(bus, "actions.jsonl"), "utf8").split("\n");
@@ -154,11 +189,13 @@ async function onceEach(project: Project, id: string, expected: readonly Ended[]
 /** By the points that they pass. */
 export const GATE_SCENARIOS: Readonly<Record<string, Scenario>> = {
   "gate:decided": gated,
+  "gate:dropped": switchedOff,
   "gate:opened": gated,
   "gate:posted": gated,
   "gate:reminded": gated,
   "gate:told": gated,
   "gate:written": gated,
+  "opened:ending": openedBefore,
   "pr-gate:opened": prGated,
   "status:told": writtenBack,
 };

@@ -48,7 +48,7 @@ const interrupted: [point: string, what: string, then: (inbox: string) => void, 
   ],
   ["lifecycle:appended", "its removal", (inbox) => rmSync(join(inbox, "a.md")), ["edited", "file_removed from inbox"]],
 ];
-for (const [point, what, then, expected] of someOf(interrupted, 3)) {
+for (const [point, what, then, expected] of someOf(interrupted, 2)) {
   test(`a kill at ${point}, then ${what}: told once and without a gap`, async () => {
     const { root, inbox } = project();
     writeFileSync(join(inbox, "a.md"), TEXT);

@@ -162,6 +162,19 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     { prDoor: due, text: DONE, record: { status: "review" } },
     "reopen",
   ],
+  ["a gate that was switched off is dropped", { unasked: true, door: { kind: "open" } }, "drop-gate"],
+  [
+    "it is dropped also of a plan that is blocked, and before its agent goes on",
+    { unasked: true, record: { blocked: { reason: "", at: "" } } },
+    "drop-gate",
+  ],
+  ["what became of it is told first", { unasked: true, untold: true }, "tell-gate"],
+  [
+    "a plan in review that waits for an answer is active again: so it is listed where plans wait",
+    { door: closed, text: DONE, record: { status: "review" } },
+    "reopen",
+  ],
+  ["the same for its change", { prDoor: closed, text: DONE, record: { status: "review" } }, "reopen"],
   ["a change is not shown before its plan is approved", { prDoor: due, door: due }, "open-gate"],
   [
     "while the plan is paused nothing is shown",

@@ -49,6 +49,15 @@ describe("while a person has a plan open", () => {
     });
   }
 
+  test("an agent that may change files is ended when the plan is not approved any more; a shell stays", () => {
+    const due = { door: { kind: "due" } } as const;
+    const opened = { pid: 4711, startTicks: 1, bootId: "b", at } as const;
+    assert.equal(step("held", { opened: { ...opened, implements: true } }, due).kind, "stop-opened");
+    assert.equal(step("held", { opened: { ...opened, implements: true } }).kind, "wait");
+    assert.equal(step("held", { opened: { ...opened, ended: true } }, due).kind, "wait");
+    assert.equal(step("held", { opened }, due).kind, "wait");
+  });
+
   test("a plan that was deleted rests", () => {
     assert.equal(step("left", { deleted: { at, reason: "deleted" } }).kind, "wait");
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { projectMaker } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 /** A program in the place of Codex: its version, and what it does with a prompt. */
 interface Wrong {
@@ -76,7 +77,7 @@ describe("programs that do not do what they should", { concurrency: 2 }, () => {
     });
   }
 
-  test("one that is too old is not tried again", async () => {
+  test("one that is too old is not tried again", thorough, async () => {
     const old = WRONG[0];
     assert(old);
     const { one } = await blockedBy(old.does, { version: "0.1.0", limits: { attemptsPerTodo: 3 } });

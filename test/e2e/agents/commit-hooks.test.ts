@@ -170,7 +170,7 @@ test("inside, an agent commits with the user's hooks, installs, builds, tests an
   assert.doesNotMatch(readFileSync(join(p.root, ".git/config"), "utf8"), /nickname/);
 });
 
-test("with hooks too, a message stays as it is, whatever encoding the user has for logs", async () => {
+test("with hooks too, a message stays as it is, whatever encoding the user has for logs", thorough, async () => {
   const p = hooked({ hooks: { "pre-commit": "#!/bin/sh\n" } });
   p.git("config", "i18n.logOutputEncoding", "ISO-8859-1");
   p.plan("one", ["Grüße schreiben"]);
@@ -180,7 +180,7 @@ test("with hooks too, a message stays as it is, whatever encoding the user has f
   assert.match(message(p), /^Grüße schreiben\n/);
 });
 
-test("what a hook writes about hooks in git's place is not believed to be well-formed", async () => {
+test("what a hook writes about hooks in git's place is not believed to be well-formed", thorough, async () => {
   const forging = `#!/bin/sh\necho '{"sid":1,"child_id":1}' >> "$GIT_TRACE2_EVENT"\nexit 1\n`;
   const p = hooked({ hooks: { "pre-commit": forging } });
   p.plan("one", ["Write it"]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { CLI, NODE_FLAGS } from "../../testing/program.ts";
 import { type CliResult, finished, makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 /** `games`: root may read everything. */
 const USER = 5;
@@ -36,7 +37,7 @@ function unprivileged(context: TestContext, shell: string): Unprivileged {
 const TICK = `sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
 const SHUT = "echo work > new.txt; echo shut > shut.txt; echo changed > src/a.txt; chmod 000 shut.txt src/a.txt";
 
-test("files that an agent made unreadable are committed with the others", async (context) => {
+test("files that an agent made unreadable are committed with the others", thorough, async (context) => {
   if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
   const project = unprivileged(context, `${SHUT}; ${TICK}`);
   await project.typed("start", "--until-idle");
@@ -74,7 +75,7 @@ test("what lies in folders that an agent has shut is kept when it is taken back"
   assert.doesNotMatch(patch, /could not be kept/);
 });
 
-test("what is taken back is kept, without what another user has shut", async (context) => {
+test("what is taken back is kept, without what another user has shut", thorough, async (context) => {
   if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
   const project = unprivileged(context, SHUT);
   await project.typed("start", "--until-idle");

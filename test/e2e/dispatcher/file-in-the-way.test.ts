@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { makeProject } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 test("with a file in the place of prloom/.local, as a branch may have it, commands work and plans say what is missing", async (t) => {
   const project = makeProject();
@@ -32,7 +33,7 @@ test("a branch that has the name of the folder of our branches is named as what 
   assert.match(project.record("one").blocked?.reason ?? "", /'refs\/heads\/prloom' exists/);
 });
 
-test("what a person keeps in a folder that has the name of one of our links stays", async (t) => {
+test("what a person keeps in a folder that has the name of one of our links stays", thorough, async (t) => {
   const project = makeProject();
   t.after(() => project.remove());
   const mine = join(project.root, "prloom", ".local", "plans");

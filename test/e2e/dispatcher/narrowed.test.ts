@@ -6,6 +6,7 @@ import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
 import { projectMaker, succeeds } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 describe("what narrows what a run may do ends it, and that is no attempt:", { concurrency: 2 }, () => {
   const fresh = projectMaker();
@@ -31,7 +32,7 @@ describe("what narrows what a run may do ends it, and that is no attempt:", { co
     assert.equal(project.git("show", "prloom/cut:half.txt"), "half of [waits] one\n");
   });
 
-  test("pause --now during a check, which begins again after resume only", async () => {
+  test("pause --now during a check, which begins again after resume only", thorough, async () => {
     const { project } = gated();
     const [begun, go] = ["begun.log", "go"].map((name) => join(project.root, "..", name));
     project.config({ checks: [`echo x >> ${begun}; until test -e ${go}; do sleep 0.1; done`] });

@@ -38,6 +38,8 @@ describe("prloom reload", () => {
     project.plan("fine", ["broken"]);
     assert.match(await settled(daemon, "fine"), /in review/);
     assert.match((await project.cli(["reload"])).stdout, /^Nothing changes/);
+    // A command of its own reads what was taken over, and not what it meant before.
+    assert.deepEqual((await project.status()).pinned?.changes, []);
     await daemon.end();
   });
 

@@ -13,7 +13,7 @@ import { BROKEN } from "../fixtures/broken-plans.ts";
 
 /** Those that a test names, and some others. */
 const NAMED = ["exit-folder", "exit-pipe", "request-folder", "shadow-deep", "shadow-bytes"];
-const DRAWN = someOf(BROKEN, 3);
+const DRAWN = someOf(BROKEN, 2);
 const PLANS = BROKEN.filter((plan) => NAMED.includes(plan.id) || DRAWN.includes(plan));
 
 const step = story(`what one plan left (${SEED_NOTE})`);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const fresh = projectMaker();
 const IN_A_ROW = /Its run ended 3 times in a row without an exit/;
@@ -19,7 +20,7 @@ test("a shim that always dies before its run begins blocks its plan, and is not 
   assert.equal(project.record("one").status, "review");
 });
 
-test("a command whose shim always dies blocks its plan, and does not run without end", async () => {
+test("a command whose shim always dies blocks its plan, and does not run without end", thorough, async () => {
   const project = fresh({ config: { initCommands: ["true"] } });
   project.plan("one", ["one"]);
   const { code, stdout } = await project.work({ PRLOOM_SHIM_CRASH_AT: "shim-spawned" });

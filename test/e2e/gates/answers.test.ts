@@ -7,6 +7,7 @@ import { PrloomError } from "../../../src/kernel/errors.ts";
 import { ownUser } from "../../../src/kernel/system/user.ts";
 import { gateStates, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
 import { startDaemon } from "../../testing/daemon.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 describe("an answer at a command line", { concurrency: 2 }, () => {
   it("is the machine's user's, whatever git calls that one and whoever the approvers are", async () => {
@@ -15,6 +16,41 @@ describe("an answer at a command line", { concurrency: 2 }, () => {
     const { by } = JSON.parse(await succeeds(project, "approve", "shop", "--json")) as { by: string };
     const [gate] = (await showPlan(project)).gates;
     assert.deepEqual([by, gate?.decidedBy, gate?.via], [ownUser().name, ownUser().name, "cli"]);
+    project.remove();
+  });
+
+  it("is explained as it would be heard at the gates of a plan", thorough, async () => {
+    const project = await waitingAtGate();
+    const explained = async () =>
+      JSON.parse(await succeeds(project, "explain", "answer", "lgtm", "--plan", "shop", "--json")) as object;
+    assert.partialDeepStrictEqual(await explained(), { answer: "approve" });
+    await succeeds(project, "revise", "shop", "smaller");
+    await untilIdle(project);
+    assert.partialDeepStrictEqual(await explained(), { answer: "none", why: "the plan was shown more than once here" });
+    project.remove();
+  });
+
+  it("that rejects says why, with the words after the plan or with --reason", async () => {
+    const project = await waitingAtGate();
+    for (const more of [[], ["--sign"], ["--reason", " "]]) {
+      const { code, stderr } = await project.cli(["reject", "shop", ...more]);
+      assert.equal(code, 2);
+      assert.match(stderr, /Why is it rejected\?[\s\S]*prloom reject shop "why"/);
+    }
+    await succeeds(project, "reject", "shop", "Too", "much.");
+    assert.match(project.record("shop").blocked?.reason ?? "", /^Rejected by .*: Too much\.$/);
+    project.remove();
+  });
+
+  it("that approves a change without a dispatcher: merge names what marks it ready, and then it merges", async () => {
+    const project = await waitingAtGate(["make one"], { gates: { plan: false, pr: true } });
+    await succeeds(project, "approve", "shop");
+    const { code, stderr } = await project.cli(["merge", "shop"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /is approved, and not marked ready yet[\s\S]*`prloom start --until-idle` marks it ready/);
+    await untilIdle(project);
+    await succeeds(project, "merge", "shop");
+    assert.equal(project.record("shop").outcome, "merged");
     project.remove();
   });
 

@@ -30,6 +30,36 @@ describe("at a gate", { concurrency: 2 }, () => {
     },
   );
 
+  it("a plan that is empty by then is blocked: nothing is approved, designed or shown", async () => {
+    const project = await waitingAtGate();
+    const text = project.planText("shop");
+    writeFileSync(join(project.authority, "plans", "shop", "plan.md"), " \n\n\t\n");
+    const { code, stderr } = await project.cli(["approve", "shop"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /it changed after gate \w+/);
+    await untilIdle(project);
+    assert.match(project.record("shop").blocked?.reason ?? "", /plan\.md is missing or unreadable, or has no text/);
+    assert.deepEqual([project.record("shop").runs, await gateStates(project)], [0, ["open"]]);
+    const file = join(project.home, "again.md");
+    writeFileSync(file, text);
+    await succeeds(project, "edit", "shop", "--file", file);
+    await succeeds(project, "unblock", "shop");
+    await untilIdle(project);
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    assert.equal(project.record("shop").status, "review");
+    project.remove();
+  });
+
+  it("a plan that lost all but its title is designed anew, and shown before anything is done", thorough, async () => {
+    const project = await waitingAtGate();
+    writeFileSync(join(project.authority, "plans", "shop", "plan.md"), "## Title\n\nPlan shop\n\n## TODO\n");
+    await untilIdle(project);
+    assert.deepEqual(await gateStates(project), ["revised", "open"]);
+    assert.deepEqual(project.commits("shop"), []);
+    project.remove();
+  });
+
   it("a plan of 300,000 characters is shown whole", thorough, async () => {
     const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
     const words = `${"These are many words about a shop. ".repeat(8600)}THE END`;

@@ -74,27 +74,31 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is extended by words that are surely an approver's: not under prloom's own login, and not edited", async () => {
-    const { project, tracker } = await atGate();
-    tracker.write("1", ANNA, "approved");
-    await untilIdle(project);
-    for (const author of [{ login: "prloom-bot", id: "1" }, ANNA]) {
-      const ref = tracker.write("1", author, "please add two");
-      // Others who may write can edit what she wrote.
-      if (author === ANNA) tracker.change(ref, "please add three");
+  it(
+    "is extended by words that are surely an approver's: not under prloom's own login, and not edited",
+    thorough,
+    async () => {
+      const { project, tracker } = await atGate();
+      tracker.write("1", ANNA, "approved");
       await untilIdle(project);
-      const { gates } = await showPlan(project);
-      assert.deepEqual(
-        [gates.at(-1)?.state, gates.flatMap(({ amendments }) => amendments)],
-        ["open", []],
-        author.login,
-      );
-      await succeeds(project, "approve", "shop");
-      await untilIdle(project);
-    }
-    assert.match(project.planText("shop"), /- \[x\] add two[\s\S]*- \[x\] add three/);
-    project.remove();
-  });
+      for (const author of [{ login: "prloom-bot", id: "1" }, ANNA]) {
+        const ref = tracker.write("1", author, "please add two");
+        // Others who may write can edit what she wrote.
+        if (author === ANNA) tracker.change(ref, "please add three");
+        await untilIdle(project);
+        const { gates } = await showPlan(project);
+        assert.deepEqual(
+          [gates.at(-1)?.state, gates.flatMap(({ amendments }) => amendments)],
+          ["open", []],
+          author.login,
+        );
+        await succeeds(project, "approve", "shop");
+        await untilIdle(project);
+      }
+      assert.match(project.planText("shop"), /- \[x\] add two[\s\S]*- \[x\] add three/);
+      project.remove();
+    },
+  );
 
   it("has each amendment posted where it was shown, as it stands in the plan", thorough, async () => {
     const { project, tracker, bodies } = await atGate();

@@ -261,7 +261,7 @@ describe("commands", { concurrency: 2 }, () => {
     assert.match(gone.stderr, /^error: The branch prloom\/squashed of squashed is gone.*\n {2}hint: `git show \w{12}`/);
   });
 
-  test("clean keeps the branch of a plan whose merge was taken back", async () => {
+  test("clean keeps the branch of a plan whose merge was taken back", thorough, async () => {
     const project = fresh();
     for (const id of ["kept", "undone"]) {
       project.plan(id, ["one"]);

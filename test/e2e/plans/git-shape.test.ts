@@ -91,7 +91,7 @@ test("two plans that make one repository together are merged only by force", tho
 
 const PLUGIN = 'import { writeFileSync } from "node:fs"; writeFileSync(new URL("ran", import.meta.url), "");';
 
-test("prloom does not take a repository among the files of another one for its own", async () => {
+test("prloom does not take a repository among the files of another one for its own", thorough, async () => {
   const p = project("true");
   const config = JSON.stringify({ ...p.config(), globalPlugins: { evil: { module: "./evil.mjs" } } });
   put(p, {

@@ -40,7 +40,7 @@ for (const [how, ...commands] of oneOf([
   ["the dispatcher is started", ["start", "--until-idle"]],
   ["the plan is deleted", ["delete", "half", "--yes"]],
 ] as const)) {
-  test(`what a person changes in a worktree whose initCommand failed outlives that ${how}`, async () => {
+  test(`what a person changes in a worktree whose initCommand failed outlives that ${how}`, thorough, async () => {
     const own = makeProject({ config: { initCommands: ["false"] } });
     after(() => own.remove());
     own.plan("half", ["one"]);
@@ -100,7 +100,7 @@ function putInPlace(project: Project): string {
   return worktree;
 }
 
-test("a folder that a person made in the place of a worktree is not removed to make that again", async () => {
+test("a folder that a person made in the place of a worktree is not removed to make that again", thorough, async () => {
   const theirs = makeProject();
   after(() => theirs.remove());
   theirs.plan("one", ["first"]);
@@ -122,16 +122,20 @@ for (const [how, ...command] of oneOf([
   ["unblocked", "unblock", "one"],
   ["deleted", "delete", "one", "--yes"],
 ] as const)) {
-  test(`a folder that a person has in the place of a worktree that was never finished stays when the plan is ${how}`, async () => {
-    const theirs = makeProject({ config: { initCommands: ["exit 1"], worktreesDir: "../trees" } });
-    after(() => theirs.remove());
-    theirs.plan("one", ["first"]);
-    await theirs.work();
-    const worktree = putInPlace(theirs);
-    await theirs.cli([...command]);
-    await theirs.work();
-    assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
-  });
+  test(
+    `a folder that a person has in the place of a worktree that was never finished stays when the plan is ${how}`,
+    thorough,
+    async () => {
+      const theirs = makeProject({ config: { initCommands: ["exit 1"], worktreesDir: "../trees" } });
+      after(() => theirs.remove());
+      theirs.plan("one", ["first"]);
+      await theirs.work();
+      const worktree = putInPlace(theirs);
+      await theirs.cli([...command]);
+      await theirs.work();
+      assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+    },
+  );
 }
 
 /** As `git worktree prune` does while the disk of a worktree is away. */
@@ -141,7 +145,7 @@ function forget(project: Project, worktree: string): void {
   renameSync(`${worktree}-away`, worktree);
 }
 
-test("what lies in a worktree that git has forgotten is still there when the plan is unblocked", async () => {
+test("what lies in a worktree that git has forgotten is still there when the plan is unblocked", thorough, async () => {
   const forgotten = makeProject();
   after(() => forgotten.remove());
   forgotten.plan("one", ["first"]);
@@ -225,4 +229,22 @@ test("a merge that a person has not finished is not ended by the next step", asy
   const worked = await project.work();
   assert.equal(project.record("merging").status, "review", worked.stdout);
   assert.deepEqual(project.commits("merging"), ["one", "Bring in main", "make two"]);
+});
+
+test("a merge while a person has not finished a rebase names what finishes it, and not an agent", async () => {
+  project.plan("rebasing", ["two lines"]);
+  await project.work();
+  const who = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
+  const { worktree = "" } = project.record("rebasing");
+  const [file = ""] = project.git("diff", "--name-only", "main...prloom/rebasing").split("\n");
+  writeFileSync(join(project.root, file), "of main\n");
+  project.git("add", file);
+  project.git(...who, "commit", "-qm", "The same lines");
+  assert.throws(() => project.git(...who, "-C", worktree, "rebase", "-q", "main"));
+  const refused = await project.cli(["merge", "rebasing"]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /A rebase is not finished in the worktree of rebasing\./);
+  assert.match(refused.stderr, /`git -C \S+ rebase --continue`/);
+  project.git("-C", worktree, "rebase", "--abort");
+  assert.match((await project.cli(["merge", "rebasing"])).stderr, /\[merge-conflict\]/);
 });

@@ -98,7 +98,7 @@ test("what is handled or deferred is kept from triage, and deferred events retur
   assert.equal(project.journal({ event: "handled" }).length, 1, "what is handled never comes again");
 });
 
-test("a deferral without a delay is not a hot loop", async () => {
+test("a deferral without a delay is not a hot loop", thorough, async () => {
   const bus = { retryMin: "1s", retryMax: "1s", pollEvery: "100ms" };
   const project = extended({ bus, globalPlugins: { gamma: actor("gamma", "onGlobalEvent") } });
   project.feed("hub", undefined, { id: "busy", body: "gamma: defer" });

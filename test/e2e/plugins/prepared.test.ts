@@ -95,7 +95,7 @@ test("files that initCommands left count the same, and a designer puts nothing o
 /** A name in Latin-1, as old archives have them. */
 const CAFE = 'printf secret > "$(printf "caf\\351.env")"';
 
-test("a prepared file that no record can name is not committed: the plan is blocked", async () => {
+test("a prepared file that no record can name is not committed: the plan is blocked", thorough, async () => {
   const project = makeProject({ config: { initCommands: [CAFE] } });
   made.push(project);
   project.plan("p", ["one"]);
@@ -107,7 +107,7 @@ test("a prepared file that no record can name is not committed: the plan is bloc
   assert.deepEqual(project.commits("p"), ["one"]);
 });
 
-test("a folder of copyFiles is copied without what no name can be given to", async () => {
+test("a folder of copyFiles is copied without what no name can be given to", thorough, async () => {
   const project = makeProject({ config: { copyFiles: ["private"] } });
   made.push(project);
   const folder = join(project.root, "private");

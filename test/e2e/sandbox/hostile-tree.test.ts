@@ -4,6 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const projects: Project[] = [];
 after(() => {
@@ -109,7 +110,7 @@ test("a tree that git cannot take blocks its plan; it can be reset and deleted",
   assert.equal(existsSync(worktree), false);
 });
 
-test("pipes, names that are not UTF-8 and thousands of files hinder no plan", { skip }, async () => {
+test("pipes, names that are not UTF-8 and thousands of files hinder no plan", { skip, ...thorough }, async () => {
   const { project } = attacked(
     () => `mkfifo .gitattributes src/.gitignore; echo x > w; cd prloom/.local
       for i in $(seq 3000); do : > "f$i"; done; cd evidence

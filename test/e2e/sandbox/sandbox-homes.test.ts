@@ -141,7 +141,7 @@ test("a login that was renewed in a run that was cut off is taken back at the ne
   await again.end();
 });
 
-test("who works cannot prepare the home of who reviews", async () => {
+test("who works cannot prepare the home of who reviews", thorough, async () => {
   const p = project(
     "command",
     [

@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import { probeSandbox } from "../../../src/agents/sandbox/probe.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 /** As the plugin does in the real OpenCode, it takes away the note that says that no rules are in force. */
 const DONE = 'sed -i \'0,/- \\[ \\]/s//- [x]/\' "$PRLOOM_PLAN_FILE"; rm -f "$PRLOOM_RUN_DIR/policy-end.json"';
@@ -51,7 +52,10 @@ test("checks, initCommands and git hooks have a home and a cache that no agent p
   }
 });
 
-test("a check that fails cannot be made to pass by settings in the home of the worker", { skip }, async () => {
+test("a check that fails cannot be made to pass by settings in the home of the worker", {
+  skip,
+  ...thorough,
+}, async () => {
   const p = project(["echo 'script-shell=/bin/true' > \"$HOME/.npmrc\"; echo broken > src/a.txt", DONE], {
     checks: ["npm test"],
   });

@@ -8,6 +8,7 @@ import { isMergedInto, mergeIntoBase } from "../../../src/git/commits/merge.ts";
 import type { MadeMerge } from "../../../src/git/commits/merge-commit.ts";
 import { branchTip } from "../../../src/git/repository.ts";
 import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 
 const REQUEST = { branch: BRANCH, base: "main", message: "Merge the plan\n\nPlan: plan", identity: IDENTITY };
@@ -45,7 +46,7 @@ test("squash: one commit with the merge's tree and one parent", async (t) => {
   assert.equal(status(box), "");
 });
 
-test("squash: work that came after it is merged as what is new", async (t) => {
+test("squash: work that came after it is merged as what is new", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { repo, worktree } = box;
@@ -96,7 +97,7 @@ test("rebase: a branch that lies on base already is taken as it is", async (t) =
   assert.deepEqual(await mergeIntoBase(box.repo, { ...REQUEST, method: "rebase" }), { kind: "merged", sha: tip });
 });
 
-test("rebase: a merge of base into the branch goes away, and what was changed in it does not", async (t) => {
+test("rebase: a merge of base into the branch goes away, and what was changed in it does not", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { repo, worktree } = box;
@@ -270,7 +271,7 @@ test("a squash by hand is recognised by what base has, a branch without changes 
   assert.equal(await isMerged(), true);
 });
 
-test("a rebase keeps messages and names, whatever encoding a person has for logs", async (t) => {
+test("a rebase keeps messages and names, whatever encoding a person has for logs", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { repo, worktree } = box;

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { isMergedInto, mergeIntoBase } from "../../../src/git/commits/merge.ts";
 import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
 import { branchTip } from "../../../src/git/repository.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 
 const REQUEST = { branch: BRANCH, base: "main", message: "Merge the plan\n\nBody", identity: IDENTITY };
@@ -78,7 +79,7 @@ for (const [name, spoil] of Object.entries(broken)) {
   });
 }
 
-test("base does not move under a checkout that git cannot use, or whose name is not UTF-8", async (t) => {
+test("base does not move under a checkout that git cannot use, or whose name is not UTF-8", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { repo, worktree } = box;
@@ -203,7 +204,7 @@ test("a rebase carries step commits over with their messages, and is nothing the
   assert.deepEqual(await rebaseOnto(worktree, REBASE), { kind: "nothing" });
 });
 
-test("a commit that a person amended on base does not come back by a rebase", async (t) => {
+test("a commit that a person amended on base does not come back by a rebase", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { repo, worktree } = box;
@@ -219,17 +220,21 @@ test("a commit that a person amended on base does not come back by a rebase", as
   assert.equal(existsSync(join(worktree.path, "secret.txt")), false);
 });
 
-test("a branch that a person has brought up to date by hand is rebased with its own commits only", async (t) => {
-  const box = await planSandbox();
-  t.after(box.close);
-  const { repo, worktree, baseSha: began } = box;
-  commit(worktree.path, { "a.txt": "plan\n" });
-  commit(repo.root, { "b.txt": "main\n" });
-  plainGit(worktree.path, "rebase", "-q", "main");
-  commit(repo.root, { "b.txt": "main again\n" });
-  assert.equal((await rebaseOnto(worktree, { ...REBASE, began })).kind, "rebased");
-  assert.equal(plainGit(repo.root, "rev-list", "--count", `main..${BRANCH}`).trim(), "1");
-});
+test(
+  "a branch that a person has brought up to date by hand is rebased with its own commits only",
+  thorough,
+  async (t) => {
+    const box = await planSandbox();
+    t.after(box.close);
+    const { repo, worktree, baseSha: began } = box;
+    commit(worktree.path, { "a.txt": "plan\n" });
+    commit(repo.root, { "b.txt": "main\n" });
+    plainGit(worktree.path, "rebase", "-q", "main");
+    commit(repo.root, { "b.txt": "main again\n" });
+    assert.equal((await rebaseOnto(worktree, { ...REBASE, began })).kind, "rebased");
+    assert.equal(plainGit(repo.root, "rev-list", "--count", `main..${BRANCH}`).trim(), "1");
+  },
+);
 
 test("a rebase that conflicts leaves branch and tree as they were", async (t) => {
   const box = await planSandbox();

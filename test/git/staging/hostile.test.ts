@@ -22,6 +22,7 @@ import { headState } from "../../../src/git/worktree/settle-head.ts";
 import { keepTree, restoreTree } from "../../../src/git/worktree/snapshot.ts";
 import { removeWorktree } from "../../../src/git/worktree/worktrees.ts";
 import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { BASE_FILES, BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 
 const boxes: Sandbox[] = [];
@@ -179,14 +180,27 @@ test("a git that says too much is ended, and only its caller hears of it", async
   assert.equal((await git(["rev-parse", "HEAD"], { cwd: box.repo.root, maxOutput: 41 })).stdout.length, 41);
 });
 
-test("a pipe called .gitignore in a folder that git does not know is found when git does not answer", async () => {
+test(
+  "a pipe called .gitignore in a folder that git does not know is found when git does not answer",
+  thorough,
+  async () => {
+    const box = await planned();
+    mkdirSync(join(box.path, "new/deep"), { recursive: true });
+    execFileSync("mkfifo", [join(box.path, "new/deep/.gitignore")]);
+    write(box.path, { "new/deep/x": "x" });
+    const indexFile = join(box.worktree.gitDir, "index");
+    await stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 2000 });
+    assert.deepEqual((await stagedChanges(box.worktree, box.baseSha)).files, ["new/deep/x"]);
+  },
+);
+
+test("a .gitignore that git is never done with is taken away when git does not answer", async () => {
   const box = await planned();
-  mkdirSync(join(box.path, "new/deep"), { recursive: true });
-  execFileSync("mkfifo", [join(box.path, "new/deep/.gitignore")]);
-  write(box.path, { "new/deep/x": "x" });
+  const deep = `q/${"a/".repeat(100)}`;
+  write(box.path, { ".gitignore": `/**${"/[a]/**".repeat(14)}/b\n`, [`${deep}x`]: "x" });
   const indexFile = join(box.worktree.gitDir, "index");
-  await stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 2000 });
-  assert.deepEqual((await stagedChanges(box.worktree, box.baseSha)).files, ["new/deep/x"]);
+  await stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 5000 });
+  assert.deepEqual((await stagedChanges(box.worktree, box.baseSha)).files, [".gitignore", `${deep}x`]);
 });
 
 const ENCODING = "* working-tree-encoding=UTF-16\n";
@@ -208,7 +222,7 @@ test("attributes that make git refuse files do not prevent a reset, and the byte
   for (const [path, text] of Object.entries(BASE_FILES)) assert.equal(readFileSync(join(box.path, path), "utf8"), text);
 });
 
-test("attributes of an agent that only reads do not change what is put back", async () => {
+test("attributes of an agent that only reads do not change what is put back", thorough, async () => {
   const box = await planned();
   write(box.path, { "a.txt": "work under way\n" });
   const kept = await keepTree(box.worktree, { branch: BRANCH, head: box.baseSha, leaveOut: [] });
@@ -218,7 +232,7 @@ test("attributes of an agent that only reads do not change what is put back", as
   assert.equal(existsSync(join(box.path, ".gitattributes")), false);
 });
 
-test("what cannot be kept at all is told in the place of the patch", async () => {
+test("what cannot be kept at all is told in the place of the patch", thorough, async () => {
   const box = await planned();
   write(box.path, { "a.txt": "changed\n" });
   const patchFile = join(box.dir, "partial.patch");
@@ -247,7 +261,7 @@ test("folders deeper than any path are taken back and removed", async () => {
   assert.equal(existsSync(box.path), false);
 });
 
-test("a repository with folders deeper than any path in it is dissolved as well", async () => {
+test("a repository with folders deeper than any path in it is dissolved as well", thorough, async () => {
   const box = await planned();
   plantRepository(box.path, "sub", box.canary);
   digDeep(join(box.path, "sub/.git"));

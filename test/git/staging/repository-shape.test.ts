@@ -9,6 +9,7 @@ import { repositoryShapes } from "../../../src/git/staging/repository-shape.ts";
 import { dissolveRepositories, stageAll } from "../../../src/git/staging/stage.ts";
 import type { Worktree } from "../../../src/git/worktree/worktrees.ts";
 import { existsNoFollow } from "../../../src/kernel/files.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { BASE_FILES, BRANCH, IDENTITY, plainGit, planSandbox, sandbox, write } from "../fixture.ts";
 
 const SHAPE = {
@@ -110,7 +111,7 @@ test("parts that git ignores or does not know count, since they are on disk", as
   assert.equal(foundIn(worktree, "lib"), worktree.gitDir);
 });
 
-test("empty folders beside a HEAD of the base commit go, and the work is not refused for that", async (t) => {
+test("empty folders beside a HEAD of the base commit go, and the work is not refused for that", thorough, async (t) => {
   const box = await planSandbox({ ...BASE_FILES, "lib/HEAD": SHAPE["lib/HEAD"] });
   t.after(box.close);
   const { worktree } = box;
@@ -160,7 +161,7 @@ test("a tree that is not staged is made harmless too, whatever the agent has put
   assert.equal(foundIn(worktree, "lib"), worktree.gitDir);
 });
 
-test("names of `.git` that only other disks know are left out", async (t) => {
+test("names of `.git` that only other disks know are left out", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { worktree, baseSha } = box;
@@ -234,7 +235,7 @@ test("whatever an agent made a repository in its worktree is not ours", async (t
   }
 });
 
-test("nor what it made in a worktree that lies elsewhere, as worktreesDir says", async (t) => {
+test("nor what it made in a worktree that lies elsewhere, as worktreesDir says", thorough, async (t) => {
   const box = await sandbox();
   t.after(box.close);
   const { root, commonDir } = box.repo;

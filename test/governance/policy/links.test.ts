@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, fakeFiles, ROOT, ruleOf } from "./fixtures.ts";
 
-const files = fakeFiles({ [`${ROOT}/out`]: "/home/person/sub" }, [`${ROOT}/out`, `${ROOT}/src`]);
+const LINKS = { [`${ROOT}/out`]: "/home/person/sub", [`${ROOT}/fd`]: "/proc/7/fd" };
+const files = fakeFiles(LINKS, [`${ROOT}/out`, `${ROOT}/src`]);
 
 /** The kernel takes `..` after links, a program that tidies paths before it: a command must mean the same to both. */
 const COMMANDS: readonly [command: string, expected: string][] = [
@@ -14,6 +15,7 @@ const COMMANDS: readonly [command: string, expected: string][] = [
   ["echo x > src/../a", "allowed"],
   ["rm -f src/../*.log", "allowed"],
   ["cat out/../notes", "allowed"],
+  ["cat fd/../environ", "shell safety"],
 ];
 
 for (const [command, expected] of COMMANDS)

@@ -195,3 +195,13 @@ test("a forged fact of a time that is no date does not keep a summary from carry
   await hooks["experimental.session.compacting"]?.({ sessionID: "own" }, { context });
   assert.match(context.join("\n"), /TASK: todo "Build the form"/);
 });
+
+test("the program's log is told when a provider that refused is asked again: the program itself waits in silence", async (t) => {
+  const { hooks, noticed } = await pluginFor(t);
+  const status = (type: string, more = {}) =>
+    hooks.event?.({ event: { type: "session.status", properties: { sessionID: "own", status: { type, ...more } } } });
+  await status("busy");
+  await status("retry", { attempt: 1 });
+  await status("retry", { attempt: 1, message: "usage\nlimit", next: 1_794_869_483_601.5 });
+  assert.deepEqual(noticed, ["log error prloom: the provider is asked again at 1794869483602: usage limit"]);
+});

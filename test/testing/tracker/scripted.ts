@@ -26,6 +26,8 @@ export interface ScriptedTracker extends Tracker {
   /** All posts of a thread as they are shown, with their markers. */
   shown(thread: string): StoredPost[];
   people(permissions: Readonly<Record<string, AuthorPermission>>): void;
+  /** From now on it finds no post of ours again, though they are shown. */
+  forget(): void;
 }
 
 export interface StoredPost {
@@ -106,7 +108,7 @@ export function openScripted({ dir, limit }: ScriptedConfig): ScriptedTracker {
       }),
     own: (thread, ids) =>
       asked("own", () => {
-        const found = readAll().filter((post) => post.thread === thread);
+        const found = existsSync(join(dir, "forgets")) ? [] : readAll().filter((post) => post.thread === thread);
         return new Map<string, TrackerPost>(
           found
             .map(seen)
@@ -130,6 +132,7 @@ export function openScripted({ dir, limit }: ScriptedConfig): ScriptedTracker {
     },
     remove: (ref) => rmSync(pathOf(ref)),
     shown: (thread) => readAll().filter((post) => post.thread === thread),
+    forget: () => writeFileSync(join(dir, "forgets"), ""),
     people: (permissions) => replace(people, JSON.stringify(permissions)),
   };
 }

@@ -1,6 +1,6 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
 import { beforePattern, describeText, type Text, textOf } from "../../shell/values/text.ts";
-import { below, isTemporary } from "../paths.ts";
+import { below, follow, isTemporary } from "../paths.ts";
 import { behindPattern } from "../pattern-links.ts";
 import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
@@ -116,6 +116,10 @@ function refusal(effect: Effect, { why, instead, command }: Because): RuleRefusa
   };
 }
 
+/** Whether where it leads depends on a link that `..` follows. */
+const isAmbiguous = ({ upward }: Effect, question: Question): boolean =>
+  upward !== undefined && locate(upward, question).real === undefined;
+
 function refuseRead(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
   const { path } = effect;
   if (!path) return undefined;
@@ -129,6 +133,10 @@ function refuseRead(effect: Effect, question: Question, command: string): RuleRe
   const named = typeof said === "object" || secretMeant(located.inTree ?? "", secrets) !== undefined;
   const leads = located.real !== undefined && located.real !== path.text;
   const isBehind = leads && isSecret({ type: "known", text: located.real ?? "" });
+  if (isAmbiguous(effect, question)) {
+    const taken = follow(effect.upward ?? "", question.files, question.ground);
+    if (taken === undefined || isSecret({ type: "known", text: taken })) return secretRefusal(effect, command);
+  }
   return named || isBehind || isSecret(path) ? secretRefusal(effect, command) : undefined;
 }
 
@@ -161,7 +169,7 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
     });
   const located = locate(place.folder, question);
   const because = (why: string, instead: string) => refusal(effect, { why, instead, command });
-  if (effect.upward !== undefined && locate(effect.upward, question).real === undefined)
+  if (isAmbiguous(effect, question))
     return because("Where it leads depends on a link that `..` follows.", "Write the path without `..`.");
   const isKnown = effect.path?.type === "known";
   const owner = protectedIn(effect.path as Text, { located, question });

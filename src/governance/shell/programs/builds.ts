@@ -13,7 +13,7 @@ import {
   writes,
 } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
-import { OUTPUT } from "../values/flow.ts";
+import { OUTPUT, TERMINAL } from "../values/flow.ts";
 import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
 import { noteOutputs } from "./outputs.ts";
 import { isAgentOrOurs } from "./own-programs.ts";
@@ -30,6 +30,8 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   const starts = RUNS_ANOTHER.get(name);
   const program = starts && args.find((arg) => starts.test(startOf(arg)));
   if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
+  if (compilesInput(name, args, spot))
+    noteEffect(spot, { kind: "code", what: `gives ${name} code that is not in a file` });
   noteOutputs(name, args, spot);
   for (const path of changedInPlace(name, args)) writes(spot, path);
   noteSecretOperands(args, spot);
@@ -43,13 +45,23 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+const COMPILERS = /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|rustc)$/;
+
+/** A program is made of what stands in the command; what only looks at it makes none. */
+const compilesInput = (name: string, args: readonly Text[], { input }: Spot): boolean =>
+  input !== TERMINAL &&
+  COMPILERS.test(name) &&
+  args.some((arg) => textOf(arg) === "-") &&
+  !args.some((arg) => /^(?:-E|-fsyntax-only|-S|-M\w*)$/.test(textOf(arg)));
+
 /** Tools that run what lies at a path which they are given: tests, a project, a file of rules. */
 const EXECUTES = new Set(
-  "pytest py.test tox nox jest vitest mocha ava tap c8 nyc playwright cypress webpack vite rollup eslint gradle gradlew mvn mvnw ant java dotnet rspec rails rake phpunit pest composer mix swift clojure clj lein flutter dart zig just task make gmake ninja meson ctest".split(
+  "pytest py.test tox nox jest vitest mocha ava tap c8 nyc playwright cypress webpack vite rollup eslint gradle gradlew mvn mvnw ant java dotnet rspec rails rake phpunit pest composer mix swift clojure clj lein flutter dart zig just task make gmake ninja meson ctest run-parts".split(
     " ",
   ),
 );
-const NAMES_PROJECT = /^--?(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir)=/;
+const NAMES_PROJECT =
+  /^--?(?:(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir)=|(?:javaagent|agentpath):)/;
 
 /** A path that may lead out of the worktree is what is run. */
 export function noteElsewhere(arg: Text, spot: Spot): void {
@@ -69,6 +81,9 @@ const RUNS_ANOTHER: ReadonlyMap<string, RegExp> = new Map([
   ["go", GO],
   ["rustc", /^(?:-C)?\s*linker=|^-Clinker|codegen-backend/],
   ["ld", /^--?plugin/],
+  ["bazel", /^--run_under/],
+  ["mvn", /^-Dexec\.executable=/],
+  ...["latex", "pdflatex", "xelatex", "lualatex"].map((name): [string, RegExp] => [name, /^\\/]),
   ["cmake", /^-D\w*(?:COMPILER|LAUNCHER|LINKER)(?::\w+)?=.*[\s/]/],
 ]);
 
@@ -145,6 +160,7 @@ export const packages: Behaviour = (call) => {
   if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--"), spot: inside });
   if (word === "explore" && end >= 0) return spot.line.engine.runWords(args.slice(end + 1), inside);
   if (word === "workspaces") spot.line.engine.runCarried(rest, inside);
+  for (const script of scriptsSet(word, rest)) spot.line.engine.runSource(script, inside);
   if (PUBLISHES.test(word))
     noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
   else if (isGlobal || word === "global")
@@ -172,6 +188,13 @@ export const packages: Behaviour = (call) => {
   }
   return OUTPUT;
 };
+
+/** Scripts that stand in the command: the same line may run them. */
+function scriptsSet(word: string, [first, ...rest]: readonly Text[]): Text[] {
+  if (word === "set-script") return rest.slice(-1);
+  if (word !== "pkg" || textOf(first ?? known("")) !== "set") return [];
+  return rest.flatMap((one) => /^scripts\.[^=]*=(.*)$/s.exec(textOf(one))?.[1] ?? []).map(known);
+}
 
 const CARGO_OWN =
   /^(?:|build|b|check|c|clean|doc|d|new|init|add|remove|run|r|test|t|bench|update|search|fmt|clippy|tree|metadata|fix|generate-lockfile|fetch|vendor|package|nextest)$/;
@@ -241,9 +264,10 @@ export const installs: Behaviour = (call) => {
   const { name, args, spot } = call;
   const given = readArguments(args, {
     valued:
-      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project",
+      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project install-dir n bindir",
   });
-  for (const folder of given.values("t", "target", "prefix", "root", "d", "dest", "src")) writes(spot, folder);
+  for (const folder of given.values("t", "target", "prefix", "root", "d", "dest", "src", "install-dir", "n", "bindir"))
+    writes(spot, folder);
   // Of what is not a requirement, they tell.
   noteSecrets(given.values("r", "requirement", "c", "constraint"), spot);
   const [sub] = given.operands;

@@ -1,6 +1,7 @@
 import type { Behaviour } from "../call.ts";
+import { isIn } from "../normal-path.ts";
 import { readArguments } from "../options.ts";
-import { absolutePaths, inFolder, isIn, worksHere, writes } from "../paths.ts";
+import { absolutePaths, inFolder, worksHere, writes } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { type Flow, OUTPUT } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
@@ -58,6 +59,8 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   if (LOOKS_AT_CONTAINERS.test(word) && !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one)))) return OUTPUT;
   if (word === "down" && rest.some((one) => /^(?:-v|--volumes|--rmi)/.test(textOf(one))))
     noteEffect(spot, { kind: "system", what: `deletes data of containers with ${name} down` });
+  // Its own rights, with which files of others can be changed.
+  if (word === "unshare") return spot.line.engine.runWords([known(word), ...rest], spot);
   if (word === "run" || word === "exec" || word === "create") return startContainer(rest, spot);
   if (CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))) {
     noteEffect(

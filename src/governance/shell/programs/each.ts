@@ -1,6 +1,6 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
-import { reads } from "../paths.ts";
+import { contentOf, reads } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../values/flow.ts";
 import { describeText, fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
@@ -55,7 +55,7 @@ function inputItems({ input }: Spot, { fromFile = false, isWhole, separator }: I
 
 /** GNU parallel: a command, then `:::` and its arguments. */
 export const parallel: Behaviour = ({ args, spot }) => {
-  const at = args.findIndex((arg) => /^:::?\+?$|^::::$/.test(textOf(arg)));
+  const at = args.findIndex((arg) => /^:::?\+?$|^::::\+?$/.test(textOf(arg)));
   const given = readArguments(at < 0 ? args : args.slice(0, at), {
     valued:
       "max-args j jobs a arg-file I colsep delay timeout retries joblog results tmpdir S sshlogin sshloginfile slf workdir N n L k",
@@ -65,7 +65,12 @@ export const parallel: Behaviour = ({ args, spot }) => {
     if (textOf(machine) !== ":")
       noteEffect(spot, { kind: "sends", what: `works on another machine: ${describeText(machine)}` });
   const isNone = given.values("n", "N", "max-args").some((count) => textOf(count) === "0");
-  const items = at < 0 ? inputItems(spot, { isWhole: true, separator: /\n/ }) : args.slice(at + 1);
+  const behind = at < 0 ? [] : args.slice(at + 1);
+  const isList = textOf(args[at] ?? known("")).startsWith("::::");
+  const lists = [...given.values("a", "arg-file"), ...(isList ? behind : [])];
+  const listed = lists.length > 0 ? joinFlows(lists.map((list) => contentOf(list, spot))) : spot.input;
+  const isNamed = at >= 0 && !isList && lists.length === 0;
+  const items = isNamed ? behind : inputItems({ ...spot, input: listed }, { isWhole: true, separator: /\n/ });
   const inputs = isNone ? [] : items;
   if (given.operands.length === 0) {
     for (const value of inputs) spot.line.engine.runSource(value, spot);

@@ -3,7 +3,7 @@ import type { Spot } from "../state.ts";
 import { known, startOf, type Text } from "../values/text.ts";
 
 const OUTPUT_OPTION =
-  /^(?:-o|--output|--out|--outfile|--out-?[dD]ir|--output-?(?:dir|file|File)|--dest-?dir|--target-dir|--basetemp|--junit-?xml|--coverageDirectory|--cov-report-dir|--cacheDirectory|--log-file|--report-file)$/;
+  /^(?:-o|-out|--output|--out|--outfile|--out-?[dD]ir|--output-?(?:dir|file|File)|--dest-?dir|--target-dir|--basetemp|--junit-?xml|--coverageDirectory|--cov-report-dir|--cacheDirectory|--log-file|--report-file)$/;
 
 /** Programs that mean a format by `-o` and `--output`. */
 const MEANS_FORMAT = new Set("kubectl oc helm az aws gcloud argocd flux istioctl doctl eksctl".split(" "));

@@ -1,4 +1,4 @@
-import { noteSecrets, reads, store, worksHere, writes } from "../paths.ts";
+import { contentOf, noteSecrets, reads, store, worksHere, writes } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
@@ -19,6 +19,8 @@ function judgeModule(name: string, operands: readonly Text[], spot: Spot): void 
   if (OPENS.test(name)) noteEffect(spot, { kind: "sends", what: "opens an address in the browser of the person" });
   if (WRITES_ELSEWHERE.test(name))
     for (const one of operands) if (LEADS_ELSEWHERE.test(startOf(one))) writes(spot, one);
+  // It gives all that lies there to anyone who asks.
+  if (name === "http.server") for (const one of operands) if (LEADS_ELSEWHERE.test(startOf(one))) contentOf(one, spot);
   if (TAKES_CODE.test(name)) noteEffect(spot, { kind: "code", what: "gives python code that stands in the command" });
 }
 

@@ -57,11 +57,11 @@ export const just: Behaviour = (call) => {
     valued: "f justfile d working-directory shell shell-arg c command set dotenv-path",
     stopsAtOperand: true,
   });
-  const at = args.findIndex((arg) => /^(?:-c|--command)$/.test(textOf(arg)));
-  if (at >= 0) return spot.line.engine.runWords(args.slice(at + 1), spot);
   for (const shell of given.values("shell"))
     noteEffect(spot, { kind: "code", what: `makes just run ${describeText(shell)}` });
   for (const file of given.values("f", "justfile")) runsRules(file, call);
+  const at = given.has("c", "command") ? args.findIndex((arg) => /^(?:-c|--command)$/.test(textOf(arg))) : -1;
+  if (at >= 0) return spot.line.engine.runWords(args.slice(at + 1), spot);
   if (given.has("list", "l", "summary", "show", "s", "evaluate", "version", "help")) return OUTPUT;
   return builds(call);
 };

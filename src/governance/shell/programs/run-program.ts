@@ -6,6 +6,7 @@ import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
 import { isGitCommand, judgeGit } from "./git/git.ts";
+import { noteOutputs } from "./outputs.ts";
 import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 
@@ -16,7 +17,8 @@ export function judgeProgram(call: ProgramCall): Flow {
   const base = isPath || name.includes(".") ? name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "") : name;
   if (isPath) {
     const made = writtenBefore(known(name), spot);
-    if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded))) return runFlow(made, spot);
+    if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded | FROM.outside)))
+      return runFlow(made, spot);
   }
   if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);
   const inner = base === name ? call : { name: base, args, spot };
@@ -31,6 +33,7 @@ export function judgeProgram(call: ProgramCall): Flow {
   if (path) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
   else {
     worksHere(spot, `runs ${name}`);
+    noteOutputs(name, args, spot);
     noteSecretOperands(args, spot);
   }
   spot.line.engine.runCarried(args, spot);

@@ -105,6 +105,9 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
         /^-[A-Za-z]*[eEcr]$/.test(textOf(arg)) && inline.some((one) => one.length === 1 && textOf(arg).endsWith(one)),
     );
     if (onlyTells(name, given, spot)) return OUTPUT;
+    const door = args.find((arg) => /^--inspect\S*=/.test(textOf(arg)));
+    if (door && !/=(?:\d+|localhost(?::\d+)?|127\.[\d.]+(?::\d+)?|\[::1\](?::\d+)?)$/.test(textOf(door)))
+      noteEffect(spot, { kind: "code", what: `lets other machines run code: ${textOf(door)}` });
     if (given.has(...inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
       noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
@@ -119,6 +122,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     if (installed !== undefined) spot.line.engine.runWords([known(installed), ...given.operands.slice(1)], spot);
     if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
     if (given.has("S") && /^php/.test(name)) {
+      for (const folder of given.values("t")) contentOf(folder, spot);
       worksHere(spot, `runs a server with ${name}`);
       return OUTPUT;
     }

@@ -1,5 +1,5 @@
 import type { Behaviour } from "../call.ts";
-import { endsByName, findsProcesses } from "../processes.ts";
+import { endsByName, findsProcesses, fuser } from "../processes.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { showVariables } from "../values/variables.ts";
 import { administersUnless, direnv, opensElsewhere, scalar } from "./administering.ts";
@@ -13,7 +13,7 @@ import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/networ
 import { rsync, scp, ssh } from "./elsewhere/remote.ts";
 import { cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
 import { copy, link, move } from "./files/copying.ts";
-import { awk, editor, opensWindow, patch, sed } from "./files/editors.ts";
+import { awk, editor, m4, opensWindow, patch, sed } from "./files/editors.ts";
 import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
 import { fd, find, lists } from "./files/finding.ts";
 import {
@@ -35,16 +35,16 @@ import {
   uniq,
   yq,
 } from "./files/readers.ts";
-import { renames, writesAll } from "./files/renaming.ts";
+import { changesOperands, renames, writesAll } from "./files/renaming.ts";
 import { judgeGit } from "./git/git.ts";
 import { administers, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { cmake, just, make } from "./recipes.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
-import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
+import { carrier, debugs, elevates, env, fzf, lineWrapper, measurer, wrapper } from "./wrappers.ts";
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
-  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck pytest py.test tox nox mypy pyright flake8 pylint bandit coverage pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp".split(
+  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck pytest py.test tox nox mypy pyright flake8 pylint bandit coverage pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex latex lualatex run-parts pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp".split(
     " ",
   );
 
@@ -77,9 +77,17 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["nmcli", administersUnless(/^(?:up|down|add|del|delete|modify|connect|disconnect|on|off|edit|set|reload|import)$/)],
   ["ss", administersUnless(/^(?:-[a-zA-Z]*K[a-zA-Z]*|--kill)$/)],
   ["netstat", prints],
+  ["gsettings", administersUnless(/^(?:set|reset|reset-recursively)$/)],
+  ["dconf", administersUnless(/^(?:write|reset|load|update)$/)],
+  ["xdg-settings", administersUnless(/^set$/)],
+  ["xdg-mime", administersUnless(/^(?:default|install|uninstall)$/)],
+  ["busctl", administersUnless(/^(?:call|set-property|emit)$/)],
   ...names("open xdg-open wslview sensible-browser x-www-browser gnome-open", opensElsewhere),
   ...names("rename prename file-rename mmv", renames),
-  ...names("setfattr xattr", writesAll),
+  ...names("setfattr xattr dos2unix unix2dos mac2unix unix2mac", writesAll),
+  ...names("sd rpl crudini xmlstarlet gio comby ast-grep sg jscodeshift fastmod codemod ruplacer", changesOperands),
+  ["m4", m4],
+  ["fzf", fzf],
   ["dmesg", printsUnless(/^(?:-[CcDEn]|--clear|--read-clear|--console.*)$/)],
   ["journalctl", printsUnless(/^--(?:vacuum|rotate|flush|sync|relinquish|update)/)],
   ["tree", printsUnless(/^-o/, lists({ valued: "I ignore P L" }, 0))],
@@ -89,7 +97,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     prints,
   ),
   ...names(
-    "cal uptime uname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
+    "cal uptime uname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
@@ -106,6 +114,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["printenv", ({ spot }) => showVariables(spot)],
   ...names("sort gsort", sorting),
   ["uniq", uniq],
+  ["info", reader({ rules: { valued: "o output f file n node" }, writes: ["o", "output"] })],
   ["shuf", reader({ rules: { valued: "i n o r input-range head-count output" }, writes: ["o", "output"] })],
   ["iconv", reader({ rules: { valued: "f t o from-code to-code output" }, writes: ["o", "output"] })],
   ["base64", decodes(["d", "D", "decode"], "w wrap b i o break")],
@@ -202,9 +211,10 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     harms,
   ),
   ...names(
-    "systemctl service rc-service mount umount modprobe insmod rmmod sysctl useradd userdel usermod groupadd groupdel passwd chpasswd chsh visudo vipw setcap iptables ip6tables nft ufw firewall-cmd update-alternatives dpkg-reconfigure timedatectl hostnamectl localectl loginctl setenforce semanage apparmor_parser aa-disable auditctl swapctl apt apt-get dpkg yum dnf rpm pacman apk zypper snap flatpak brew port nix-env emerge defaults scutil dscl",
+    "systemctl service rc-service mount umount modprobe insmod rmmod sysctl useradd userdel usermod groupadd groupdel passwd chpasswd chsh visudo vipw setcap iptables ip6tables nft ufw firewall-cmd update-alternatives dpkg-reconfigure timedatectl hostnamectl localectl loginctl setenforce semanage apparmor_parser aa-disable auditctl swapctl apt apt-get dpkg yum dnf rpm pacman apk zypper snap flatpak brew port nix-env emerge defaults scutil dscl dbus-send gdbus qdbus xdotool ydotool wtype",
     administers,
   ),
+  ["fuser", fuser],
   ...names("pgrep pidof", findsProcesses),
   ...names("killall pkill killall5 skill", endsByName),
   ...names(

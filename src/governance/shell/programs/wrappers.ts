@@ -3,8 +3,8 @@ import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
 import { inFolder, worksHere, writes } from "../paths.ts";
 import { copyShell, noteEffect } from "../state.ts";
-import { OUTPUT } from "../values/flow.ts";
-import { known, type Text, textOf } from "../values/text.ts";
+import { OUTPUT, textOfFlow } from "../values/flow.ts";
+import { fillIn, known, type Text, textOf } from "../values/text.ts";
 import { showVariables, takeSecrets } from "../values/variables.ts";
 import { noteOutputs } from "./outputs.ts";
 
@@ -40,12 +40,31 @@ export const carrier: Behaviour = ({ name, args, spot }) => {
 
 const DEBUGGER_COMMANDS =
   /^-{1,2}(?:ex|x|eval-command|command|iex|ix|init-command|init-eval-command|o|one-line|s|source)(?:=|$)/;
+const ONE_COMMAND = /^-{1,2}(?:ex|eval-command|o|one-line)$/;
+/** Commands of debuggers that run the program and look at it. */
+const LOOKS_AT_PROGRAM =
+  /^(?:r|run|bt|backtrace|c|continue|q|quit|n|next|s|step|f|frame|up|down|l|list|b|break|info|thread|where)(?: [\w.:/ -]+)?$/;
 
 /** Debuggers run what they are given, and commands of their own. */
 export const debugs: Behaviour = (call) => {
-  if (call.args.some((arg) => DEBUGGER_COMMANDS.test(textOf(arg))))
+  const isHarmless = (at: number) =>
+    ONE_COMMAND.test(textOf(call.args[at] as Text)) && LOOKS_AT_PROGRAM.test(textOf(call.args[at + 1] ?? known("")));
+  if (call.args.some((arg, at) => DEBUGGER_COMMANDS.test(textOf(arg)) && !isHarmless(at)))
     noteEffect(call.spot, { kind: "code", what: `gives commands to ${call.name}` });
   return carrier(call);
+};
+
+const RUNS_AT_KEYS = /(?:execute|become|reload|transform|preview)[\w-]*[:(]/;
+
+/** Shows a list to choose from; options of it run commands about what is chosen. */
+export const fzf: Behaviour = (call) => {
+  const { name, args, spot } = call;
+  const given = readArguments(args, { valued: "bind preview q query f filter d delimiter n with-nth height" });
+  if (given.values("bind").some((keys) => keys.type !== "known" || RUNS_AT_KEYS.test(keys.text)))
+    noteEffect(spot, { kind: "code", what: `gives ${name} commands for its keys` });
+  for (const line of given.values("preview"))
+    spot.line.engine.runSource(fillIn(textOf(line), "{}", textOfFlow(spot.input)), spot);
+  return OUTPUT;
 };
 
 /** A program whose first operand is a line for a shell. */

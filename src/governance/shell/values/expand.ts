@@ -1,7 +1,7 @@
 import type { ParameterExpansionPart, Word, WordPart } from "unbash";
 import { parseShell } from "../parse.ts";
 import { openProcess } from "../redirect.ts";
-import { copyForReading, type Spot, spend } from "../state.ts";
+import { copyForReading, type Line, type Shell, type Spot, spend } from "../state.ts";
 import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textOfFlow } from "./flow.ts";
@@ -77,12 +77,19 @@ function isLiteral(part: WordPart): boolean {
   return part.type === "Literal" || part.type === "SingleQuoted";
 }
 
+/** Undefined where it was set to something that is not known. */
+function homeIn({ place }: Line, { variables }: Shell): string | undefined {
+  const [only, ...more] = variables.get("HOME") ?? [known(place.home)];
+  return only?.type === "known" && more.length === 0 ? only.text : undefined;
+}
+
 function tilde(text: string, { line, shell }: Spot, isFirst: boolean): Text {
   const found = isFirst ? /^~([^/]*)(?=\/|$)/.exec(text) : null;
   if (!found) return known(text);
   const [, user = ""] = found;
-  const homes: Record<string, string> = { "": line.place.home, "+": shell.folders[0] ?? line.place.folder };
-  const home = homes[user] ?? (user === "-" || /^\d/.test(user) ? undefined : `/home/${user}`);
+  const homes: Record<string, string | undefined> = { "": homeIn(line, shell), "+": shell.folders[0] };
+  const isOther = user !== "" && user !== "+" && user !== "-" && !/^\d/.test(user);
+  const home = isOther ? `/home/${user}` : homes[user];
   return home === undefined ? unknown(`${text} can be any folder`) : known(home + text.slice(found[0].length));
 }
 

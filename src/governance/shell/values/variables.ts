@@ -21,6 +21,7 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
     if (given.has("i")) shell.changing.set(variable ?? textOf(operand), "number");
     else if (given.has("l", "u", "c")) shell.changing.set(variable ?? textOf(operand), "letters");
     if (variable === undefined) {
+      lookAtSubscript(operand, spot);
       if (exports && operand.type === "known") exportVariable(operand.text, spot);
       else if (operand.type !== "known")
         noteUnknown(spot, `sets a variable that cannot be told: ${describeText(operand)}`);

@@ -170,6 +170,8 @@ export const wget: Behaviour = ({ args, spot }) => {
   if (outputs.some((file) => textOf(file) === "-")) return flow;
   for (const file of outputs) store(file, flow, { spot });
   const [folder] = given.values("P", "directory-prefix");
+  // What it saves then is named by what stands in the list.
+  if (given.has("i", "input-file")) writes(spot, folder ?? known("."));
   if (outputs.length === 0 && !given.has("spider"))
     for (const target of given.operands)
       store(folder ? joinTexts([folder, known("/"), nameIn(target)]) : nameIn(target), flow, { spot });

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, deletes, reads, sendBytes, store, writes } from "../../paths.ts";
+import { contentOf, deletes, reads, sendBytes, store, unpacksInto, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../../values/text.ts";
@@ -74,7 +74,10 @@ export const rsync: Behaviour = ({ args, spot }) => {
   if (given.has("remove-source-files")) for (const source of sources) deletes(spot, source, true);
   if (given.values("files-from").some((list) => textOf(list) === "-"))
     namesFrom(spot).map((name) => contentOf(name, spot));
-  if (!given.has("n", "dry-run")) transfer(sources, target, spot);
+  if (!given.has("n", "dry-run")) {
+    transfer(sources, target, spot);
+    if (target && !remoteOf(target)) unpacksInto(spot, target, true);
+  }
   if (target && given.options.some(({ name }) => name.startsWith("del")) && !remoteOf(target))
     deletes(spot, target, true);
   return OUTPUT;

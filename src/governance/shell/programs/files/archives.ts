@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, deletes, reads, sendBytes, store, writes } from "../../paths.ts";
+import { contentOf, deletes, reads, sendBytes, store, unpacksInto, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT, textOfFlow } from "../../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
@@ -90,6 +90,7 @@ function unpack(
   if (prints) return cameFrom(flow.from | FROM.decoded);
   if (flow.from & FROM.network) spot.line.unpacked = flow;
   writes(spot, target ?? known("."));
+  unpacksInto(spot, target ?? known("."));
   return NOTHING;
 }
 
@@ -130,12 +131,16 @@ export const cpio: Behaviour = (call) => {
   const { args, spot } = call;
   const given = readArguments(args, { valued: "F file D directory E H C I O" });
   if (!given.has("o", "p", "w", "create", "pass-through")) {
-    writes(spot, given.values("D", "directory")[0] ?? known("."));
+    const [folder = known(".")] = given.values("D", "directory");
+    writes(spot, folder);
     for (const file of given.values("F", "file", "I")) contentOf(file, spot);
-    return given.has("t", "list") ? OUTPUT : NOTHING;
+    if (given.has("t", "list")) return OUTPUT;
+    unpacksInto(spot, folder);
+    return NOTHING;
   }
   const flow = changed(joinFlows(namesFrom(spot).map((name) => contentOf(name, spot))));
   for (const target of [...given.values("F", "file", "O"), ...given.operands]) store(target, flow, { spot });
+  for (const target of given.operands) unpacksInto(spot, target);
   return { from: flow.from | FROM.files };
 };
 
@@ -146,6 +151,8 @@ export const unzip: Behaviour = ({ args, spot }) => {
   if (flow.from & FROM.network) spot.line.unpacked = flow;
   if (given.has("p", "c")) return cameFrom(FROM.decoded);
   if (given.has("l", "t", "v", "z", "Z", "h", "hh") || !archive) return OUTPUT;
-  writes(spot, given.values("d", "output")[0] ?? known("."));
+  const [folder = known(".")] = given.values("d", "output");
+  writes(spot, folder);
+  unpacksInto(spot, folder);
   return OUTPUT;
 };

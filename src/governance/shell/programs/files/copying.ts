@@ -1,7 +1,8 @@
 import { posix } from "node:path";
 import type { Behaviour } from "../../call.ts";
+import { isIn } from "../../normal-path.ts";
 import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
-import { absolutePaths, contentOf, deletes, isIn, reads, store, writes, writtenBefore } from "../../paths.ts";
+import { absolutePaths, contentOf, deletes, reads, store, unpacksInto, writes, writtenBefore } from "../../paths.ts";
 import { noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, type Flow, FROM, OUTPUT } from "../../values/flow.ts";
 import { beforePattern, joinTexts, known, type Text, textOf } from "../../values/text.ts";
@@ -27,7 +28,7 @@ const isFile = (path: Text, spot: Spot): boolean =>
   absolutePaths(path, spot).every((one) => one.type === "known" && spot.line.place.look(one.text) === "file");
 
 /** A file gets another name: what was known of it holds there, too. */
-function copyTo(source: Text, target: Text, { spot, flow, keepsLinks = false }: Copying): void {
+export function copyTo(source: Text, target: Text, { spot, flow, keepsLinks = false }: Copying): void {
   store(target, flow, { spot });
   const name = textOf(source).replace(/\/+$/, "").replace(/^.*\//, "");
   if (target.type !== "known") return;
@@ -48,7 +49,10 @@ interface Copying {
 function rememberCopy(source: Text, targets: readonly Text[], spot: Spot): void {
   const given = source.type === "glob" ? known(posix.dirname(`${beforePattern(source.text)}.`)) : source;
   const [before] = absolutePaths(given, spot);
-  if (before?.type !== "known") return;
+  if (before?.type !== "known") {
+    for (const target of targets) unpacksInto(spot, target, true);
+    return;
+  }
   spot.line.copies ??= new Map();
   const { copies } = spot.line;
   let from = before.text;

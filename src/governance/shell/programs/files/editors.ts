@@ -7,12 +7,13 @@ import {
   noteSecrets,
   reads,
   store,
+  unpacksInto,
   worksHere,
   writes,
   writtenBefore,
 } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
-import { changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
+import { changed, FROM, joinFlows, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, GAP, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
 
@@ -196,5 +197,18 @@ export const patch: Behaviour = ({ args, spot }) => {
   if (input) reads(spot, input);
   const targets: Text[] = [...given.values("o", "output", "d", "directory"), ...(file ? [file] : [])];
   for (const target of targets.length > 0 ? targets : [known(".")]) writes(spot, target);
+  if (!file) unpacksInto(spot, given.values("d", "directory")[0] ?? known("."));
+  return OUTPUT;
+};
+
+/** Expands macros, some of which run commands; those in a file are opaque. */
+export const m4: Behaviour = ({ name, args, spot }) => {
+  const { operands } = readArguments(args, { valued: "D I U F R o B H L l d" });
+  const isInput = operands.length === 0 || operands.some((one) => textOf(one) === "-");
+  const given =
+    isInput && spot.input !== TERMINAL && !(spot.input.text !== undefined && !/syscmd/.test(spot.input.text));
+  if (given || args.some((arg) => /syscmd/.test(textOf(arg))))
+    noteEffect(spot, { kind: "code", what: `gives ${name} macros that are not in a file` });
+  worksHere(spot, `runs ${name}`);
   return OUTPUT;
 };

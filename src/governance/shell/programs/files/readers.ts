@@ -179,6 +179,10 @@ export const yq: Behaviour = (call) => {
       else reads(call.spot, known(file));
   const flow = queries(call);
   if (inPlace) for (const file of files) store(file, flow, { spot: call.spot });
+  // Each part becomes a file that the expression names.
+  for (const names of given.values("s", "split-exp"))
+    if (/\/|\.\./.test(textOf(names))) noteUnknown(call.spot, "writes files whose names cannot be told");
+    else writes(call.spot, known("."));
   return flow;
 };
 

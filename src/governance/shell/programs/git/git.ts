@@ -4,7 +4,7 @@ import { absolutePaths, inFolder, reads, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { type Flow, literal, OUTPUT } from "../../values/flow.ts";
 import { describeText, isPattern, known, type Text, textOf } from "../../values/text.ts";
-import { changesIt, pathspec } from "./changes.ts";
+import { changesIt, changesTree, pathspec } from "./changes.ts";
 import {
   branch,
   checkout,
@@ -113,7 +113,7 @@ function isOwnRepository({ line, shell }: Spot): boolean {
 const looks: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
     valued: "o output S G O format contents ignore-revs-file",
-    long: "ext-diff textconv filters open-files-in-pager no-index",
+    long: "ext-diff textconv filters open-files-in-pager no-index lost-found",
   });
   for (const path of given.values("output")) writes(spot, path);
   for (const path of given.values("contents", "ignore-revs-file")) reads(spot, path);
@@ -125,7 +125,7 @@ const looks: Behaviour = ({ name, args, spot }) => {
     noteEffect(spot, { kind: "code", what: "makes git run another program" });
   const [path] = given.values("open-files-in-pager");
   if (path) spot.line.engine.runSource(path, spot);
-  if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });
+  if ((name === "hash-object" && given.has("w")) || given.has("lost-found")) changesIt({ name, args, spot });
   if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
   for (const file of filesOf({ name, args, spot }, given)) reads(spot, pathspec(file, spot));
   // A repository that is known to be the worktree's has its folder.
@@ -170,17 +170,19 @@ const unknownCommand: Behaviour = ({ name, spot }) => {
   return OUTPUT;
 };
 
-/** Whether `git tag` and `git branch` only list. */
-const LISTS =
-  /^(?:-l|--list|-a|--all|-r|--remotes?|-v|-vv|--verbose|--contains|--no-contains|--merged|--no-merged|--show-current|--points-at|-n\d*|--sort.*|--format.*|--column.*|--color.*)$/;
-/** Options of these that delete or move something, whatever else is given. */
+/** Options with which `git tag` and `git branch` list, whatever else is given, and those that only say how. */
+const LISTS = /^(?:-l|--list|--(?:no-)?contains|--(?:no-)?merged|--points-at)(?:=|$)/;
+const SHOWS = /^(?:-n\d*|--(?:sort|format|column|color|ignore-case|omit-empty)(?:=.*)?)$/;
+const SHOWS_BRANCHES = /^(?:-a|--all|-r|--remotes?|-vv?|--verbose|--show-current|--abbrev(?:=.*)?)$/;
+/** Options of these that delete or move something. */
 const NOT_LISTS =
   /^(?:-[a-zA-Z]*[dDfmMcCu][a-zA-Z]*|--delete|--force|--move|--copy|--edit-description|--unset-upstream|--set-upstream.*)$/;
 const listsOr =
-  (otherwise: Behaviour): Behaviour =>
+  (otherwise: Behaviour, shows: RegExp): Behaviour =>
   (call) => {
     const has = (pattern: RegExp) => call.args.some((arg) => arg.type !== "known" || pattern.test(arg.text));
-    return call.args.length === 0 || (has(LISTS) && !has(NOT_LISTS)) ? OUTPUT : otherwise(call);
+    const isShown = call.args.every((arg) => SHOWS.test(textOf(arg)) || shows.test(textOf(arg)));
+    return isShown || (has(LISTS) && !has(NOT_LISTS)) ? OUTPUT : otherwise(call);
   };
 
 const subcommand =
@@ -201,10 +203,8 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     ),
     ...some("add stage", adds),
     ...some("pack-objects index-pack repack", packs),
-    ...some(
-      "merge cherry-pick revert am pack-refs sparse-checkout mktree write-tree commit-tree update-index rerere unpack-objects citool",
-      changesIt,
-    ),
+    ...some("merge cherry-pick revert am sparse-checkout", changesTree),
+    ...some("pack-refs mktree write-tree commit-tree update-index rerere unpack-objects citool", changesIt),
     ...some("filter-branch filter-repo fast-import", rewrites),
     ...some("fetch pull clone ls-remote", fetches),
     ...some("push send-pack send-email http-push svn p4 imap-send", push),
@@ -221,9 +221,10 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     maintenance,
     "read-tree": readTree,
     "format-patch": formatPatch,
-    branch: listsOr(branch),
-    tag: listsOr(branch),
-    replace: listsOr(rewrites),
+    branch: listsOr(branch, SHOWS_BRANCHES),
+    tag: (call) =>
+      /^(?:-v|--verify)$/.test(textOf(call.args[0] ?? known(""))) ? OUTPUT : listsOr(branch, /(?!)/)(call),
+    replace: listsOr(rewrites, /(?!)/),
     reset,
     clean: cleanTree,
     restore,

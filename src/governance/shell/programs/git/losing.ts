@@ -1,10 +1,10 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { absolutePaths, reads, touch, writes } from "../../paths.ts";
+import { absolutePaths, reads, touch, unpacksInto, writes } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, type Text, textOf } from "../../values/text.ts";
-import { changesIt, history, pathspec } from "./changes.ts";
+import { changesIt, changesTree, history, pathspec } from "./changes.ts";
 
 const LOSES = "loses work that is not committed";
 const MOVES = "moves a branch away from its commits";
@@ -37,6 +37,7 @@ export const cleanTree: Behaviour = ({ args, spot }) => {
 function restores(paths: readonly Text[], spot: Spot): void {
   for (const path of paths) {
     touch(spot, { kind: "deletes", path: pathspec(path, spot), whole: true });
+    unpacksInto(spot, pathspec(path, spot), true);
   }
 }
 
@@ -49,16 +50,16 @@ export const checkout: Behaviour = ({ name, args, spot }) => {
   const at = args.findIndex((arg) => textOf(arg) === "--");
   if (given.has("pathspec-from-file")) history(spot, `${LOSES}: paths from a file`);
   if (given.has("B", "C", "force-create")) history(spot, MOVES);
-  if (given.has("b", "B", "orphan", "c", "C", "create", "force-create") || name === "switch") {
-    changesIt({ name, args, spot });
-    return OUTPUT;
-  }
+  const isNew = given.has("b", "B", "orphan", "c", "C", "create", "force-create");
+  // A new branch begins with the files that are there, unless it is told where.
+  if (isNew && given.operands.length === 0) return changesIt({ name, args, spot });
+  if (isNew || name === "switch") return changesTree({ name, args, spot });
   const paths =
     at >= 0
       ? args.slice(at + 1).filter((arg) => !textOf(arg).startsWith("-"))
       : given.operands.filter((one, index) => isPath(one, spot) && (index > 0 || given.operands.length === 1));
-  if (paths.length > 0) restores(paths, spot);
-  else changesIt({ name, args, spot });
+  if (paths.length === 0) return changesTree({ name, args, spot });
+  restores(paths, spot);
   return OUTPUT;
 };
 
@@ -85,7 +86,7 @@ export const stash: Behaviour = ({ args, spot }) => {
   const sub = textOf(args[0] ?? known("push"));
   if (sub === "list") return OUTPUT;
   if (sub === "drop" || sub === "clear") history(spot, "deletes work that was put aside");
-  else changesIt({ name: "stash", args, spot });
+  else changesTree({ name: "stash", args, spot });
   return OUTPUT;
 };
 

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { reads, writes } from "../../paths.ts";
+import { reads, unpacksInto, writes } from "../../paths.ts";
 import { noteEffect } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
@@ -50,8 +50,10 @@ export const worktree: Behaviour = ({ args, spot }) => {
   const name = textOf(sub ?? known("list"));
   if (name === "list" || given.has("n", "dry-run")) return OUTPUT;
   if (given.has("B")) history(spot, "moves a branch away from its commits");
-  if (name === "add" && path) writes(spot, path);
-  else noteEffect(spot, { kind: "ours", what: `changes the worktrees of the repository with git worktree ${name}` });
+  if (name === "add" && path) {
+    writes(spot, path);
+    unpacksInto(spot, path);
+  } else noteEffect(spot, { kind: "ours", what: `changes the worktrees of the repository with git worktree ${name}` });
   return OUTPUT;
 };
 

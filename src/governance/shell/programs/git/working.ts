@@ -1,10 +1,11 @@
 import type { Behaviour, ProgramCall } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { deletes, noteAddresses, noteSecrets, reads, sendBytes, writes } from "../../paths.ts";
+import { deletes, noteAddresses, noteSecrets, reads, sendBytes, unpacksInto, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, textOf } from "../../values/text.ts";
-import { changesIt, history, pathspec } from "./changes.ts";
+import { copyTo } from "../files/copying.ts";
+import { changesFiles, changesIt, changesTree, history, pathspec } from "./changes.ts";
 import { noteForcedRefs } from "./losing.ts";
 import { useSetting } from "./settings.ts";
 
@@ -12,13 +13,13 @@ import { useSetting } from "./settings.ts";
 export const rebase: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "x exec s strategy X onto C" });
   for (const command of given.values("x", "exec")) spot.line.engine.runSource(command, spot);
-  return changesIt({ name: "rebase", args, spot });
+  return changesTree({ name: "rebase", args, spot });
 };
 
 export const bisect: Behaviour = ({ args, spot }) => {
   const [sub, ...words] = args;
   if (textOf(sub ?? known("")) === "run") return spot.line.engine.runWords(words, spot);
-  return changesIt({ name: "bisect", args, spot });
+  return changesTree({ name: "bisect", args, spot });
 };
 
 const ADDS_REPOSITORY = /^(?:add|set-url|set-branch|sync|absorbgitdirs)$/;
@@ -36,7 +37,7 @@ export const submodule: Behaviour = ({ args, spot }) => {
   if (ADDS_REPOSITORY.test(name))
     noteEffect(spot, { kind: "ours", what: `changes which repositories git gets with git submodule ${name}` });
   if (name === "deinit") history(spot, "deletes folders of submodules, also what is not committed there");
-  return changesIt({ name: "submodule", args, spot });
+  return changesTree({ name: "submodule", args, spot });
 };
 
 /** Objects come from elsewhere; nothing of them is run. */
@@ -59,18 +60,14 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
   if (name === "clone") {
     const [from, target] = given.operands;
     if (from && /^[\w.+-]+:|^[\w.-]+@/.test(textOf(from))) spot.line.unpacked = cameFrom(FROM.network);
-    if (target) writes(spot, target);
-    else if (from)
-      writes(
-        spot,
-        known(
-          textOf(from)
-            .replace(/\/+$/, "")
-            .replace(/\.git$/, "")
-            .replace(/^.*[/:]/, "") || ".",
-        ),
-      );
-  } else if (name === "pull") changesIt({ name, args, spot });
+    const named = textOf(from ?? known(""))
+      .replace(/\/+$/, "")
+      .replace(/\.git$/, "")
+      .replace(/^.*[/:]/, "");
+    const folder = target ?? known(named || ".");
+    writes(spot, folder);
+    unpacksInto(spot, folder);
+  } else if (name === "pull") changesTree({ name, args, spot });
   return OUTPUT;
 };
 
@@ -80,7 +77,12 @@ export const removes: Behaviour = ({ name, args, spot }) => {
   if (given.has("pathspec-from-file")) noteUnknown(spot, "deletes files whose names stand in another file");
   if (name === "rm" && given.has("cached")) return changesIt({ name, args, spot });
   if (name === "rm") for (const path of given.operands) deletes(spot, pathspec(path, spot), given.has("r"));
-  else for (const path of given.operands) writes(spot, path);
+  else {
+    const [target, ...sources] = given.operands.toReversed();
+    for (const path of sources) writes(spot, path);
+    const flow = cameFrom(FROM.files);
+    if (target) for (const source of sources) copyTo(source, target, { spot, flow, keepsLinks: true });
+  }
   return OUTPUT;
 };
 
@@ -94,6 +96,7 @@ export const apply: Behaviour = ({ args, spot }) => {
   for (const path of given.values("directory", "build-fake-ancestor")) writes(spot, path);
   if (given.has("unsafe-paths")) noteUnknown(spot, "lets a patch write anywhere");
   writes(spot, known("."));
+  changesFiles(spot);
   return OUTPUT;
 };
 

@@ -1,0 +1,94 @@
+/**
+ * Stands for zod in the bundle of `status`. The modules that it loads describe some thousand schemas, it uses a handful, and making
+ * them all takes a sixth of its time. Here a schema is what was asked for, and is made when it is used; then the library is loaded, too.
+ */
+import type * as members from "./zod-members.ts";
+
+type Make = (...args: unknown[]) => object;
+type Schema = Record<PropertyKey, unknown>;
+
+/** Methods that give another schema. One that is not named here makes the schema, which only takes time. */
+const GIVES_SCHEMA = new Set<PropertyKey>(
+  [
+    [
+      "array",
+      "catch",
+      "default",
+      "describe",
+      "exactOptional",
+      "exclude",
+      "extend",
+      "max",
+      "min",
+      "nullable",
+      "optional",
+    ],
+    ["or", "positive", "prefault", "readonly", "refine", "regex", "strict", "superRefine", "transform", "unwrap"],
+  ].flat(),
+);
+const HAS_DEFAULT = Symbol("has a default");
+
+// A bundler makes of this what is loaded when it is called.
+const zod = (): Record<string, Make> => require("./zod-members.ts") as Record<string, Make>;
+
+/** `known`: what can be told about the schema without making it. */
+function lazy(make: () => object, known: Schema = {}): object {
+  let made: Schema | undefined;
+  const schema = (): Schema => {
+    made ??= make() as Schema;
+    return made;
+  };
+  return new Proxy(known, {
+    get(_, key) {
+      if (key === HAS_DEFAULT || (made === undefined && Object.hasOwn(known, key))) return known[key];
+      if (made !== undefined || !GIVES_SCHEMA.has(key)) return schema()[key];
+      return (...args: unknown[]) => lazy(() => (schema()[key] as Make)(...args), knownAfter(key, args[0], known));
+    },
+    set: (_, key, value) => Reflect.set(schema(), key, value),
+    has: (_, key) => key in schema(),
+    getPrototypeOf: () => Reflect.getPrototypeOf(schema()),
+  });
+}
+
+function knownAfter(method: PropertyKey, argument: unknown, before: Schema): Schema {
+  if (method === "prefault") return { [HAS_DEFAULT]: true };
+  return method === "describe" ? { [HAS_DEFAULT]: before[HAS_DEFAULT], description: argument } : {};
+}
+
+export const ZodPrefault = {
+  [Symbol.hasInstance]: (schema: Schema): boolean => schema[HAS_DEFAULT] === true,
+};
+
+const of =
+  (name: keyof typeof members, known?: (first: unknown) => Schema): Make =>
+  (...args) =>
+    lazy(() => (zod()[name] as Make)(...args), known?.(args[0]));
+const shaped = (shape: unknown): Schema => ({ shape });
+
+const enumOf = of("enum", (options) => ({ options }));
+
+export { enumOf as enum };
+export const array = of("array");
+export const boolean = of("boolean");
+export const custom = of("custom");
+export const discriminatedUnion = of("discriminatedUnion");
+export const exactOptional = of("exactOptional");
+export const int = of("int");
+export const iso = {
+  datetime: (...args: unknown[]) => lazy(() => (zod().iso as unknown as Record<string, Make>).datetime!(...args)),
+};
+export const json = of("json");
+export const literal = of("literal");
+export const looseObject = of("looseObject", shaped);
+export const number = of("number");
+export const object = of("object", shaped);
+export const optional = of("optional");
+export const partialRecord = of("partialRecord");
+export const record = of("record");
+export const strictObject = of("strictObject", shaped);
+export const string = of("string");
+export const tuple = of("tuple");
+export const union = of("union");
+export const unknown = of("unknown");
+export const prettifyError: Make = (...args) => (zod().prettifyError as Make)(...args);
+export const toJSONSchema: Make = (...args) => (zod().toJSONSchema as Make)(...args);

@@ -1,0 +1,28 @@
+import { posix } from "node:path";
+import { describeText, type Text, unknown } from "./values/text.ts";
+
+/** What a system takes as a path. */
+const MAX_PATH = 4096;
+
+/** Only what looks like these is changed by normalising. */
+const MAY_CHANGE = /\/[./]|\/$/;
+
+/** An absolute path without `.` and `..`. */
+export function normal(type: "known" | "glob", path: string): Text {
+  // A pattern with `..` behind a special character can lead anywhere.
+  if (type === "glob" && leadsUp(path)) return unknown(`${describeText({ type, text: path })} can be any path`);
+  if (path.length > MAX_PATH) return unknown("it is too long for a path");
+  if (!MAY_CHANGE.test(path)) return { type, text: path };
+  const text = posix.normalize(path);
+  return { type, text: text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text };
+}
+
+function leadsUp(pattern: string): boolean {
+  const special = pattern.search(/[*?[]/);
+  return special >= 0 && pattern.indexOf("..", special) >= 0;
+}
+
+/** Whether a path is a folder, or lies in it. */
+export function isIn(path: string, folder: string): boolean {
+  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === "/");
+}
