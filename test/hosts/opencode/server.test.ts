@@ -205,3 +205,23 @@ test("the program's log is told when a provider that refused is asked again: the
   await status("retry", { attempt: 1, message: "usage\nlimit", next: 1_794_869_483_601.5 });
   assert.deepEqual(noticed, ["log error prloom: the provider is asked again at 1794869483602: usage limit"]);
 });
+
+test("with a sub-agent that is recalled, those that it started have no task any more", async (t) => {
+  const started = new Map([
+    ["child", "first"],
+    ["below", "second"],
+  ]);
+  const { hooks } = await pluginFor(t, { parents: { child: "own", below: "child" }, started });
+  const before = (tool: string, sessionID: string, callID: string, args: unknown) =>
+    hooks["tool.execute.before"]?.({ tool, sessionID, callID }, { args });
+  const part = (subagent_type: string) => ({ description: "A part", subagent_type, prompt: "Do it." });
+  const write = (callID: string) => before("write", "below", callID, { filePath: "src/a.txt", content: "x" });
+  await before("task", "own", "first", part("general"));
+  await hooks["chat.message"]?.({ sessionID: "child" }, {});
+  await before("task", "child", "second", part("writer"));
+  await hooks["chat.message"]?.({ sessionID: "below" }, {});
+  await write("allowed");
+  const recall = { action: "recall", delegation: "first", reason: "Not now." };
+  await hooks.tool?.govern_delegate?.execute(recall, { sessionID: "own", callID: "third", messageID: "m" });
+  await assert.rejects(async () => write("denied"), /no task is started/);
+});
