@@ -74,12 +74,15 @@ export function hearAnswer(
   if (known) return consequence(known);
   const edited = event.context?.edited === true;
   // A comment that a plugin put off may be older than the gate.
-  const at = gates.length === 0 ? undefined : (writtenAt(event) ?? loom.bus(record.id).cameInAt(event.id) ?? 0);
+  const told = writtenAt(event);
+  const at = gates.length === 0 ? undefined : (told ?? loom.bus(record.id).cameInAt(event.id) ?? 0);
+  // By one clock: that of the place where it was written, else ours.
+  const seen = told === undefined ? undefined : posts;
   const comment = { body: event.body, author, edited, at, signature };
   const rules = { approvers: loom.config.gates.approvers, ownLogin: ownLoginOf(event) };
   const judged = judgeComment(
     comment,
-    gates.map((gate) => ({ ...posted(gate, posts), isElsewhere: !isShownAt(gate, event) })),
+    gates.map((gate) => ({ ...posted(gate, seen), isElsewhere: !isShownAt(gate, event) })),
     rules,
   );
   if (judged.decides === "none") {

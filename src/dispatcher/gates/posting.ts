@@ -140,7 +140,9 @@ export function showAgain(loom: Records & Gated, gate: GateRecord, why: string):
   }
   const reason = `What is posted for it (${thread?.target ?? LOCAL_TARGET}) does not stay as it was posted: ${why}.`;
   const hint = `\`prloom show ${planId}\` shows the plan, and \`prloom approve ${planId}\` answers it from here; \`prloom unblock ${planId}\` posts it once more.`;
-  if (!gate.lost) putGates(loom, planId, [lost], () => ({ blocked: { reason, hint, at, cause: "step" } }));
+  // Not in place of what a person or a step had against it: that would be gone with the answer.
+  const blocks = { blocked: { reason, hint, at, cause: "gate" } } as const;
+  if (!gate.lost) putGates(loom, planId, [lost], ({ blocked }) => (blocked ? {} : blocks));
   return "given-up";
 }
 
