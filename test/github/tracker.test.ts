@@ -68,6 +68,30 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       assert.equal((await tracker.own(thread, ["gate-1-1"])).size, 0);
     }));
 
+  it("tells that a comment was edited in the second in which it was written", () =>
+    withBench(async ({ github, anna, repository, tracker, threads: [thread] }) => {
+      const { next } = await tracker.since([thread], undefined);
+      const edited = anna.comments(1, "not approved");
+      github.person(repository, "bob").editsComment(edited, "approved");
+      edited.updatedAt = edited.createdAt;
+      anna.comments(1, "as it was");
+      const { posts } = await tracker.since([thread], next);
+      assert.deepEqual(
+        posts.map((post) => [post.body, post.edited]),
+        [
+          ["approved", true],
+          ["as it was", false],
+        ],
+      );
+    }));
+
+  it("finds a post of ours below more comments than a look at a repository reads", () =>
+    withBench(async ({ anna, tracker, threads: [thread] }) => {
+      for (let count = 0; count < 2100; count += 1) anna.comments(1, "me too");
+      await tracker.post(thread, { id: "gate-1-1", body: "The plan waits" });
+      assert.equal((await tracker.own(thread, ["gate-1-1"])).get("gate-1-1")?.body, "The plan waits");
+    }));
+
   it("hears what an app writes in a person's name as the app's", () =>
     withBench(async ({ anna, tracker, threads: [thread] }) => {
       const { next } = await tracker.since([thread], undefined);

@@ -7,6 +7,7 @@ export const userSchema = z.object({ id: z.number(), login: z.string(), type: z.
 /** What counts of a comment as GitHub tells it. */
 const commentSchema = z.object({
   id: z.number(),
+  node_id: z.string(),
   body: z.string().nullish(),
   // An account that was deleted is nobody: what it wrote stays.
   user: userSchema.nullable(),

@@ -1,8 +1,9 @@
-import type { NewPost, Posted, Tracker, TrackerFailure, TrackerPost } from "../../bridges/tracker/port.ts";
+import * as z from "zod";
+import type { HeardPost, NewPost, Posted, Tracker, TrackerFailure, TrackerPost } from "../../bridges/tracker/port.ts";
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Connection } from "../connection.ts";
-import { allPages } from "../pages.ts";
+import { allPages, CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import {
   type CommentCursor,
@@ -20,6 +21,8 @@ import type { Permissions } from "./permissions.ts";
 export const ISSUE_TARGET = "github-issue";
 export const SYSTEM = "github";
 const MAX_COMMENT = 65_536;
+/** An issue has at most 2500 comments; what is not read of them would pass for deleted. */
+const MAX_PAGES_BELOW = 25;
 
 export interface GitHubTrackerOptions {
   readonly connection: Pick<Connection, "repository" | "self">;
@@ -48,9 +51,8 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
       const repository = await connection.repository();
       const us = await connection.self();
       const path = `${issuePath(repository, thread)}/comments`;
-      const posts = (await allPages(repository, path, { schema: commentsSchema })).map((comment) =>
-        postOf(comment, us),
-      );
+      const comments = await allPages(repository, path, { schema: commentsSchema, maxPages: MAX_PAGES_BELOW });
+      const posts = comments.map((comment) => postOf(comment, us));
       const found = posts.filter(({ own }) => own !== undefined && ids.includes(own));
       return new Map<string, TrackerPost>(found.map((post) => [post.own ?? "", post]));
     },
@@ -63,13 +65,31 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
       const { fresh, cursor: end } = newComments(comments, cursor);
       if (fresh.length === 0) return { posts: [], next: JSON.stringify(end) };
       const us = await connection.self();
-      const posts = fresh.map((comment) => heardOf(comment, us, repository.id));
-      return { posts: posts.filter(({ thread }) => threads.includes(thread)), next: JSON.stringify(end) };
+      const posts: HeardPost[] = [];
+      for (const comment of fresh) {
+        const post = heardOf(comment, us, repository.id);
+        if (!threads.includes(post.thread)) continue;
+        const edited = post.edited || post.own !== undefined ? post.edited : await wasEdited(repository, comment);
+        if (edited !== "gone") posts.push({ ...post, edited });
+      }
+      return { posts, next: JSON.stringify(end) };
     },
   };
 }
 
 const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({ body: { body: withMarker(body, id) } });
+
+const EDITED = "query ($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt } } }";
+const editedSchema = z.object({ node: z.object({ lastEditedAt: z.string().nullable() }).nullable() });
+
+/** Its times have whole seconds: an edit in the one in which it was written shows only here. */
+async function wasEdited({ client }: RepositoryCalls, { node_id: id }: GitHubComment): Promise<boolean | "gone"> {
+  const outcome = await client.graphql(EDITED, { id });
+  if (outcome.kind === "not-found") return "gone";
+  if (outcome.kind !== "ok") throw new CallError("whether a comment was edited", outcome);
+  const { node } = editedSchema.parse(outcome.data);
+  return node ? node.lastEditedAt !== null : "gone";
+}
 
 /** Where comments end now: what was written before is not heard. */
 async function presentEnd(repository: RepositoryCalls): Promise<CommentCursor> {

@@ -2,6 +2,7 @@ import { newestChecks, rollup } from "../rules.ts";
 import { nodeId } from "../shapes/people.ts";
 import {
   type CheckRun,
+  type Comment,
   type CommitStatus,
   fullNameOf,
   type Issue,
@@ -146,6 +147,10 @@ const statusNode = (status: CommitStatus, isRequired: boolean): Node => ({
 export const issueNode = (repository: Repository, { id, number, edited }: Issue): Node => ({
   ...{ __typename: "Issue", id: nodeId("I", id), databaseId: id, number, repository: repositoryNode(repository) },
   ...{ lastEditedAt: edited?.at ?? null, editor: edited ? userNode(edited.by) : null },
+});
+
+export const commentNode = ({ id, editedAt }: Comment): Node => ({
+  ...{ __typename: "IssueComment", id: nodeId("IC", id), lastEditedAt: editedAt ?? null },
 });
 
 export function projectNode(repository: Repository, { id, title, items }: Project): Node {
