@@ -110,6 +110,7 @@ function endInWords(exit: RunExit): string {
   if (exit.reason === "deadline") return "ended because it took longer than limits.runTimeout";
   if (exit.reason === "silence") return "ended because it was silent for limits.silenceTimeout";
   if (exit.reason === "policy") return `ended by the policy: ${exit.error ?? "no reason is known"}`;
+  if (exit.reason === "refused") return "ended because its provider refused it for a while";
   if (exit.reason === "spawn-failed") return `could not be started: ${exit.error ?? "no reason is known"}`;
   return exit.signal === null ? `ended with exit code ${exit.code ?? "?"}` : `ended by ${exit.signal}`;
 }

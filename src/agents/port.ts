@@ -4,8 +4,8 @@ import type { ShimPool } from "./shim/pool.ts";
 
 export { STAGES, type Stage };
 
-/** Why a run has ended; `policy`: it went on asking for what it was refused. */
-export const EXIT_REASONS = ["exited", "deadline", "silence", "policy", "spawn-failed"] as const;
+/** Why a run has ended; `policy`: it went on asking for what it was refused; `refused`: it would have waited for its provider. */
+export const EXIT_REASONS = ["exited", "deadline", "silence", "policy", "refused", "spawn-failed"] as const;
 
 /** How a run's process ended. Only a run that ended by itself, or was ended for its own fault, has one. */
 export interface RunExit {
@@ -130,6 +130,8 @@ export interface TalkingRun extends LiveRun {
   end(): void;
   /** Ends the run because of what it asked for: unlike a stop, that leaves an exit. */
   endByPolicy(why: string): void;
+  /** Ends the run because its provider refuses it for longer than a run should wait; leaves an exit too. */
+  endRefused(): void;
   /** What the program prints, to its end; to be read once. */
   lines(): AsyncIterable<string>;
 }

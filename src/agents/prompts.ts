@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PrloomError } from "../kernel/errors.ts";
-import { readTextIfExists } from "../kernel/files.ts";
+import { readCheckedOut } from "../kernel/files.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { STAGES } from "./port.ts";
 
@@ -45,7 +45,7 @@ export function renderPrompt({ stage, template, values }: PromptTemplate): strin
 
 /** The template of a stage: the repository's own text for it, else the one that comes with prloom. */
 export function loadPrompt(stage: PromptName, own: string | undefined): string {
-  const template = own ?? readTextIfExists(join(PROMPTS, `${stage}.md`));
+  const template = own ?? readCheckedOut(join(PROMPTS, `${stage}.md`));
   if (template !== undefined && template.trim() !== "") return template;
   throw new PrloomError(
     own === undefined ? "config-missing" : "config-invalid",

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { FilePlanStore } from "../bus/file/plan-store.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
@@ -38,9 +39,23 @@ export function updateRecord(
   change: (record: PlanRecord) => Partial<PlanRecord>,
 ): PlanRecord {
   const record = requireRecord(loom, id);
-  const updatedAt = isoTime(loom.clock.now());
-  const next: PlanRecord = { ...record, ...change(record), schemaVersion: RECORD_SCHEMA_VERSION, updatedAt };
+  const changes = change(record);
+  const updatedAt = isSeen(record, changes) ? isoTime(loom.clock.now()) : record.updatedAt;
+  const next: PlanRecord = { ...record, ...changes, schemaVersion: RECORD_SCHEMA_VERSION, updatedAt };
   return loom.store.put(record.uid, next, record.revision);
+}
+
+/** What prloom notes for itself: a plan has not changed by it. */
+const NOTES: ReadonlySet<string> = new Set<keyof PlanRecord>([
+  ...(["observed", "toldPhase", "toldBlocked", "writtenBack"] as const),
+  ...(["rebase", "kept", "opened", "merge"] as const),
+]);
+
+/** Whether people would say that the plan has changed. */
+function isSeen(record: PlanRecord, changes: Partial<PlanRecord>): boolean {
+  return Object.entries(changes).some(
+    ([key, value]) => !(NOTES.has(key) || isDeepStrictEqual(value, record[key as keyof PlanRecord])),
+  );
 }
 
 /** The one setter of a status: what the table of transitions does not allow fails here, for every caller. */

@@ -8,7 +8,9 @@ import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf } from "../kernel/errors.ts";
+import { listDir } from "../kernel/files.ts";
 import { hasForeignCode } from "../kernel/foreign-code.ts";
+import { checkOwn } from "../kernel/own-file.ts";
 import type { Bridging } from "./buses/bridging.ts";
 import type { BusesAtWork } from "./buses/bus-loop.ts";
 import type { Buses } from "./buses/buses.ts";
@@ -78,7 +80,8 @@ async function githubOf({ config: { github: settings }, environment, clock }: Bu
  * What plugins wrote into the global memory from the buses of plans right before a kill is in those buses. Done before
  * the watchdog comes: reading a million records takes a while, and no plan is to blame for it.
  */
-export function restoreMemory(loom: Buses & Extended & Reporting): void {
+export function restoreMemory(loom: Buses & Extended & Located & Reporting): void {
+  checkGlobalFiles(loom);
   loom.globalBus();
   for (const planId of loom.stores.pendingPlans()) {
     try {
@@ -90,6 +93,12 @@ export function restoreMemory(loom: Buses & Extended & Reporting): void {
     }
   }
   loom.stores.flush({ sync: true });
+}
+
+/** Every plan needs the global bus and the sum of what was spent, and would be blocked for a file of those: it stops the start. */
+function checkGlobalFiles({ paths }: Located): void {
+  for (const dir of [paths.bus, join(paths.bus, "state"), join(paths.authority, "spending")])
+    for (const name of listDir(dir)) if (/\.jsonl?$/.test(name)) checkOwn(join(dir, name));
 }
 
 /**

@@ -1,8 +1,9 @@
 import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errnoOf } from "../kernel/errors.ts";
-import { existsNoFollow, readTextIfExists, readTextNoFollow } from "../kernel/files.ts";
+import { existsNoFollow, readCheckedOut, readTextNoFollow } from "../kernel/files.ts";
 import { lstatIfThere } from "../kernel/lstat.ts";
+import { MAX_FILE_BYTES } from "../kernel/own-file.ts";
 
 const SHA = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
@@ -17,7 +18,7 @@ export function readTip(commonDir: string, branch: string): string | "absent" | 
     const text = readTextNoFollow(commonDir, ref)?.trimEnd() ?? "";
     return SHA.test(text) ? text : undefined;
   }
-  const packed = readTextIfExists(join(commonDir, "packed-refs")) ?? "";
+  const packed = readCheckedOut(join(commonDir, "packed-refs"), MAX_FILE_BYTES) ?? "";
   const at = packed.indexOf(` ${ref}\n`);
   if (at < 0) return packed.endsWith(` ${ref}`) ? undefined : "absent";
   const sha = packed.slice(packed.lastIndexOf("\n", at) + 1, at);
@@ -29,7 +30,7 @@ export function readHeadBranch(gitDir: string): string | undefined {
   if (existsNoFollow(join(gitDir, "reftable")) || !lstatIfThere(join(gitDir, "HEAD"))?.isFile()) {
     return undefined;
   }
-  return /^ref: refs\/heads\/(\S+)\n?$/.exec(readTextIfExists(join(gitDir, "HEAD")) ?? "")?.[1];
+  return /^ref: refs\/heads\/(\S+)\n?$/.exec(readCheckedOut(join(gitDir, "HEAD")) ?? "")?.[1];
 }
 
 /** Names that are the same on every disk, and that git takes without a doubt. */
@@ -139,7 +140,7 @@ function openNew(file: string): number | undefined {
 
 /** Whether a packed ref has the name of a folder that the branch would lie in, or lies in the folder that it would be. */
 function isBesidePacked(commonDir: string, branch: string): boolean {
-  const packed = `${readTextIfExists(join(commonDir, "packed-refs")) ?? ""}\n`;
+  const packed = `${readCheckedOut(join(commonDir, "packed-refs"), MAX_FILE_BYTES) ?? ""}\n`;
   const parts = branch.split("/");
   const above = parts.slice(1).map((_, at) => ` refs/heads/${parts.slice(0, at + 1).join("/")}\n`);
   return packed.includes(` refs/heads/${branch}/`) || above.some((line) => packed.includes(line));

@@ -1,7 +1,8 @@
 import { appendFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { PrloomError } from "../kernel/errors.ts";
-import { ensureDir, existsNoFollow, readTextIfExists } from "../kernel/files.ts";
+import { ensureDir, existsNoFollow, readCheckedOut } from "../kernel/files.ts";
+import { MAX_FILE_BYTES } from "../kernel/own-file.ts";
 import { distrustPrograms } from "../kernel/system/find-program.ts";
 import { refuseAmongFiles } from "./enclosing-repository.ts";
 import type { GitResult } from "./output.ts";
@@ -162,7 +163,7 @@ const IGNORED = "/prloom/.local/";
 /** Makes every checkout of the repository ignore prloom's local files; returns whether it had to. */
 export function ensureIgnored(repo: Repository): boolean {
   const path = join(repo.commonDir, "info", "exclude");
-  const before = readTextIfExists(path) ?? "";
+  const before = readCheckedOut(path, MAX_FILE_BYTES) ?? "";
   if (before.split(/\r?\n/).includes(IGNORED)) return false;
   ensureDir(dirname(path));
   appendFileSync(path, `${before === "" || before.endsWith("\n") ? "" : "\n"}${IGNORED}\n`);

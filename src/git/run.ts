@@ -69,6 +69,10 @@ function environment(options: GitOptions, passed: Readonly<Record<string, string
   const env = { ...passed };
   env.GIT_TERMINAL_PROMPT = "0";
   env.GIT_OPTIONAL_LOCKS = "0";
+  // Shown in the place of others, objects are not what is merged and pushed.
+  env.GIT_NO_REPLACE_OBJECTS = "1";
+  // Nothing can be there; of an empty file git says each time that it is deprecated.
+  env.GIT_GRAFT_FILE = "/dev/null/grafts";
   env.LC_ALL = "C";
   if (options.gitDir !== undefined) env.GIT_DIR = options.gitDir;
   if (options.workTree !== undefined) env.GIT_WORK_TREE = options.workTree;

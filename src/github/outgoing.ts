@@ -37,7 +37,7 @@ export function safeTitle(title: string): string {
         .trimEnd()}…`;
 }
 
-/** A body that closes no issue, calls nobody, skips no check and gives no order. */
+/** A body that closes no issue, notifies no one, skips no check and gives no order. */
 export function safeBody(body: string): string {
   return everywhere(body.replace(/\r\n?/g, "\n")).split("\n").map(safeLine).join("\n");
 }

@@ -73,6 +73,12 @@ export function errnoOf(error: unknown): string | undefined {
   return undefined;
 }
 
+/** Whether a system call failed because nothing is at its path. */
+export function isMissing(error: unknown): boolean {
+  const code = errnoOf(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
 /** One line that says what was thrown, whatever it was. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

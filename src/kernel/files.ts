@@ -8,7 +8,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -16,9 +15,10 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
-import { errnoOf, PrloomError } from "./errors.ts";
+import { errnoOf, isMissing, PrloomError } from "./errors.ts";
 import { readInside, remakeFolder, threadId } from "./held/files.ts";
 import { lstatIfThere } from "./lstat.ts";
+import { inPlaceOf, openOwn, readOwn } from "./own-file.ts";
 import { sweepRemoved } from "./removal/remove-aside.ts";
 
 let temporary = 0;
@@ -62,7 +62,7 @@ function replaceFile(path: string, data: string | Uint8Array, how: Replacing): v
     renameSync(temp, path);
   } catch (error) {
     rmSync(temp, { force: true });
-    throw diskError(error, path);
+    throw diskError(inPlaceOf(path, error), path);
   }
 }
 
@@ -72,7 +72,7 @@ function replaceFile(path: string, data: string | Uint8Array, how: Replacing): v
  */
 export function rewriteFile(path: string, data: string): void {
   const bytes = Buffer.from(data);
-  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644);
+  const fd = openOwn(path, constants.O_WRONLY | constants.O_CREAT);
   try {
     writeAll(fd, bytes);
     ftruncateSync(fd, bytes.length);
@@ -125,23 +125,16 @@ export function syncPath(path: string): void {
   }
 }
 
-/** The text of a file, or undefined when there is none. Any other failure is thrown; so is a pipe, which nothing waits for. */
+/** The text of a file that only prloom writes, or undefined when there is none. Any other failure is thrown, a link in its place too. */
 export function readTextIfExists(path: string): string | undefined {
-  try {
-    const text = readFileSync(path, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NONBLOCK });
-    if (text === "" && statSync(path).isFIFO()) throw Object.assign(new Error(`${path} is a pipe`), { code: "ESPIPE" });
-    return text;
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  return readOwn(path)?.toString("utf8");
 }
 
 /** The last `bytes` bytes of a file, from a whole character on; "" when there is none. */
 export function readTail(path: string, bytes: number): string {
   let fd: number;
   try {
-    fd = openSync(path, "r");
+    fd = openOwn(path);
   } catch (error) {
     if (isMissing(error)) return "";
     throw error;
@@ -160,8 +153,8 @@ export function readTail(path: string, bytes: number): string {
 }
 
 /**
- * Like `readTextIfExists` for a file that a checkout may have put there, where a link can lead to a device or a pipe, which never end. Links
- * are followed; what is not a regular file, or larger than `maxBytes`, throws.
+ * Like `readTextIfExists` for a file that is not ours: of a checkout, of git, of the person, of the system. A link can lead to a device or a
+ * pipe, which never end. Links are followed; what is not a regular file, or larger than `maxBytes`, throws.
  */
 export function readCheckedOut(path: string, maxBytes = 1024 * 1024): string | undefined {
   const pieces: Buffer[] = [];
@@ -193,22 +186,22 @@ function readRegular(path: string, maxBytes: number, take: (piece: Buffer) => vo
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
+    if (!stat.isFile()) throw unusable(`${path} is not a regular file`);
     const piece = Buffer.allocUnsafe(64 * 1024);
     let bytes = stat.size > maxBytes ? stat.size : 0;
     for (let count = 1; count > 0 && bytes <= maxBytes; bytes += count) {
       count = readSync(fd, piece);
       take(piece.subarray(0, count));
     }
-    if (bytes > maxBytes) throw new Error(`${path} is larger than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw unusable(`${path} is larger than ${maxBytes} bytes`);
   } finally {
     closeSync(fd);
   }
 }
 
-export function isMissing(error: unknown): boolean {
-  const code = errnoOf(error);
-  return code === "ENOENT" || code === "ENOTDIR";
+/** As if the system had refused it. */
+function unusable(message: string): Error {
+  return Object.assign(new Error(message), { code: "EINVAL" });
 }
 
 export function ensureDir(path: string): void {

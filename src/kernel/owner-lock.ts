@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PrloomError } from "./errors.ts";
 import { diskFull } from "./files.ts";
+import { checkOwn } from "./own-file.ts";
 
 /**
  * One owner per repository. SQLite's exclusive transaction is an OS file lock that the kernel frees when the process
@@ -16,6 +17,8 @@ export interface OwnerLock {
 }
 
 function tryLock(path: string): OwnerLock | undefined {
+  // The library would lock what a link leads to.
+  checkOwn(path);
   const db = new DatabaseSync(path);
   try {
     db.exec("BEGIN EXCLUSIVE");

@@ -2,17 +2,8 @@ import { closeSync, constants, existsSync, fsync, fsyncSync, openSync, rmSync, s
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { crashPoint } from "./crash-point.ts";
-import { errnoOf, messageOf, PrloomError } from "./errors.ts";
-import {
-  diskError,
-  ensureDir,
-  isMissing,
-  listDir,
-  readCheckedOut,
-  writeAll,
-  writeFileAtomic,
-  writeRunFile,
-} from "./files.ts";
+import { errnoOf, isMissing, messageOf, PrloomError } from "./errors.ts";
+import { diskError, ensureDir, listDir, readCheckedOut, writeAll, writeFileAtomic, writeRunFile } from "./files.ts";
 import { currentBootId } from "./system/process-tree.ts";
 
 /** A file and what it is to say. */

@@ -228,8 +228,13 @@ export const planRecordSchema = z.strictObject({
    * taken back to this; once the branch has moved it no longer applies.
    */
   kept: z.strictObject({ tree: z.string(), baseSha: z.string() }).optional(),
-  /** The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. */
-  reviewedEnd: z.strictObject({ head: z.string(), rounds: z.int().min(0) }).optional(),
+  /**
+   * The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. `again`: it is to look
+   * also with `review: todo`, because a rebase changed what commits change that it has seen.
+   */
+  reviewedEnd: z
+    .strictObject({ head: z.string(), rounds: z.int().min(0), again: z.literal(true).optional() })
+    .optional(),
   changeRequest: changeRequestSchema.optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),

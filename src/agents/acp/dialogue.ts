@@ -1,5 +1,6 @@
 import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
+import { refusalInWords } from "../dialogue/error-kind.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage } from "../port.ts";
@@ -247,10 +248,23 @@ class AcpDialogue implements Dialogue {
       ...this.#updates.flush(),
       ...usageOfTurn(result, this.#model),
       ...stopped(result),
+      ...this.#refusal(result),
     ];
     if (this.#messages.length === 0) return this.#over(events);
     this.#unheard = this.#messages.splice(0);
     return { events, write: [this.#prompt(this.#unheard.map(({ text }) => text))] };
+  }
+
+  /** Some agents end a turn as if all was well when their provider refused it, with its words, or with none at all. */
+  #refusal({ stopReason }: JsonFields): AgentEvent[] {
+    const said = stopReason === "end_turn" ? this.#updates.sentence() : undefined;
+    if (said === undefined) return [];
+    if (said === "") {
+      const message = `${this.#talk.program} ended its turn without an answer of the model.`;
+      return [{ type: "error", kind: "other", message }];
+    }
+    const known = refusalInWords(said, this.#talk.now());
+    return known ? [{ type: "error", message: said.trim(), ...known }] : [];
   }
 
   #refused(asked: Asked, error: unknown): Heard {

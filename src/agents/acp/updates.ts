@@ -4,12 +4,14 @@ import type { AgentEvent } from "../port.ts";
 /** Known, and nothing that prloom waits for. */
 const SILENT = new Set([
   "user_message_chunk",
-  "plan",
   "available_commands_update",
   "current_mode_update",
   "config_option_update",
   "session_info_update",
 ]);
+
+/** A program that speaks in the place of its model is brief. */
+const MAX_SENTENCE = 1000;
 
 interface Tool {
   readonly told: JsonFields;
@@ -22,6 +24,8 @@ export class UpdateReader {
   readonly #running = new Set<string>();
   #text = "";
   #answerDue = true;
+  /** All that was said since the prompt, as far as it may be one sentence; undefined once it is more than that. */
+  #sentence: string | undefined = "";
   #costUsd: number;
   readonly #model: () => string;
 
@@ -37,12 +41,16 @@ export class UpdateReader {
       case "agent_message_chunk":
         return [...this.#answer(), ...this.#chunk(asString(asFields(update.content).text) ?? "")];
       case "agent_thought_chunk":
+        this.#sentence = undefined;
         return this.#answer();
       case "tool_call":
       case "tool_call_update":
         return [...this.flush(), ...this.#tool(update, false)];
       case "usage_update":
         return this.#cost(asFields(update.cost));
+      case "plan":
+        this.#sentence = undefined;
+        return [];
       default:
         return SILENT.has(String(update.sessionUpdate)) ? [] : undefined;
     }
@@ -68,6 +76,12 @@ export class UpdateReader {
   /** The next request to the model begins. */
   turnStarted(): void {
     this.#answerDue = true;
+    this.#sentence = "";
+  }
+
+  /** All that was said since the prompt, where nothing else was told: "" when it was nothing at all. */
+  sentence(): string | undefined {
+    return this.#sentence;
   }
 
   #answer(): AgentEvent[] {
@@ -78,12 +92,15 @@ export class UpdateReader {
 
   /** Texts come in small pieces; whole lines are handed on. */
   #chunk(text: string): AgentEvent[] {
+    const said = this.#sentence === undefined ? undefined : this.#sentence + text;
+    this.#sentence = said === undefined || said.length > MAX_SENTENCE ? undefined : said;
     const lines = (this.#text + text).split("\n");
     this.#text = lines.pop() ?? "";
     return lines.length === 0 ? [] : [{ type: "text", text: lines.join("\n") }];
   }
 
   #tool(update: JsonFields, begins: boolean): AgentEvent[] {
+    this.#sentence = undefined;
     const id = asString(update.toolCallId);
     if (id === undefined) return [];
     const before = this.#tools.get(id);

@@ -1,5 +1,6 @@
 import { asFields, asFieldsList, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
+import { refusalInWords } from "../dialogue/error-kind.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage, ErrorEvent } from "../port.ts";
@@ -43,6 +44,8 @@ class ClaudeDialogue implements Dialogue {
   readonly #sent = new Map<string, string>();
   /** Calls that started sub-agents, by these. */
   readonly #starts = new Map<string, string>();
+  /** The newest answer is the model's: a result is then its own words. */
+  #answered = false;
   /** A result has come, and nothing was begun since. */
   #idle = false;
   #ended = false;
@@ -166,9 +169,11 @@ class ClaudeDialogue implements Dialogue {
     const model = asString(message.model) ?? "unknown";
     if (model === NO_MODEL) {
       this.#code = asString(value.error);
+      this.#answered = false;
       if (this.#code !== undefined || value.is_api_error_message === true) return [];
       return contentEvents(message);
     }
+    this.#answered = true;
     const id = asString(message.id) ?? "";
     const isNew = !this.#usage.knows(id);
     const usage = this.#usage.answer(id, model, asFields(message.usage));
@@ -196,6 +201,9 @@ class ClaudeDialogue implements Dialogue {
   #result(value: JsonFields): Heard {
     const events: AgentEvent[] = this.#usage.result(asFields(value.model_usage_since_last_result));
     if (value.is_error === true) events.push(this.#failure(value));
+    // An answer that no model gave, and that is not called an error, may be one in words.
+    else if (!this.#answered) events.push(...this.#refusal(value));
+    this.#answered = false;
     this.#code = undefined;
     this.#idle = true;
     return { events, ...this.#closing() };
@@ -206,6 +214,11 @@ class ClaudeDialogue implements Dialogue {
     if (!this.#idle || this.#sent.size > 0 || this.#ended) return {};
     this.#ended = true;
     return { end: true };
+  }
+
+  #refusal(value: JsonFields): ErrorEvent[] {
+    const isRefusal = refusalInWords(asString(value.result) ?? "", this.#hearing.now()) !== undefined;
+    return isRefusal ? [this.#failure(value)] : [];
   }
 
   #failure(value: JsonFields): ErrorEvent {

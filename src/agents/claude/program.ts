@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readTextIfExists } from "../../kernel/files.ts";
+import { readCheckedOut } from "../../kernel/files.ts";
 import { asFields, type JsonFields } from "../../kernel/json-fields.ts";
+import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 import { sessionArgs } from "../dialogue/session-id.ts";
 import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
@@ -58,7 +59,7 @@ function loginOf(where: UserPlace): Login {
 
 function jsonIn(path: string): JsonFields {
   try {
-    return asFields(JSON.parse(readTextIfExists(path) ?? "{}"));
+    return asFields(JSON.parse(readCheckedOut(path, MAX_FILE_BYTES) ?? "{}"));
   } catch (error) {
     if (error instanceof SyntaxError) return {};
     throw error;

@@ -65,6 +65,13 @@ class CodexDialogue implements Dialogue {
     return refusal && { events: [refusal] };
   }
 
+  /** A turn that was completed without an answer, and whose last item was an error. */
+  #silentRefusal(): AgentEvent[] {
+    const warning = this.#items.unanswered();
+    const failure = warning === undefined ? undefined : codexFailure(warning, this.#hearing.now());
+    return failure === undefined || failure.kind === "other" ? [] : [failure];
+  }
+
   /** The same sentence comes twice: as an error, and as the reason why the turn failed. */
   #fail(message: string): Heard {
     if (message === this.#lastFailure) return NOTHING_HEARD;
@@ -80,7 +87,7 @@ class CodexDialogue implements Dialogue {
         this.#items.turnStarted();
         return NOTHING_HEARD;
       case "turn.completed":
-        return { events: this.#usage(asFields(value.usage)) };
+        return { events: [...this.#usage(asFields(value.usage)), ...this.#silentRefusal()] };
       case "turn.failed":
         return this.#fail(messageIn(value.error));
       case "error":

@@ -53,13 +53,18 @@ export interface ItemReader {
   read(item: JsonFields, completed: boolean): readonly AgentEvent[] | undefined;
   /** A new request to the model begins the next answer. */
   turnStarted(): void;
+  /** The newest error item of a turn in which the model has not answered at all. */
+  unanswered(): string | undefined;
 }
 
 /** Makes events of the items of one run; counts answers, which Codex does not tell, by what stands between tool results. */
 export function itemReader(): ItemReader {
   const open = new Set<string>();
   let answerDue = true;
+  let warning: string | undefined;
+  let answered = false;
   const turn = (): AgentEvent[] => {
+    answered = true;
     if (!answerDue) return [];
     answerDue = false;
     return [{ type: "turn" }];
@@ -78,12 +83,18 @@ export function itemReader(): ItemReader {
   return {
     turnStarted() {
       answerDue = true;
+      warning = undefined;
+      answered = false;
     },
+    unanswered: () => (answered ? undefined : warning),
     read(item, completed) {
       const type = textOf(item.type);
       if (type === "agent_message") return completed ? [...turn(), { type: "text", text: textOf(item.text) }] : [];
       // An item of this kind is a warning; what ends a turn comes in a line of its own.
-      if (type === "error") return completed ? [{ type: "text", text: textOf(item.message) }] : [];
+      if (type === "error") {
+        warning = textOf(item.message);
+        return completed ? [{ type: "text", text: warning }] : [];
+      }
       if (SILENT.has(type)) return turn();
       const kind = Object.hasOwn(TOOLS, type) ? TOOLS[type] : undefined;
       return kind && tool(kind, item, completed);

@@ -112,6 +112,24 @@ export function classifyError({ status, text, now }: ToldError): KnownError {
   return { kind, ...(retryAfterMs === undefined || !isPassing ? {} : { retryAfterMs }) };
 }
 
+/** What programs say in the place of the model when its provider refuses: the whole of an answer, and never a part of one. */
+const SENTENCES = [
+  /^(?:[\w-]+ ){0,3}usage limit (?:was |has been )?reached(?:\|\d{10,13})?[.!]?$/i,
+  /^(?:[\w-]+ ){0,2}limit reached\b.{0,5}\bresets?\b.{1,60}$/i,
+  /^you[’']ve (?:hit|reached) your (?:[\w-]+ ){0,3}(?:limit|budget)(?:[.!]?|(?: ·| ∙|\.) .{0,250}\b(?:resets?|try again|upgrade|credits)\b.{0,100})$/i,
+  /^you[’']re out of (?:extra )?usage(?: credits)?(?:[.!]?| · .{1,100})$/i,
+  /^(?:invalid api key|not logged in|credit balance is too low)(?: · .{1,80})?$/i,
+  /^api error: (?:request rejected \()?[45]\d\d\b.{0,400}$/i,
+];
+
+/** A refusal that comes as an ordinary answer; undefined for whatever a model may have said. */
+export function refusalInWords(text: string, now: number): KnownError | undefined {
+  const said = text.trim();
+  if (!SENTENCES.some((sentence) => sentence.test(said))) return undefined;
+  const known = classifyError({ text: said, now });
+  return known.kind === "other" ? undefined : known;
+}
+
 function kindOf(text: string, status = statusIn(text)): ErrorKind {
   const lost = said(SESSION_LOST, text);
   if (lost !== undefined) return lost;

@@ -116,10 +116,18 @@ async function* obey(talk: Talk, { write, end, events, ask, tell }: Heard): Asyn
   for (const event of events) {
     // One line may tell of thousands.
     await takeTurns();
+    if (isLongWait(event)) talk.live.endRefused();
     yield event;
   }
   if (ask) yield* obey(talk, await permitOrNot(talk, ask));
   if (tell) yield* obey(talk, await told(talk, tell));
+}
+
+/** A program that waits for longer holds up what else could run: prloom waits in its place. */
+const MAX_WAIT_MS = 120_000;
+
+function isLongWait(event: AgentEvent): boolean {
+  return event.type === "error" && event.retrying === true && (event.retryAfterMs ?? 0) > MAX_WAIT_MS;
 }
 
 async function permitOrNot({ live, permit }: Talk, { request, answer }: Ask): Promise<Heard> {

@@ -5,7 +5,7 @@ import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, ErrorEvent } from "../port.ts";
 import { failureOf, saidFailure, withoutClass } from "./failure.ts";
-import { type LogLine, readLogLine } from "./log-line.ts";
+import { type LogLine, readAskedAgain, readLogLine } from "./log-line.ts";
 import { usageOfStep } from "./usage.ts";
 
 export interface OpenCodeHearing {
@@ -112,9 +112,19 @@ class OpenCodeDialogue implements Dialogue {
     if (level !== "ERROR" && level !== "FATAL") return [];
     const { ref, error, message = "" } = fields;
     if (ref !== undefined) return this.#reason(ref, error ?? message);
+    const again = readAskedAgain(message);
+    if (again && !this.#failed) return this.#askedAgain(again);
     const cause = fields["error.error"] ?? error;
     if (message !== "stream error" || cause === undefined || this.#failed) return [];
     return [{ ...saidFailure(withoutClass(cause), this.#hearing.now()), retrying: true }];
+  }
+
+  #askedAgain({ at, why }: { readonly at: number; readonly why: string }): AgentEvent[] {
+    const now = this.#hearing.now();
+    const { kind, message } = saidFailure(why, now);
+    // It asks again only where it was refused, whatever the words.
+    const refused = kind === "other" ? "rate-limit" : kind;
+    return [{ type: "error", kind: refused, message, retryAfterMs: Math.max(0, at - now), retrying: true }];
   }
 
   #reason(ref: string, why: string): AgentEvent[] {

@@ -1,4 +1,4 @@
-import { asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
+import { asFields, asNumber, asString, type JsonFields, jsonIn } from "../../kernel/json-fields.ts";
 import { classifyError } from "../dialogue/error-kind.ts";
 import type { ErrorEvent, ErrorKind } from "../port.ts";
 
@@ -13,11 +13,13 @@ const BY_NAME: ReadonlyMap<string, ErrorKind> = new Map([
 export function failureOf(error: JsonFields, now: number): ErrorEvent {
   const data = asFields(error.data);
   const name = asString(error.name) ?? "error";
-  const message = asString(data.message) ?? asString(error.message) ?? JSON.stringify(error);
+  const told = asString(data.message) ?? asString(error.message) ?? JSON.stringify(error);
+  // An error that came inside of an answer is told as it came.
+  const message = asString(asFields(jsonIn(told)).message) ?? told;
   const status = asNumber(data.statusCode);
   const { kind, retryAfterMs } = classifyError({
     // What the provider sent says more than OpenCode's sentence about it.
-    text: [message, asString(data.responseBody) ?? ""].join("\n"),
+    text: [told, asString(data.responseBody) ?? ""].join("\n"),
     now,
     ...(status === undefined ? {} : { status }),
   });

@@ -21,3 +21,16 @@ export function readLogLine(line: string): LogLine | undefined {
 function unquoted(value: string): string {
   return value.startsWith('"') ? String(jsonIn(value) ?? value.slice(1, -1)) : value;
 }
+
+const ASKED_AGAIN = "prloom: the provider is asked again at";
+
+/** What our plugin puts into the log: the program tells only its plugins how long it waits for its provider. */
+export function askedAgainLine(at: number, why: string): string {
+  return `${ASKED_AGAIN} ${at}: ${why.replace(/\s+/g, " ").slice(0, 300)}`;
+}
+
+/** What such a message says; undefined for any other. */
+export function readAskedAgain(message: string): { readonly at: number; readonly why: string } | undefined {
+  const [, at, why = ""] = new RegExp(`^${ASKED_AGAIN} (\\d{13}): (.*)$`).exec(message) ?? [];
+  return at === undefined ? undefined : { at: Number(at), why };
+}

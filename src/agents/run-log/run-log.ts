@@ -1,9 +1,10 @@
-import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { isoTime } from "../../kernel/clock.ts";
 import { readTail, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { jsonIn } from "../../kernel/json-fields.ts";
+import { openOwn, TO_REWRITE } from "../../kernel/own-file.ts";
 import { type AgentEvent, ERROR_KINDS } from "../port.ts";
 import { addEvent, EMPTY_SUMMARY, type RunLogSummary } from "./run-summary.ts";
 
@@ -34,11 +35,12 @@ export function openRunLog(runDir: string): RunLog {
   let summary = EMPTY_SUMMARY;
   let bytes = 0;
   let summed = 0;
-  const fd = openSync(join(runDir, EVENTS_FILE), "w", 0o600);
+  const fd = openOwn(join(runDir, EVENTS_FILE), TO_REWRITE, 0o600);
   return {
     add(event, now) {
-      summary = addEvent(summary, event);
-      const line = `${JSON.stringify({ at: isoTime(now), ...shortened(event) })}\n`;
+      const at = isoTime(now);
+      summary = addEvent(summary, { ...event, at });
+      const line = `${JSON.stringify({ at, ...shortened(event) })}\n`;
       if (bytes + line.length > MAX_BYTES) return;
       bytes += writeSync(fd, line);
       if (bytes - summed < PARTIAL_BYTES) return;
@@ -86,6 +88,7 @@ const errorSchema = z.object({
   kind: z.enum(ERROR_KINDS),
   message: z.string(),
   retryAfterMs: z.number().exactOptional(),
+  retryAt: z.iso.datetime().exactOptional(),
 });
 
 const summarySchema = z.object({

@@ -1,3 +1,4 @@
+import { isoTime } from "../../kernel/clock.ts";
 import type { AgentEvent, ErrorKind, UsageEvent } from "../port.ts";
 
 /** What one model cost in a run. */
@@ -27,6 +28,8 @@ export interface RunError {
   readonly kind: ErrorKind;
   readonly message: string;
   readonly retryAfterMs?: number;
+  /** The time at which that is over: what a run met may be read much later. */
+  readonly retryAt?: string;
 }
 
 export const EMPTY_SUMMARY: RunLogSummary = { turns: 0, tools: {}, failedTools: 0, models: {}, errors: [] };
@@ -35,8 +38,8 @@ const MAX_ERRORS = 20;
 /** Names come from the program, and a model may make up thousands. */
 const MAX_NAMES = 100;
 
-/** The summary with one more event in it. */
-export function addEvent(summary: RunLogSummary, event: AgentEvent): RunLogSummary {
+/** The summary with one more event in it; `at`: when that came. */
+export function addEvent(summary: RunLogSummary, event: AgentEvent & { readonly at?: string }): RunLogSummary {
   switch (event.type) {
     case "turn":
       return { ...withoutTrouble(summary), turns: summary.turns + 1 };
@@ -54,12 +57,20 @@ export function addEvent(summary: RunLogSummary, event: AgentEvent): RunLogSumma
       return { ...summary, sessionId: event.sessionId };
     case "error": {
       const { kind, message, retryAfterMs } = event;
-      const error = { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+      const wait = retryAfterMs === undefined ? {} : { retryAfterMs, ...endOfWait(event.at, retryAfterMs) };
+      const error = { kind, message, ...wait };
       return { ...summary, errors: [...summary.errors, error].slice(-MAX_ERRORS), trouble: error };
     }
     default:
       return summary;
   }
+}
+
+/** No program is waited for so long, and a date could not tell it. */
+const MAX_WAIT_MS = 366 * 86_400_000;
+
+function endOfWait(at: string | undefined, ms: number): { retryAt?: string } {
+  return at === undefined ? {} : { retryAt: isoTime(Date.parse(at) + Math.min(ms, MAX_WAIT_MS)) };
 }
 
 function nameIn(known: Readonly<Record<string, unknown>>, name: string): string {

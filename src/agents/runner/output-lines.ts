@@ -1,9 +1,9 @@
-import { closeSync, type FSWatcher, openSync, readSync, watch } from "node:fs";
+import { closeSync, type FSWatcher, readSync, watch } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { errnoOf } from "../../kernel/errors.ts";
-import { isMissing } from "../../kernel/files.ts";
+import { errnoOf, isMissing } from "../../kernel/errors.ts";
+import { openOwn } from "../../kernel/own-file.ts";
 import { CUT } from "../shim/output.ts";
 import { RUN_FILES } from "./run-files.ts";
 
@@ -31,7 +31,7 @@ class GrowingFile {
 
   #open(): number | undefined {
     try {
-      return openSync(this.#path, "r");
+      return openOwn(this.#path);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;

@@ -5,7 +5,8 @@ import { release } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errnoOf } from "../../kernel/errors.ts";
-import { readTextIfExists } from "../../kernel/files.ts";
+import { readCheckedOut } from "../../kernel/files.ts";
+import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 import type { ProcessIdentity } from "../../kernel/system/process-tree.ts";
 
 /** How the number of a run's processes is limited: by the kernel's own count, or for root by a control group. */
@@ -37,9 +38,9 @@ export function processLimitHere(): "count" | { readonly folder: string } | unde
   if (process.platform !== "linux") return undefined;
   if (process.getuid?.() !== 0) return countsPerNamespace(release()) && existsSync(PRLIMIT) ? "count" : undefined;
   // The kernel does not count for root.
-  const folder = groupsFolder(readTextIfExists("/proc/self/mountinfo") ?? "");
+  const folder = groupsFolder(readCheckedOut("/proc/self/mountinfo", MAX_FILE_BYTES) ?? "");
   if (!folder || !isWritable(folder.path)) return undefined;
-  const controls = readTextIfExists(join(folder.path, "cgroup.subtree_control")) ?? "";
+  const controls = readCheckedOut(join(folder.path, "cgroup.subtree_control")) ?? "";
   return folder.version === 1 || controls.split(/\s+/).includes("pids") ? { folder: folder.path } : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, rmSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, type PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTail, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { openOwn, TO_APPEND } from "../../kernel/own-file.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { identityOf } from "../../kernel/system/process-tree.ts";
 import { namesUsedUp, passesByItself, usedUp, usedUpError } from "../../kernel/system/used-up.ts";
@@ -14,7 +15,7 @@ import type { RunExit, RunRequest, TalkingRun } from "../port.ts";
 import { NAMESPACE_ARGS } from "../sandbox/args.ts";
 import { tryBwrap } from "../sandbox/try-bwrap.ts";
 import { Shim } from "../shim/pool.ts";
-import { END_OF_INPUT, INPUT, POLICY, START_LINE, STOP, type StartOrder } from "../shim/words.ts";
+import { END_OF_INPUT, INPUT, POLICY, REFUSED, START_LINE, STOP, type StartOrder } from "../shim/words.ts";
 import { conversationLines, outputLines } from "./output-lines.ts";
 import { readExit } from "./run-exit.ts";
 import { type ProcessRecord, RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, type StoredRequest } from "./run-files.ts";
@@ -50,7 +51,7 @@ function shimCache(): Record<string, string> {
 }
 
 function spawnShim({ runDir, runId, shims }: RunRequest): Shim {
-  const log = openSync(join(runDir, RUN_FILES.shimLog), "a", 0o600);
+  const log = openOwn(join(runDir, RUN_FILES.shimLog), TO_APPEND, 0o600);
   try {
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", shimPath], {
       cwd: shims?.cwd ?? runDir,
@@ -139,6 +140,7 @@ export function startRun(request: RunRequest): TalkingRun {
     stop,
     write,
     end: () => tell(END_OF_INPUT),
+    endRefused: () => tell(REFUSED),
     endByPolicy: (why) => tell(`${POLICY}${JSON.stringify(why)}`),
     lines: () => (opening ? conversationLines(said, request.limits.maxOutputBytes) : outputLines(runDir, ended)),
   };

@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
-import { existsNoFollow, listDir, readTextIfExists } from "../../kernel/files.ts";
+import { existsNoFollow, listDir, readCheckedOut } from "../../kernel/files.ts";
 import { isWithin } from "../../kernel/paths.ts";
 import { findProgram } from "../../kernel/system/find-program.ts";
 import type { Mount } from "./args.ts";
@@ -210,7 +210,7 @@ const LOGIN_OF_CONDA = /\/t\/|:\/\/[^/\s]*@/;
 function holds(login: RegExp): (file: string) => boolean {
   return (file) => {
     try {
-      return login.test(readTextIfExists(file) ?? "");
+      return login.test(readCheckedOut(file) ?? "");
     } catch (error) {
       if (errnoOf(error) === undefined) throw error;
       return statSync(file, { throwIfNoEntry: false })?.isDirectory() === false;

@@ -3,7 +3,8 @@ import { readFileSync, renameSync, statSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { ensureDir, existsNoFollow, isMissing } from "../../kernel/files.ts";
+import { isMissing } from "../../kernel/errors.ts";
+import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
 import { ensureFile, ensureFolder, ensureLinkIn, listInside, moveBetween, placeFile } from "../../kernel/held/files.ts";
 import { unlockRoot } from "../../kernel/held/folder.ts";
 import { sweepRemoved } from "../../kernel/removal/remove-aside.ts";
@@ -47,20 +48,29 @@ export interface CopiedLogin {
 
 /** Of one pattern; more cannot be conversations. */
 const MAX_KEPT = 1000;
+/** Names that are looked at for one pattern: an agent can make a thousand folders with a thousand names each. */
+const MAX_NAMES = 10 * MAX_KEPT;
 
 /** The places in a folder that agents write to for which a pattern stands; they need not exist. */
 function placesIn(root: string, pattern: string): Buffer[] {
   let places = [Buffer.from("")];
-  for (const part of pattern.split("/")) {
+  let left = MAX_NAMES;
+  const namesAt = (place: Buffer, part: string): Buffer[] => {
     const [before = "", after] = part.split("*");
-    const fits = (name: string) => name.startsWith(before) && name.endsWith(after ?? "");
-    const namesAt = (place: Buffer) =>
-      after === undefined
-        ? [Buffer.from(part)]
-        : listInside(root, place, MAX_KEPT).filter((name) => fits(name.toString("latin1")));
-    places = places.flatMap((place) => namesAt(place).map((name) => Buffer.concat([place, Buffer.from("/"), name])));
+    if (after === undefined) return [Buffer.from(part)];
+    const names = left > 0 ? listInside(root, place, Math.min(left, MAX_KEPT)) : [];
+    // An empty folder costs as much as a name.
+    left -= names.length + 1;
+    const fits = (name: string) => name.startsWith(before) && name.endsWith(after);
+    return names.filter((name) => fits(name.toString("latin1")));
+  };
+  for (const part of pattern.split("/")) {
+    const next = places.flatMap((place) =>
+      namesAt(place, part).map((name) => Buffer.concat([place, Buffer.from("/"), name])),
+    );
+    places = next.slice(0, MAX_KEPT);
   }
-  return places.slice(0, MAX_KEPT);
+  return places;
 }
 
 /**

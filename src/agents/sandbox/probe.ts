@@ -1,4 +1,4 @@
-import { readTextIfExists } from "../../kernel/files.ts";
+import { readCheckedOut } from "../../kernel/files.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { BASE_ARGS, type BwrapFeatures, sealArgs } from "./args.ts";
 import { filterFor } from "./seccomp.ts";
@@ -95,7 +95,7 @@ async function tryAll(): Promise<Tried> {
 }
 
 function readSettings(): ProbeFacts["settings"] {
-  const read = (setting: string) => readTextIfExists(`/proc/sys/${setting.replace(".", "/")}`);
+  const read = (setting: string) => readCheckedOut(`/proc/sys/${setting.replace(".", "/")}`);
   return Object.fromEntries(FORBIDDING.map(({ setting }) => [setting, read(setting)]));
 }
 

@@ -1,4 +1,4 @@
-import { readTextIfExists } from "../../kernel/files.ts";
+import { readCheckedOut } from "../../kernel/files.ts";
 
 const TIOCSTI_SWITCH = "/proc/sys/dev/tty/legacy_tiocsti";
 
@@ -7,6 +7,6 @@ const TIOCSTI_SWITCH = "/proc/sys/dev/tty/legacy_tiocsti";
  * into its terminal (TIOCSTI), it could type a command into the shell outside; a session of its own prevents that, at
  * the price that the program is not told when the window changes its size.
  */
-export function terminalArgs(tiocsti = readTextIfExists(TIOCSTI_SWITCH)): readonly string[] {
+export function terminalArgs(tiocsti = readCheckedOut(TIOCSTI_SWITCH)): readonly string[] {
   return tiocsti?.trim() === "0" ? [] : ["--new-session"];
 }

@@ -1,5 +1,6 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { writeAll } from "../../kernel/files.ts";
+import { TO_REWRITE } from "../../kernel/own-file.ts";
 
 /** Written where the log is cut, at once: a reader that follows it must not wait for what will never come. */
 export const CUT = "… more was printed, but not kept";
@@ -37,7 +38,7 @@ class CappedLog {
   #isCut = false;
 
   constructor(path: string, maxBytes: number) {
-    this.#fd = openSync(path, "w", 0o600);
+    this.#fd = openSync(path, TO_REWRITE | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
     this.#maxBytes = maxBytes;
   }
 

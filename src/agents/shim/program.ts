@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, copyFileSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, constants, copyFileSync, openSync, rmSync, statSync } from "node:fs";
 import { Socket } from "node:net";
 import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { existsNoFollow } from "../../kernel/files.ts";
+import { existsNoFollow, readTextIfExists } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/system/find-program.ts";
 import { childrenOf, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
 import { usedUpWords } from "../../kernel/system/used-up.ts";
@@ -176,6 +176,6 @@ const MAX_COMPLAINT = 300;
 /** What a bwrap that made no sandbox said, if the system had no process or memory for it. */
 export function noSandbox(code: number | null, runDir: string): string | undefined {
   if (code !== BWRAP_FAILED) return undefined;
-  const printed = readFileSync(join(runDir, RUN_FILES.output), "utf8").slice(0, MAX_COMPLAINT).trim();
+  const printed = (readTextIfExists(join(runDir, RUN_FILES.output)) ?? "").slice(0, MAX_COMPLAINT).trim();
   return usedUpWords(printed, "") ? printed : undefined;
 }

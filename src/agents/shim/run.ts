@@ -1,12 +1,13 @@
 /** One run, as the shim has it: from the order to start it to its proven end. */
 import { once } from "node:events";
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { writeRunFile } from "../../kernel/files.ts";
+import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { openOwn, TO_APPEND } from "../../kernel/own-file.ts";
 import { identityOf } from "../../kernel/system/process-tree.ts";
 import { passesByItself, usedUpError } from "../../kernel/system/used-up.ts";
 import type { RunExit } from "../port.ts";
@@ -16,7 +17,7 @@ import { Conversation, say } from "./conversation.ts";
 import { drain, endAll, endOf, hasExited } from "./end.ts";
 import { type OutputLog, openOutputLog } from "./output.ts";
 import { noSandbox, type Program, startProgram } from "./program.ts";
-import { END_OF_INPUT, INPUT, NO_ROOM, POLICY, STOP, type StartOrder } from "./words.ts";
+import { END_OF_INPUT, INPUT, NO_ROOM, POLICY, REFUSED, STOP, type StartOrder } from "./words.ts";
 
 /** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
 type Ending = RunExit["reason"] | "interrupted";
@@ -57,7 +58,7 @@ export function note(problem: string, to = 2): boolean {
 }
 
 function readJson<T>(runDir: string, name: string): T {
-  return JSON.parse(readFileSync(join(runDir, name), "utf8")) as T;
+  return JSON.parse(readTextIfExists(join(runDir, name)) ?? "") as T;
 }
 
 /** Takes on a run that the daemon has prepared, and starts its program. */
@@ -66,7 +67,7 @@ export function takeOn({ runDir, env }: StartOrder, over: ShimRun["over"]): Shim
   const request = readJson<StoredRequest>(runDir, RUN_FILES.request);
   const shim: ShimRun = {
     runDir,
-    notes: openSync(join(runDir, RUN_FILES.shimLog), "a", 0o600),
+    notes: openOwn(join(runDir, RUN_FILES.shimLog), TO_APPEND, 0o600),
     request,
     record: readJson<ProcessRecord>(runDir, RUN_FILES.process),
     // That it is there tells the daemon that we have begun.
@@ -259,9 +260,10 @@ function endByPolicy(shim: ShimRun, why: string): void {
   endBecause(shim, "policy");
 }
 
-/** What the daemon says about the run: what its program is to hear, "stop", or "policy <why>". */
+/** What the daemon says about the run: what its program is to hear, "stop", "refused", or "policy <why>". */
 export function obey(shim: ShimRun, line: string): void {
   if (line === STOP) endBecause(shim, "interrupted");
+  else if (line === REFUSED) endBecause(shim, "refused");
   else if (line.startsWith(POLICY)) endByPolicy(shim, JSON.parse(line.slice(POLICY.length)));
   else if (line === END_OF_INPUT || line.startsWith(INPUT)) {
     if (shim.program) say(shim.program, line);

@@ -6,6 +6,8 @@ export const INPUT = "input ";
 export const END_OF_INPUT = "end";
 /** The policy ends the run; why follows as JSON. */
 export const POLICY = "policy ";
+/** Its provider refuses the run for long. */
+export const REFUSED = "refused";
 
 /** What the shim says. What a program said that is talked to follows as base64. */
 export const SAID = "said ";

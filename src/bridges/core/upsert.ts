@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Payload } from "../../bus/types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { planFromIssue } from "../../plan/checklists/as-plan.ts";
+import { headingsLeft, planFromIssue } from "../../plan/checklists/as-plan.ts";
 import { readChecklist } from "../../plan/checklists/checklist.ts";
 import { ensureTitle } from "../../plan/edit-plan.ts";
 import { hasTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
@@ -41,6 +41,8 @@ export type UpsertChange =
       readonly where: "inbox" | "home";
       readonly fields: FieldChanges;
       readonly text?: string;
+      /** Headings below which there are tasks that became no TODOs. */
+      readonly headingsLeft?: readonly string[];
     }
   | { readonly kind: "unchanged" | "busy"; readonly planId: string }
   | { readonly kind: "refused"; readonly reason: string };
@@ -129,7 +131,17 @@ function change(record: PlanRecord, view: UpsertView, payload: RawUpsert): Upser
   if (isTextSame && Object.keys(fields).length === 0) return { kind: "unchanged", planId: record.id };
   const { status, hidden, source, metadata } = record;
   const problem = tooLarge({ status, hidden, source, metadata, ...fields }, where === "inbox" ? (text ?? "") : "");
-  return problem ?? { kind: "change", planId: record.id, where, fields, ...(isTextSame ? {} : { text }) };
+  const left = headingsLeft(visibleText(payload.planMarkdown ?? ""), view.upserted ?? "");
+  return (
+    problem ?? {
+      kind: "change",
+      planId: record.id,
+      where,
+      fields,
+      ...(isTextSame ? {} : { text }),
+      ...(left.length === 0 ? {} : { headingsLeft: left }),
+    }
+  );
 }
 
 /** Its open TODOs would go, and a plan of which some are done would pass for done. */

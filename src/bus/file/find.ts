@@ -1,5 +1,4 @@
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { isMissing } from "../../kernel/files.ts";
+import { readOwn } from "../../kernel/own-file.ts";
 import { formatCursor } from "../cursor.ts";
 import type { LogItem } from "../ports.ts";
 import { resolveBlob } from "./blobs.ts";
@@ -30,18 +29,7 @@ export function findRecord({ place, layout, id, recent }: FindRequest): LogItem 
 
 /** Empty when another process rolled the journal over meanwhile, or the segment was removed by hand. */
 function readSegment(path: string): Buffer | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-  try {
-    return readFileSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  return readOwn(path);
 }
 
 interface Search {

@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, openSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { PrloomError } from "../../kernel/errors.ts";
-import { isMissing } from "../../kernel/files.ts";
+import { openWhole } from "../../kernel/own-file.ts";
 import { formatCursor, type Position, parseCursor } from "../cursor.ts";
 import { type DecodedLine, decodeLine } from "../envelope.ts";
 import type { Cursor, Envelope } from "../ports.ts";
@@ -65,13 +65,8 @@ function clamp(position: Position, layout: Layout): Position {
 /** Undefined when another process rolled the journal over since the layout was taken. */
 function openSegment(place: JournalPlace, segment: number, layout: Layout): number | undefined {
   const isCurrent = segment === layout.current;
-  let fd: number;
-  try {
-    fd = openSync(isCurrent ? currentPath(place) : archivedPath(place, segment), "r");
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  const fd = openWhole(isCurrent ? currentPath(place) : archivedPath(place, segment));
+  if (fd === undefined) return undefined;
   if (!isCurrent || fstatSync(fd).ino === layout.inode) return fd;
   closeSync(fd);
   return undefined;

@@ -1,6 +1,6 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { dirname } from "node:path";
-import { isMissing } from "../../kernel/files.ts";
+import { isMissing } from "../../kernel/errors.ts";
 
 const POLL_MS = 1000;
 

@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameSync } from "node:fs";
+import { closeSync, constants, fstatSync, fsyncSync, readSync, renameSync } from "node:fs";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { PrloomError } from "../../kernel/errors.ts";
-import { diskError, ensureDir, isMissing, syncPath, writeAll } from "../../kernel/files.ts";
+import { isMissing, PrloomError } from "../../kernel/errors.ts";
+import { diskError, ensureDir, syncPath, writeAll } from "../../kernel/files.ts";
+import { openOwn, openWhole } from "../../kernel/own-file.ts";
 import { encodeRecord } from "../envelope.ts";
 import type { NewRecord } from "../ports.ts";
 import { isBlobReference, writeBlob } from "./blobs.ts";
@@ -84,7 +85,7 @@ export function syncJournal(journal: Journal, settings: WriteSettings): void {
   if (!settings.fsync || journal.left?.synced) return;
   let fd: number | undefined;
   try {
-    fd = openSync(currentPath(journal.place), "r");
+    fd = openOwn(currentPath(journal.place));
     fsyncSync(fd);
     if (journal.left) journal.left = { ...journal.left, synced: true };
   } catch (error) {
@@ -95,7 +96,7 @@ export function syncJournal(journal: Journal, settings: WriteSettings): void {
 }
 
 function openCurrent(place: JournalPlace): number {
-  const open = () => openSync(currentPath(place), constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o644);
+  const open = () => openOwn(currentPath(place), constants.O_RDWR | constants.O_CREAT | constants.O_APPEND);
   try {
     return open();
   } catch (error) {
@@ -201,13 +202,8 @@ function loadIds(journal: Journal, segment: number): Map<number, Set<string>> {
 
 function idsOf(place: JournalPlace, segment: number, path: string): Set<string> {
   const ids = new Set<string>();
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch (error) {
-    if (isMissing(error)) return ids;
-    throw error;
-  }
+  const fd = openWhole(path);
+  if (fd === undefined) return ids;
   try {
     scanLines({ fd, from: 0, final: true }, (line) => {
       const decoded = decodeRaw(line);

@@ -10,7 +10,7 @@ export interface Candidate {
 export async function candidatesFor(
   program: Command,
   words: readonly string[],
-  plans: () => Promise<readonly Candidate[]>,
+  plans: (command: string) => Promise<readonly Candidate[]>,
 ): Promise<Candidate[]> {
   const last = words.at(-1) ?? "";
   const before = words.slice(0, -1).filter((word) => word !== "--json");
@@ -20,7 +20,7 @@ export async function candidatesFor(
 async function allFor(
   program: Command,
   { before, last }: { before: readonly string[]; last: string },
-  plans: () => Promise<readonly Candidate[]>,
+  plans: (command: string) => Promise<readonly Candidate[]>,
 ): Promise<readonly Candidate[]> {
   const [name, ...rest] = before;
   if (name === undefined || name === "help") return commandsOf(program);
@@ -33,7 +33,7 @@ async function allFor(
   const argument =
     command.registeredArguments.at(given) ?? command.registeredArguments.findLast(({ variadic }) => variadic);
   if (!argument) return [];
-  if (/^plans?$/.test(argument.name())) return plans();
+  if (/^plans?$/.test(argument.name())) return plans(command.name());
   return (argument.argChoices ?? []).map((word) => ({ word, about: "" }));
 }
 

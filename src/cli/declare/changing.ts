@@ -34,7 +34,7 @@ export function declareChanging(program: Command): void {
       ),
     );
   declare(program, "unblock", {
-    about: "clear the reason and retry what it stopped",
+    about: "clear the reason and retry what it stopped; agents that wait for a provider are tried at once",
     examples: ["unblock add-a-login-page", "unblock first-plan second-plan --reset"],
   })
     .argument("<plans...>", "their ids")
@@ -43,15 +43,15 @@ export function declareChanging(program: Command): void {
       performCommand(options, async (call) => (await import("../changing/unblock.ts")).unblock(call, plans, options)),
     );
   declare(program, "delete", {
-    about: "delete a plan: its run is ended, its worktree removed; its branch and its records stay",
-    examples: ["delete add-a-login-page", "delete add-a-login-page --yes --branch"],
+    about: "delete plans: their runs are ended, their worktrees removed; their branches and records stay",
+    examples: ["delete add-a-login-page", "delete first-plan second-plan --yes --branch"],
   })
-    .argument("<plan>", "its id")
+    .argument("<plans...>", "their ids")
     .option("-y, --yes", "do not ask")
-    .option("--branch", "delete its branch too")
-    .action((plan: string, options: { yes?: boolean; branch?: boolean } & JsonOption) =>
+    .option("--branch", "delete their branches too")
+    .action((plans: string[], options: { yes?: boolean; branch?: boolean } & JsonOption) =>
       performCommand(options, async (call) =>
-        (await import("../changing/delete.ts")).deleteCommand(call, plan, options),
+        (await import("../changing/delete.ts")).deleteCommand(call, plans, options),
       ),
     );
   declare(program, "clean", {

@@ -1,11 +1,13 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import { createLogUpdate } from "log-update";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import type { Progress } from "../../dispatcher/capabilities.ts";
 import { homeOf, type Paths } from "../../dispatcher/paths.ts";
-import { isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
+import { isMissing } from "../../kernel/errors.ts";
+import { listDir, readTextIfExists } from "../../kernel/files.ts";
+import { openOwn } from "../../kernel/own-file.ts";
 import { parsePlan, progressOf } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
 import { LEVEL_STYLES } from "../render/colour.ts";
@@ -95,7 +97,7 @@ function lineReader(file: string): () => string[] {
   return () => {
     let fd: number;
     try {
-      fd = openSync(file, "r");
+      fd = openOwn(file);
     } catch (error) {
       if (isMissing(error)) return [];
       throw error;

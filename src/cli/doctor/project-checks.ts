@@ -1,7 +1,8 @@
 import { basename, relative, sep } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
-import type { Repository } from "../../git/repository.ts";
+import { BASE_HINT } from "../../dispatcher/perform/activate.ts";
+import { branchExists, type Repository } from "../../git/repository.ts";
 import { asConfigLines, type ProjectCommands, projectCommands } from "../setup/project-commands.ts";
 import type { Finding } from "./finding.ts";
 
@@ -9,6 +10,13 @@ import type { Finding } from "./finding.ts";
 export function checkProject(config: Config, repo: Repository): Finding[] {
   const project = projectCommands(repo.root);
   return [...unchecked(config, project), ...dependencies(config, project), ...nested(config, repo, project)];
+}
+
+/** A base branch that is set must be there: without it no plan begins. */
+export async function checkBase({ baseBranch }: Config, repo: Repository): Promise<Finding[]> {
+  if (baseBranch === undefined) return [];
+  if (await branchExists(repo, baseBranch)) return [{ name: "base branch", state: "ok", text: baseBranch }];
+  return [{ name: "base branch", state: "bad", text: `there is no branch ${baseBranch}`, hint: BASE_HINT }];
 }
 
 function unchecked({ checks }: Config, project: ProjectCommands | undefined): Finding[] {

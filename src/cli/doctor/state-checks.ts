@@ -6,12 +6,14 @@ import { openForReading } from "../../dispatcher/commands/open-for-reading.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { type Paths, pathsOf } from "../../dispatcher/paths.ts";
 import { readStatus } from "../../dispatcher/report/read.ts";
+import type { AgentReport } from "../../dispatcher/report/read-agents.ts";
 import type { Repository } from "../../git/repository.ts";
 import { readSettings, settingOf } from "../../git/shadow/git-settings.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
 import type { Call } from "../output.ts";
+import { backOffInWords, hintToTry } from "../render/agents-state.ts";
 import { type Finding, orFinding } from "./finding.ts";
 
 const ENOUGH_BYTES = 500 * 1024 ** 2;
@@ -87,7 +89,7 @@ function disk(paths: Paths): Finding {
 }
 
 async function plans(loom: Loom): Promise<Finding[]> {
-  const { plans: list, problems, dead } = await readStatus(loom);
+  const { plans: list, problems, dead, agents } = await readStatus(loom);
   const findings: Finding[] = problems.map(({ file, reason, hint }) => ({
     name: "plans",
     state: "warn",
@@ -104,7 +106,14 @@ async function plans(loom: Loom): Promise<Finding[]> {
   }
   if (findings.length === 0)
     findings.push({ name: "plans", state: "ok", text: `${list.length}, all of them readable` });
-  return findings;
+  return [...findings, ...agents.flatMap((agent) => leftAlone(agent, loom.clock.now()))];
+}
+
+function leftAlone({ name, backsOff }: AgentReport, now: number): Finding[] {
+  if (!backsOff) return [];
+  const hint = hintToTry(backsOff);
+  const text = backOffInWords(backsOff, now);
+  return [{ name: `agent ${name}`, state: "warn", text, ...(hint === undefined ? {} : { hint }) }];
 }
 
 /** Folders among the worktrees that no plan claims. */

@@ -1,11 +1,12 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { join } from "node:path";
 import { EVENTS_FILE, type LoggedEvent, readEvents } from "../../agents/run-log/run-log.ts";
 import { scanLines } from "../../bus/file/lines.ts";
 import { watchDirectory } from "../../bus/file/watch.ts";
 import type { Config } from "../../config/config.ts";
 import type { RunSummary } from "../../dispatcher/report/read.ts";
-import { isMissing } from "../../kernel/files.ts";
+import { isMissing } from "../../kernel/errors.ts";
+import { openOwn } from "../../kernel/own-file.ts";
 
 /** Whether a run's program tells more than lines of text: then its events are what people want to read. */
 export function isTelling(config: Config, run: RunSummary): boolean {
@@ -48,7 +49,7 @@ function eventsFrom(path: string, from: number): { events: LoggedEvent[]; end: n
   const events: LoggedEvent[] = [];
   let fd: number;
   try {
-    fd = openSync(path, "r");
+    fd = openOwn(path);
   } catch (error) {
     if (isMissing(error)) return { events, end: from };
     throw error;

@@ -1,9 +1,10 @@
 import { hasPolicy, hasSandbox } from "../../agents/enclosure-level.ts";
-import type { AgentReport, AgentsReport } from "../../dispatcher/report/read-agents.ts";
+import type { AgentReport, AgentsReport, BackOff } from "../../dispatcher/report/read-agents.ts";
 import type { Output } from "../output.ts";
+import { hintLines } from "./hint.ts";
 import { firstLine, visible } from "./safe-text.ts";
 import { spendingInWords } from "./spending.ts";
-import { timeUntil } from "./time.ts";
+import { dayAndTime, timeUntil } from "./time.ts";
 
 /** How agents are enclosed, which of them are left alone for a while, and what today cost. */
 export function agentsState(output: Output, report: AgentsReport, now: number): void {
@@ -13,14 +14,34 @@ export function agentsState(output: Output, report: AgentsReport, now: number): 
       const why = 'its config says "sandbox": "bwrap"; `prloom doctor` tells what to do';
       output.line(output.paint("red", `agent ${visible(name)}: does not run without a sandbox (${why})`));
     }
-    if (!backsOff) continue;
-    const why = `${backsOff.kind}: ${firstLine(backsOff.reason)}`;
-    const when = `backs off, next try ${timeUntil(backsOff.until, now)}`;
-    output.line(output.paint("yellow", `agent ${visible(name)}: ${when} (${why})`));
+    if (backsOff) backOffLines(output, name, { backsOff, now });
   }
   const { today, dailyBudget } = report;
   const hasBudget = Object.values(dailyBudget).some((limit) => limit !== undefined);
   if (today.ms > 0 || today.tokens > 0 || hasBudget) output.line(`today: ${spendingInWords(today, dailyBudget)}`);
+}
+
+/** One agent that is left alone, and how to end that. */
+export function backOffLines(
+  output: Output,
+  name: string,
+  { backsOff, now }: { readonly backsOff: BackOff; readonly now: number },
+): void {
+  output.line(output.paint("yellow", `agent ${visible(name)}: ${backOffInWords(backsOff, now)}`));
+  const hint = hintToTry(backsOff);
+  for (const line of hint === undefined ? [] : hintLines(hint)) output.line(line);
+}
+
+/** Until when an agent is left alone, and why. */
+export function backOffInWords({ until, resetsAt, kind, reason }: BackOff, now: number): string {
+  const why = `(${kind}: ${firstLine(reason)})`;
+  if (resetsAt === undefined) return `backs off, next try ${timeUntil(until, now)} ${why}`;
+  return `paused until ${dayAndTime(resetsAt)}, ${timeUntil(resetsAt, now)}, when its limit ends ${why}`;
+}
+
+/** Only where it was a plan's run that was refused is there a plan to name. */
+export function hintToTry({ plans: [plan] }: BackOff): string | undefined {
+  return plan === undefined ? undefined : `\`prloom unblock ${visible(plan)}\` tries it now.`;
 }
 
 const NO_SANDBOX = "none: agents run with your rights";

@@ -8,6 +8,7 @@ import { drawGraph } from "../../governance/graph/draw.ts";
 import { counted } from "../../kernel/words.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
+import { backOffLines } from "./agents-state.ts";
 import { hintLines } from "./hint.ts";
 import { firstLine, visible, visibleLines } from "./safe-text.ts";
 import { spendingInWords } from "./spending.ts";
@@ -48,8 +49,18 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   output.line(`  plan      ${visible(detail.planFile)}`);
   if (detail.record.worktreeReady) output.line(`  worktree  ${visible(detail.record.worktree ?? "")}`);
   output.line(`  records   ${visible(options.home)}`);
+  aside(output, detail);
   if (detail.proposal !== undefined)
     output.line(`  proposed  ${visible(detail.proposal)} (\`prloom edit <plan> --file\` applies it)`);
+}
+
+const SHOWN_ASIDE = 5;
+
+/** Work that is on no branch, the newest. */
+function aside(output: Output, { aside: patches }: PlanDetail): void {
+  for (const patch of patches.slice(-SHOWN_ASIDE)) output.line(`  put aside ${visible(patch)} (for \`git apply\`)`);
+  if (patches.length > SHOWN_ASIDE)
+    output.line(`  put aside ${patches.length - SHOWN_ASIDE} more, in the folders of earlier runs`);
 }
 
 /** What was asked and answered; what was shown is in the thread. */
@@ -102,6 +113,7 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
     const hint = summary.blocked.hint ?? `\`prloom unblock ${summary.planId}\` tries again.`;
     for (const line of hintLines(hint)) output.line(line);
   } else if (waitsFor(summary) !== "") output.line(`waits for: ${visible(waitsFor(summary))}`);
+  for (const [name, backsOff] of Object.entries(detail.backsOff)) backOffLines(output, name, { backsOff, now });
   if (summary.phase) output.line(`phase: ${summary.phase}`);
   agentLine(output, detail);
   if (record.firstPort !== undefined) output.line(`ports: ${portRange(record.firstPort)}`);
@@ -169,6 +181,9 @@ function runs(output: Output, detail: PlanDetail, now: number): void {
   if (list.length === 0) return;
   section(output, "RUNS");
   runTable(output, detail, now);
+  for (const { run, nothingToChange } of list)
+    if (nothingToChange !== undefined)
+      output.line(`  run ${run}: nothing had to change: ${firstLine(nothingToChange)}`);
   const tools = new Map<string, number>();
   for (const run of list)
     for (const [name, calls] of Object.entries(run.tools)) tools.set(name, (tools.get(name) ?? 0) + calls);

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
-import { closeSync, fstatSync, openSync } from "node:fs";
+import { closeSync, fstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { daemonRunning } from "../../dispatcher/commands/open-as-owner.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { ERROR_CODES, PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
+import { ensureDir, readTail } from "../../kernel/files.ts";
+import { openOwn, TO_APPEND } from "../../kernel/own-file.ts";
 import type { Call } from "../output.ts";
 import { reading } from "../plans.ts";
 import { warnBeforeStart } from "./warn-before-start.ts";
@@ -23,7 +24,7 @@ export async function startDetached(call: Call, options: { untilIdle: boolean })
       await warnBeforeStart(call, loom);
       ensureDir(loom.paths.authority);
       const log = join(loom.paths.authority, "daemon.log");
-      const fd = openSync(log, "a");
+      const fd = openOwn(log, TO_APPEND);
       const began = fstatSync(fd).size;
       const script = process.argv[1] ?? "";
       const args = [...process.execArgv, script, "start", ...(options.untilIdle ? ["--until-idle"] : [])];
@@ -68,9 +69,7 @@ async function answerOrEnd(loom: Loom, pid: number | undefined, over: () => bool
 }
 
 function newPart(log: string, from: number): string {
-  return Buffer.from(readTextIfExists(log) ?? "")
-    .subarray(from)
-    .toString("utf8");
+  return readTail(log, (statSync(log, { throwIfNoEntry: false })?.size ?? 0) - from);
 }
 
 /** The error that the dispatcher printed before it ended, as if it had happened here. */

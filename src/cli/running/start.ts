@@ -119,7 +119,9 @@ function summary(call: Call, report: StatusReport, { stopped, interrupted, now }
   if (open.length > 0) planTable(output, open, now);
   if (done > 0) output.line(`${done} done`);
   if (plans.length === 0) output.line('There are no plans. `prloom new "What to do" --queue` makes one.');
-  const stuck = open.filter((plan) => plan.blocked || (!stopped && plan.status !== "review" && waitsFor(plan) !== ""));
+  // What a draft and a review wait for is in the table, with the command to type.
+  const isTold = ({ status }: PlanSummary): boolean => status === "review" || status === "draft";
+  const stuck = open.filter((plan) => plan.blocked || !(stopped || isTold(plan) || waitsFor(plan) === ""));
   if (stuck.length > 0) output.line();
   for (const plan of stuck) {
     output.line(`${output.paint("bold", visible(plan.planId))}: ${waitsFor(plan)}`);

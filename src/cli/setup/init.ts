@@ -7,8 +7,9 @@ import { pathsOf } from "../../dispatcher/paths.ts";
 import { ensureIgnored, gitAt, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
 import { refuseBrought } from "../../git/tracked.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
+import { ensureDir, readCheckedOut } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
+import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 import { createFile } from "../changing/create-file.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
@@ -93,7 +94,7 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
 /** A device that a branch has there never ends; loading it as a config tells what is wrong. */
 function textBefore(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && !stat.isFile() ? "" : readTextIfExists(path);
+  return stat && !stat.isFile() ? "" : readCheckedOut(path, MAX_FILE_BYTES);
 }
 
 function noWorkingTree(repo: Repository): PrloomError {
@@ -122,7 +123,7 @@ function ignoreInTree(repo: Repository): boolean {
   const path = join(repo.root, IGNORE_FILE);
   // Git reads none that is a link, and what a link of a branch leads to is not ours to write.
   if (lstatIfThere(path)?.isFile() === false) return false;
-  const before = readTextIfExists(path) ?? "";
+  const before = readCheckedOut(path, MAX_FILE_BYTES) ?? "";
   if (before.split(/\r?\n/).some((line) => line.trim() === IGNORED)) return false;
   appendFileSync(path, `${before === "" || before.endsWith("\n") ? "" : "\n"}${IGNORED}\n`);
   return true;

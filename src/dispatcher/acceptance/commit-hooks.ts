@@ -12,6 +12,7 @@ import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type CommandRunning, endOfOutput, howItEnded, runEnclosed } from "../enclosure/command-run.ts";
 import { type Enclosure, SHADOW } from "../enclosure/enclose.ts";
+import { keptNothingToChange } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { StepInterrupted } from "../runs/refuse-start.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -29,8 +30,10 @@ export type CommitTrial =
   | { readonly kind: "refused"; readonly missing: string };
 
 /** What a TODO's commit says before the hooks have a say. */
-export function stepMessage(todo: Todo | undefined, record: PlanRecord): string {
-  return `${todo ? todoTitle(todo) : record.current?.todoId}\n\nPlan: ${record.id}`;
+export function stepMessage(loom: Located, record: PlanRecord, todo: Todo | undefined): string {
+  const nothing = keptNothingToChange(homeOf(loom.paths, record.id).run(record.current?.run ?? 0));
+  const why = nothing === undefined ? "" : `Nothing had to change: ${nothing}\n\n`;
+  return `${todo ? todoTitle(todo) : record.current?.todoId}\n\n${why}Plan: ${record.id}`;
 }
 
 /** The message that the user's hooks left for the commit of the current TODO; undefined when none were asked. */
@@ -58,7 +61,7 @@ export async function tryCommit(loom: CommandRunning, record: PlanRecord, todo: 
   const exit = await runEnclosed(loom, record, {
     runDir,
     invocation: { program: "sh", args: ["-c", SCRIPT, "sh", join(agentDir, "message"), join(agentDir, "left")] },
-    env: (enclosure) => prepareTrial(loom, record, { enclosure, runDir, message: stepMessage(todo, record) }),
+    env: (enclosure) => prepareTrial(loom, record, { enclosure, runDir, message: stepMessage(loom, record, todo) }),
   });
   if (exit === "interrupted") throw new StepInterrupted("the commit hooks were interrupted");
   const left =

@@ -153,6 +153,7 @@ function howItEnded(exit: RunExit | undefined): string {
   if (!exit) return "the agent left no exit";
   if (exit.reason === "deadline") return "the agent was ended: it ran longer than limits.runTimeout";
   if (exit.reason === "silence") return "the agent was ended: it was silent for limits.silenceTimeout";
+  if (exit.reason === "refused") return "the agent was ended: its provider refused it for a while";
   if (exit.signal !== null) return `the agent died of ${exit.signal}`;
   return `the agent ended with code ${exit.code}`;
 }

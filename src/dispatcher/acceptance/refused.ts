@@ -38,9 +38,14 @@ export async function settleRefusal(
   const agents = config.agents[stageOf(record)];
   const agent = agents.find(({ name }) => name === started.agent);
   if (!isRefusal(trouble) || !agent) return false;
-  const said = { ...trouble, message: inOneLine(trouble.message) };
+  const said = { ...trouble, message: inOneLine(trouble.message), ...stillToWait(trouble, loom.clock.now()) };
   await waitOrBlock(loom, record, { trouble: said, agent, agents });
   return true;
+}
+
+/** The end that a provider named is the same, however long after the run this is settled. */
+function stillToWait({ retryAt }: RunError, now: number): { retryAfterMs?: number } {
+  return retryAt === undefined ? {} : { retryAfterMs: Math.max(0, Date.parse(retryAt) - now) };
 }
 
 /** A program that cannot be started stops nothing while another agent of the stage may do the work. */

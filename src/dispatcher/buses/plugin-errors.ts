@@ -1,5 +1,6 @@
-import { appendFileSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { isoTime } from "../../kernel/clock.ts";
+import { appendOwn } from "../../kernel/own-file.ts";
 import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 
@@ -17,7 +18,7 @@ export function keepStack(
     const stack = error instanceof Error ? error.stack : undefined;
     if (typeof stack !== "string") return undefined;
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_FILE_BYTES) rmSync(file);
-    appendFileSync(file, `${isoTime(clock.now())} ${what}\n${stack.slice(0, MAX_STACK)}\n\n`);
+    appendOwn(file, `${isoTime(clock.now())} ${what}\n${stack.slice(0, MAX_STACK)}\n\n`);
     return file;
   } catch {
     // What is told of the error does not depend on it.

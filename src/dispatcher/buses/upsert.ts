@@ -81,11 +81,20 @@ function upsertNow(loom: Upserting, payload: RawUpsert, files: NewFile[]): Upser
       return { kind: "created", planId: createPlan(loom, change, said, files) };
     case "change":
       changePlan(loom, change, said, files);
+      tellLeft(loom, change);
       return { kind: "changed", planId: change.planId };
     case "unchanged":
       files.push(...upsertedNow(loom, change.planId, said));
       return { kind: "unchanged", planId: change.planId };
   }
+}
+
+/** A person meant them, or did not; and only a person can say so. */
+function tellLeft(loom: Reporting, { planId, headingsLeft = [] }: Extract<UpsertChange, { kind: "change" }>): void {
+  if (headingsLeft.length === 0) return;
+  const names = headingsLeft.map((heading) => (heading === "" ? "no heading" : `"${visibleText(heading)}"`)).join(", ");
+  const text = `tasks of its source below ${names} became no TODOs: it is not clear that they are to be done. \`prloom edit ${planId}\` adds them`;
+  loom.report({ planId, level: "warn", text });
 }
 
 /** Whether an upsert onto this plan has to wait for the end of a run. */

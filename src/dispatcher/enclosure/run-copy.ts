@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod";
 import {
   ensureDir,
   existsNoFollow,
@@ -11,45 +11,53 @@ import {
 import { ensureFolder, ensureLinkIn, placeFile } from "../../kernel/held/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Claims, readClaims } from "../../plan/todos/claims.ts";
-import { MAX_OUTCOME_BYTES, withOutcome } from "../../plan/todos/outcome.ts";
+import { MAX_OUTCOME_BYTES, nothingToChangeIn, withOutcome } from "../../plan/todos/outcome.ts";
 import { EVIDENCE, homeOf, type Located, RUN_COPY, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 
 /** The text that the agent was given, beside the run's other files: claims are the difference to it. */
 export const GIVEN = "given.md";
-/** What an agent left of its copy, beside the run's other files; only where another run needs the place of the copy. */
-const LEFT = { plan: "left.md", outcome: "left-outcome.json" } as const;
+/** What an agent left of its copy, beside the run's other files. */
+const LEFT = "left.json";
 
-interface Left {
-  /** Undefined when it is gone. */
-  readonly plan: string | undefined;
-  readonly outcome: string | undefined;
-}
+const leftSchema = z.object({
+  /** Absent when it is gone. */
+  plan: z.string().optional(),
+  outcome: z.string().optional(),
+});
+type Left = z.infer<typeof leftSchema>;
 
-/** What the run left: beside its other files if it was kept there, else in the worktree. */
-function readLeft(loom: Located & Configured, record: PlanRecord, runDir: string): Left {
-  const plan = readTextIfExists(join(runDir, LEFT.plan));
-  if (plan !== undefined) return { plan, outcome: readTextIfExists(join(runDir, LEFT.outcome)) };
-  const worktree = worktreeOf(loom, record).path;
+/**
+ * What the run left. It is kept when it is first asked for, whether it is there or not: a reviewer, a check or a commit hook
+ * without a sandbox, or the next run, has the place of the copy after that, and must not speak for the run.
+ */
+function takeLeft(worktree: string, runDir: string): Left {
+  const kept = keptLeft(runDir);
+  if (kept !== undefined) return kept;
   const outcome = readTextNoFollow(worktree, RUN_COPY.outcome, MAX_OUTCOME_BYTES);
   // A link, a pipe or more than is read says something too: that the run meant to, and is to be told.
   const unread = outcome === undefined && existsNoFollow(join(worktree, RUN_COPY.outcome)) ? "" : undefined;
-  return { plan: readTextNoFollow(worktree, RUN_COPY.plan), outcome: outcome ?? unread };
+  const left = { plan: readTextNoFollow(worktree, RUN_COPY.plan), outcome: outcome ?? unread };
+  writeRunFile(join(runDir, LEFT), JSON.stringify(left));
+  return left;
 }
 
-/** What the run of a TODO says by what it left. */
+function keptLeft(runDir: string): Left | undefined {
+  const kept = readTextIfExists(join(runDir, LEFT));
+  return kept === undefined ? undefined : leftSchema.parse(JSON.parse(kept));
+}
+
+/** What the run of a TODO says by what it left. To be asked when it has ended. */
 export function claimsOf(loom: Located & Configured, record: PlanRecord, runDir: string): Claims {
-  const given = readFileSync(join(runDir, GIVEN), "utf8");
-  const { plan: left, outcome } = readLeft(loom, record, runDir);
+  const given = readTextIfExists(join(runDir, GIVEN));
+  if (given === undefined) throw new Error(`${join(runDir, GIVEN)} is gone`);
+  const { plan: left, outcome } = takeLeft(worktreeOf(loom, record).path, runDir);
   return withOutcome(readClaims({ given, left, todoId: record.current?.todoId ?? "" }), outcome);
 }
 
-/** Keeps what the run left: the next one gets a copy in the same place. The plan last, so where it is, both are. */
-export function keepLeft(loom: Located & Configured, record: PlanRecord, runDir: string): void {
-  if (existsSync(join(runDir, LEFT.plan))) return;
-  const { plan, outcome } = readLeft(loom, record, runDir);
-  if (outcome !== undefined) writeRunFile(join(runDir, LEFT.outcome), outcome);
-  if (plan !== undefined) writeRunFile(join(runDir, LEFT.plan), plan);
+/** Why nothing had to change, of a run whose words were kept. */
+export function keptNothingToChange(runDir: string): string | undefined {
+  return nothingToChangeIn(keptLeft(runDir)?.outcome);
 }
 
 /**

@@ -15,6 +15,8 @@ interface Rebased {
   readonly onto: string;
   /** Its commits say and change what they did before. */
   readonly isSame: boolean;
+  /** Its commits were reviewed one by one, and are not what was. */
+  readonly reviewAgain?: boolean;
 }
 
 /**
@@ -24,7 +26,8 @@ interface Rebased {
 export function settleRebased(loom: Located & Records & Gated, id: string, rebased: Rebased): void {
   const record = requireRecord(loom, id);
   const gate = rebased.isSame ? approvedAgain(loom, record, rebased) : undefined;
-  const { side, reviewedEnd: reviewed, status } = record;
+  const { side, status } = record;
+  const reviewed = rebased.reviewAgain ? { head: "", rounds: 0, again: true as const } : record.reviewedEnd;
   const isReviewed = reviewed !== undefined && rebased.isSame && reviewed.head === rebased.from;
   const changes = {
     baseSha: rebased.onto,

@@ -1,8 +1,10 @@
-import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { ensureDir, isMissing, readTextIfExists, writeFileIfChanged } from "../../kernel/files.ts";
+import { isMissing } from "../../kernel/errors.ts";
+import { ensureDir, readTextIfExists, writeFileIfChanged } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { asFields, isFields, type JsonFields } from "../../kernel/json-fields.ts";
+import { firstBytes, openOwn } from "../../kernel/own-file.ts";
 import { type PlanDoc, parsePlan, progressOf } from "../../plan/markdown/markdown.ts";
 import { MAX_READ_BYTES } from "../../plan/markdown/size-limits.ts";
 import type { TextFacts } from "../../plan/summary.ts";
@@ -111,19 +113,15 @@ export function openTexts(cacheFile: string, write: (path: string, text: string)
 
 /** Of one that is far too large as much as shows that: a branch can bring gigabytes of nothing. */
 function readIfThere(path: string): Buffer | undefined {
+  let fd: number;
   try {
-    return statSync(path).size > MAX_READ_BYTES ? startOf(path) : readFileSync(path);
+    fd = openOwn(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
-}
-
-function startOf(path: string): Buffer {
-  const bytes = Buffer.alloc(MAX_READ_BYTES);
-  const fd = openSync(path, "r");
   try {
-    return bytes.subarray(0, readSync(fd, bytes));
+    return firstBytes(fd, Math.min(fstatSync(fd).size, MAX_READ_BYTES));
   } finally {
     closeSync(fd);
   }

@@ -136,6 +136,10 @@ function hookBefore({ hook }: PlanRecord, first: Pick<PlanRecord, "hook">): Pick
   return { hook: first.hook ? { ...first.hook, next } : next };
 }
 
+/** What to do about a base branch that is not there. */
+export const BASE_HINT =
+  "Set `baseBranch` in prloom/config.json to a branch that exists (`git branch` lists them) and run `prloom reload`.";
+
 async function chooseBranch(loom: Located & Configured & Records, record: PlanRecord): Promise<PlanRecord> {
   if (record.branch && record.baseSha && record.baseBranch) return record;
   // Not what happens to be checked out by now.
@@ -151,11 +155,7 @@ async function chooseBranch(loom: Located & Configured & Records, record: PlanRe
   ]);
   if (!baseSha) {
     await requireCommits(loom.repo);
-    throw new PrloomError(
-      "git-failed",
-      `The base branch ${baseBranch} does not exist.`,
-      "Set `baseBranch` in prloom/config.json to a branch that does.",
-    );
+    throw new PrloomError("config-invalid", `The base branch ${baseBranch} does not exist.`, BASE_HINT);
   }
   if (!isName) {
     throw new PrloomError(
@@ -215,6 +215,7 @@ async function makeWorktree(loom: CommandRunning, record: PlanRecord, config: Pl
   const fresh = { ...record, worktree: path, worktreeName: worktree.name };
   for (const [index, command] of loom.config.initCommands.entries()) {
     const env = config.stages.worker.env;
+    loom.report({ planId: record.id, level: "info", text: `preparing its worktree: ${command}` });
     const outcome = await runCommand(loom, fresh, { command, runDir: join(runs, String(index)), env });
     if (outcome.ok) continue;
     // From here on a person may look for the fault there: what they change is kept.

@@ -17,6 +17,7 @@ import { type Located, worktreeOf } from "../paths.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import { withoutSessions } from "../runs/count-run.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
 import { leftOut, takeBack } from "../worktree/set-aside.ts";
 import { branchHead, firstBase } from "./begin.ts";
 
@@ -57,7 +58,9 @@ export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<R
   }
   const to = await branchHead(loom, record);
   const isSame = to === from || (await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: to }));
-  settleRebased(loom, id, { from, to, onto, isSame });
+  const config = planConfig(loom, record);
+  const reviewAgain = !isSame && config.ok && config.config.review === "todo";
+  settleRebased(loom, id, { from, to, onto, isSame, reviewAgain });
   return to === from ? { kind: "nothing" } : { kind: "rebased", sha: to };
 }
 

@@ -22,7 +22,7 @@ import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting } from "../capabilities.ts";
-import { claimsOf, keepLeft } from "../enclosure/run-copy.ts";
+import { claimsOf } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, REVIEW_RESULT, textPath, worktreeOf } from "../paths.ts";
 import { planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -41,8 +41,6 @@ export async function beginReview(loom: Located & Configured & Records, record: 
   const { current } = record;
   const baseSha = current?.baseSha ?? (await firstBase(loom, record));
   const tree = current ? (current.tree ?? (await keepNow(loom, record, baseSha)).tree) : undefined;
-  // The reviewer gets a plan copy of its own in the same place: what the worker claimed in its copy is still to be read.
-  if (current) keepLeft(loom, record, homeOf(loom.paths, record.id).run(current.run));
   updateRecord(loom, record.id, (now) => ({
     side: { stage: "reviewer", run: now.runs + 1, attempt: 1, baseSha },
     runs: now.runs + 1,

@@ -31,6 +31,7 @@ import { countRun, withoutSessions } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isDesignDue } from "../steps/decide.ts";
+import { isReviewed } from "../steps/is-reviewed.ts";
 import { takeBackRun } from "../worktree/set-aside.ts";
 import { answerEvents, authorOf, givenEvents, isByApprovers } from "./answer.ts";
 import { answerTriaged } from "./answer-triaged.ts";
@@ -54,7 +55,7 @@ export async function settleSide(
   const left = await takeLeft(runDir, worktreeOf(loom, record).path, RESULTS[side.stage]);
   tellPolicyEnd(loom, record, side.run, exit);
   crashPoint("side:left");
-  if (side.stage === "reviewer" && config.review !== (record.current ? "todo" : "end")) {
+  if (side.stage === "reviewer" && !isReviewed(config.review, record.current ? "todo" : "end", record)) {
     await putAside(loom, record);
     return dropReview(loom, record);
   }
@@ -216,7 +217,7 @@ async function takeTriage(
   loom.report({
     planId: record.id,
     level: "good",
-    text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}`,
+    text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}${reportedRebase(rebased)}`,
   });
   if (rebased) blockImpossible(loom, record, rebased);
   return undefined;
@@ -250,6 +251,20 @@ function toldRebase(record: PlanRecord, outcome: RebaseResult | undefined): stri
     return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
   if (outcome?.kind === "repository")
     return `The rebase is not possible: ${outcome.files.join(", ")} would make a folder a git repository.`;
+  if (outcome?.kind === "rebased") return `The branch is rebased: it stands at ${outcome.sha.slice(0, 8)} now.`;
+  if (outcome?.kind === "nothing") return "There is nothing to rebase: the branch has all of its base.";
   if (outcome?.kind === "lossy") return lossyError(record, outcome.merge).message;
   return "";
+}
+
+const REBASE_REPORTS = {
+  conflict: "; an agent resolves the conflicts of the rebase",
+  repository: "; the rebase is not possible",
+  lossy: "; the rebase is not possible",
+  rebased: "; rebased",
+  nothing: "; there was nothing to rebase",
+} as const satisfies Record<RebaseResult["kind"], string>;
+
+function reportedRebase(outcome: RebaseResult | undefined): string {
+  return outcome === undefined ? "" : REBASE_REPORTS[outcome.kind];
 }

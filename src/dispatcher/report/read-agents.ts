@@ -2,6 +2,7 @@ import { type EnclosureLevel, hasSandbox, isHost, withoutSandbox, withPolicy } f
 import type { ErrorKind } from "../../agents/port.ts";
 import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import type { AgentConfig, Budget } from "../../config/config.ts";
+import type { PlanConfig } from "../../config/presets.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { findProgram } from "../../kernel/system/find-program.ts";
 import type { Timing } from "../capabilities.ts";
@@ -19,8 +20,18 @@ export interface AgentReport {
   readonly level: AgentLevel;
   /** Runs of it that are at work. */
   readonly running: number;
-  /** It is left alone until then, because its provider or its program said no. */
-  readonly backsOff?: { readonly until: string; readonly kind: ErrorKind; readonly reason: string };
+  readonly backsOff?: BackOff;
+}
+
+/** An agent is left alone until then, because its provider or its program said no. */
+export interface BackOff {
+  readonly until: string;
+  readonly kind: ErrorKind;
+  readonly reason: string;
+  /** `until` is the end of a limit, as its provider said. */
+  readonly resetsAt?: string;
+  /** Plans whose runs were refused, two at most. */
+  readonly plans: readonly string[];
 }
 
 /** What `prloom status` tells about the agents of the config. */
@@ -47,18 +58,37 @@ export function readAgents(
   const now = loom.clock.now();
   const pool = readAgentPool(loom.paths);
   const agents = Object.entries(loom.config.agents).map(([name, { adapter, sandbox }]): AgentReport => {
-    const refusal = pool?.agents[name];
+    const backsOff = backOff(pool, name, now);
     return {
       name,
       adapter,
       level: levelOf({ adapter, sandbox }, machine.sandbox),
       running: working.filter((agent) => agent === name).length,
-      ...(refusal && Date.parse(refusal.until) > now
-        ? { backsOff: { until: refusal.until, kind: refusal.kind, reason: refusal.reason } }
-        : {}),
+      ...(backsOff === undefined ? {} : { backsOff }),
     };
   });
   return { ...machine, agents, today: spentToday(pool, dayOf(now)), dailyBudget: loom.config.limits.dailyBudget };
+}
+
+function backOff(pool: AgentPoolFile | undefined, name: string, now: number): BackOff | undefined {
+  const refusal = pool?.agents[name];
+  if (!refusal || Date.parse(refusal.until) <= now) return undefined;
+  const { until, kind, reason, resetsAt, plans } = refusal;
+  return { until, kind, reason, plans, ...(resetsAt === undefined ? {} : { resetsAt }) };
+}
+
+/** The agents of a plan that are left alone for a while, by name. */
+export function readBackOffs(
+  loom: Located & Timing,
+  ofStages: PlanConfig["agents"],
+): Readonly<Record<string, BackOff>> {
+  const pool = readAgentPool(loom.paths);
+  const found: Record<string, BackOff> = {};
+  for (const { name } of Object.values(ofStages).flat()) {
+    const backsOff = backOff(pool, name, loom.clock.now());
+    if (backsOff) found[name] = backsOff;
+  }
+  return found;
 }
 
 /** What holds for runs of an agent where a sandbox gives so much. */

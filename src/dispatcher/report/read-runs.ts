@@ -5,6 +5,7 @@ import { type RunError, spendingOf } from "../../agents/run-log/run-summary.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { listDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { keptNothingToChange } from "../enclosure/run-copy.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { readRunRecord } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -21,6 +22,8 @@ export interface RunSummary {
   readonly model?: string;
   /** It went on with this conversation. */
   readonly sessionId?: string;
+  /** The TODO that it worked on, or what else its conversation is about. */
+  readonly about?: string;
   readonly dir: string;
   readonly state: "ended" | "working" | "interrupted";
   readonly exit?: RunExit;
@@ -37,6 +40,8 @@ export interface RunTotals {
   /** Absent when neither the program nor the config says what it cost. */
   readonly usd?: number;
   readonly errors: readonly RunError[];
+  /** Why its TODO needed no change, where it said so. */
+  readonly nothingToChange?: string;
 }
 
 /** The runs of a plan, oldest first. */
@@ -50,7 +55,7 @@ export function readRuns(loom: Located, record: PlanRecord, working: boolean): R
     const dir = home.run(run);
     const started = readRunRecord(dir);
     if (!started) return [];
-    const { stage, agent, attempt, startedAt, level, model, sessionId } = started;
+    const { stage, agent, attempt, startedAt, level, model, sessionId, about } = started;
     const exit = readExit(dir);
     const state = exit
       ? ("ended" as const)
@@ -67,6 +72,7 @@ export function readRuns(loom: Located, record: PlanRecord, working: boolean): R
         ...(level === undefined ? {} : { level }),
         ...(model === undefined ? {} : { model }),
         ...(sessionId === undefined ? {} : { sessionId }),
+        ...(about === undefined ? {} : { about }),
         dir,
         state,
         ...(exit ? { exit } : {}),
@@ -83,5 +89,7 @@ export function readTotals(loom: Configured, run: RunSummary): RunTotals {
   const { tokens, usd } = spendingOf(summary, price);
   const isPriced = price !== undefined || Object.values(models).some(({ costUsd }) => costUsd !== undefined);
   const cost = tokens > 0 && isPriced ? { usd } : {};
-  return { turns, tools, failedTools, models: Object.keys(models), tokens, ...cost, errors };
+  const nothingToChange = keptNothingToChange(run.dir);
+  const nothing = nothingToChange === undefined ? {} : { nothingToChange };
+  return { turns, tools, failedTools, models: Object.keys(models), tokens, ...cost, errors, ...nothing };
 }

@@ -1,5 +1,4 @@
 import { EventEmitter, once } from "node:events";
-import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -11,6 +10,7 @@ import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { PARSED_ONCE } from "../../kernel/json.ts";
 import { asFields, isFields } from "../../kernel/json-fields.ts";
+import { appendOwn } from "../../kernel/own-file.ts";
 import type { Paths } from "../paths.ts";
 import {
   type AgentRefusal,
@@ -75,6 +75,7 @@ const agentPoolSchema = z.object({
       since: z.iso.datetime(),
       plans: z.array(z.string()).default([]),
       othersUntil: z.iso.datetime().optional(),
+      resetsAt: z.iso.datetime().exactOptional(),
     }),
   ),
   today: z.object({ day: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() }),
@@ -100,7 +101,7 @@ export function readAgentPool(paths: Paths): AgentPoolFile | undefined {
   try {
     return poolIn(JSON.parse(readTextIfExists(agentPoolFile(paths)) ?? "null"));
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError || error instanceof PrloomError) return undefined;
     throw error;
   }
 }
@@ -137,7 +138,7 @@ class SpendingLedger {
     this.#turnTo(day);
     if (this.#keys.has(key)) return;
     ensureDir(this.#dir);
-    appendFileSync(this.#file(), `\n${JSON.stringify({ key, ...spent })}\n`);
+    appendOwn(this.#file(), `\n${JSON.stringify({ key, ...spent })}\n`);
     this.#take(key, spent);
   }
 
@@ -175,13 +176,14 @@ function parseEntry(line: string): z.infer<typeof spendingSchema> | undefined {
 
 type KeptRefusal = AgentPoolFile["agents"][string];
 
-function readRefusal({ until, since, othersUntil = until, ...rest }: KeptRefusal): AgentRefusal {
-  return { ...rest, until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
+function readRefusal({ until, since, othersUntil = until, resetsAt, ...rest }: KeptRefusal): AgentRefusal {
+  const times = { until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
+  return { ...rest, ...times, ...(resetsAt === undefined ? {} : { resetsAt: Date.parse(resetsAt) }) };
 }
 
-function writtenRefusal({ until, since, othersUntil, plans, ...rest }: AgentRefusal): KeptRefusal {
+function writtenRefusal({ until, since, othersUntil, resetsAt, plans, ...rest }: AgentRefusal): KeptRefusal {
   const times = { until: isoTime(until), since: isoTime(since), othersUntil: isoTime(othersUntil) };
-  return { ...rest, plans: [...plans], ...times };
+  return { ...rest, plans: [...plans], ...times, ...(resetsAt === undefined ? {} : { resetsAt: isoTime(resetsAt) }) };
 }
 
 export function openAgentPool(paths: Paths, clock: Clock, readOnly: boolean): AgentPool {

@@ -15,6 +15,8 @@ export interface AgentRefusal {
   readonly plans: readonly string[];
   /** When other plans may try the agent. */
   readonly othersUntil: number;
+  /** When the limit ends, where it is its provider that said so and not our own waits. */
+  readonly resetsAt?: number;
 }
 
 export interface AgentState {
@@ -71,9 +73,13 @@ const WAITS: Readonly<Partial<Record<ErrorKind, Waits>>> = {
   quota: { firstMs: 15 * MINUTE, longestMs: 300 * MINUTE },
   auth: { firstMs: 10 * MINUTE, longestMs: 10 * MINUTE },
 };
-/** Whatever a provider says: no plan waits longer without asking once more. */
+/** Whatever is said about an agent by no plan's run: it is not left alone for longer without asking once more. */
 const MAX_WAIT = 24 * 60 * MINUTE;
 const FIRST_WAIT = 15 * MINUTE;
+/** A limit that a provider names may be a month's. */
+const MAX_NAMED = 31 * 24 * 60 * MINUTE;
+/** The least that an agent is left alone for, whatever its provider says. */
+const LEAST_WAIT = 15_000;
 
 /** So long other plans leave an agent alone on the word of one plan's run. */
 const ALONE_MS = 15_000;
@@ -96,12 +102,9 @@ export function refuse(before: AgentRefusal | undefined, trouble: Trouble, now: 
   const waits = WAITS[trouble.kind];
   if (!waits) return before;
   const count = (before?.count ?? 0) + 1;
-  const doubled = Math.min(waits.firstMs * 2 ** (count - 1), waits.longestMs);
-  // What a program prints may be forged by what it runs: one word alone must not stop all plans for a day.
-  const longest = count === 1 ? FIRST_WAIT : MAX_WAIT;
-  const wait = Math.min(Math.max(doubled, trouble.retryAfterMs ?? 0), longest);
+  const { planId, retryAfterMs } = trouble;
+  const wait = Math.min(waitMs(waits, count, retryAfterMs), longestWait(trouble, count));
   const until = now + wait;
-  const { planId } = trouble;
   const earlier = before?.plans ?? [];
   const plans = planId === undefined || earlier.includes(planId) ? earlier : [...earlier, planId].slice(-2);
   // A command that a program runs can print a refusal in the program's name, and end it. It can do so in its own plan
@@ -109,15 +112,35 @@ export function refuse(before: AgentRefusal | undefined, trouble: Trouble, now: 
   const isBelieved = planId === undefined || plans.length > 1;
   const othersUntil = isBelieved ? until : now + Math.min(wait, ALONE_MS);
   const { kind, message: reason } = trouble;
-  return { kind, reason, until, count, since: before?.since ?? now, plans, othersUntil };
+  // After a limit that was waited for, being refused begins anew.
+  const since = before?.resetsAt === undefined ? (before?.since ?? now) : now;
+  const isNamed = retryAfterMs !== undefined && retryAfterMs >= wait;
+  return { kind, reason, until, count, since, plans, othersUntil, ...(isNamed ? { resetsAt: until } : {}) };
+}
+
+function waitMs({ firstMs, longestMs }: Waits, count: number, namedMs: number | undefined): number {
+  const doubled = Math.min(firstMs * 2 ** (count - 1), longestMs);
+  if (namedMs === undefined) return doubled;
+  // A provider that says when is believed; one that refuses again by then is not asked more and more often.
+  return Math.max(count === 1 ? Math.min(doubled, LEAST_WAIT) : doubled, namedMs);
+}
+
+/**
+ * What a program prints may be forged by what it runs, but for its own plan only: that one waits as long as its provider says.
+ * A word that no plan's run said must not stop all plans for a day.
+ */
+function longestWait({ planId }: Trouble, count: number): number {
+  if (planId !== undefined) return MAX_NAMED;
+  return count === 1 ? FIRST_WAIT : MAX_WAIT;
 }
 
 /** A refusal that lasts longer will not fix itself. */
 const PATIENCE = 24 * 60 * MINUTE;
 
-/** Pure: whether only a person can help: time does not fix a login, nor what was refused for a day. */
+/** Pure: whether only a person can help: time does not fix a login, nor what was refused for a day with no end named. */
 export function needsPerson(refusal: AgentRefusal | undefined, now: number): boolean {
-  return refusal !== undefined && (refusal.kind === "auth" || now - refusal.since > PATIENCE);
+  if (refusal === undefined) return false;
+  return refusal.kind === "auth" || (refusal.resetsAt === undefined && now - refusal.since > PATIENCE);
 }
 
 export interface SpentSum {

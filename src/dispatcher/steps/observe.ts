@@ -21,6 +21,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { dependencies } from "./dependencies.ts";
+import { isReviewed } from "./is-reviewed.ts";
 import type { AgentView, PlanView, RunState } from "./step.ts";
 
 /** What is looked at to decide about a plan. */
@@ -39,7 +40,7 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
   const text = planText(loom, record);
   const config = planConfig(loom, record);
   const within = loom.occupancy.whoIsIn(record.id);
-  const head = config.ok && config.config.review === "end" ? headOf(loom, record) : undefined;
+  const head = config.ok && isReviewed(config.config.review, "end", record) ? headOf(loom, record) : undefined;
   return {
     record,
     // Where people approve, what a designer makes up without a word of theirs is not shown to them as their plan.

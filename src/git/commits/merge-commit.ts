@@ -11,9 +11,14 @@ export interface MergeRequest {
   readonly identity: Readonly<Record<string, string>>;
   /** Default: merge. */
   readonly method?: MergeMethod;
+  /**
+   * The commit of base that the branch began at, and was checked on. Base must still have what it stands on; a branch that is on a newer
+   * one was brought there by hand.
+   */
+  readonly began?: string | undefined;
   /** Of an earlier attempt. */
   readonly made?: MadeMerge | undefined;
-  /** Looks at the commit that base is about to get, where base has moved since the branch left it; throws to refuse it. */
+  /** Looks at the commit that base is about to get, unless that is what was checked on the branch already; throws to refuse it. */
   readonly check?: (sha: string) => Promise<void>;
   /** Keeps what is about to be merged; base moves afterwards. */
   readonly keep?: (made: MadeMerge) => void;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { readTextIfExists } from "../../kernel/files.ts";
+import { readCheckedOut } from "../../kernel/files.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, git, requireGitVersion } from "../run.ts";
 import { unfinishedOperation } from "../worktree/settle-head.ts";
@@ -16,6 +16,8 @@ export type MergeOutcome =
   | { readonly kind: "merged"; readonly sha: string }
   | { readonly kind: "already" }
   | { readonly kind: "conflict"; readonly files: string[] }
+  /** The branch stands on commits that base had, and has no more. */
+  | { readonly kind: "rewritten"; readonly commits: number }
   /** Together with what base has, the branch's files would make a folder a repository. */
   | { readonly kind: "repository"; readonly files: string[] }
   | InTheWay;
@@ -59,7 +61,7 @@ async function checkoutOf(repo: Repository, base: string): Promise<Checkout | In
       return { kind: "checkout-in-the-way", path, reason: gitDir.words };
     }
     const rebasesBase = ["rebase-merge", "rebase-apply"].some(
-      (folder) => readTextIfExists(join(gitDir, folder, "head-name"))?.trim() === `refs/heads/${base}`,
+      (folder) => readCheckedOut(join(gitDir, folder, "head-name"))?.trim() === `refs/heads/${base}`,
     );
     if ((onBase && unfinishedOperation(gitDir) !== undefined) || rebasesBase) {
       const reason = `a merge, rebase or cherry-pick on ${base} is not finished there`;
@@ -131,6 +133,25 @@ async function advance(
 }
 
 /**
+ * How many commits that the branch stands on a person took out of base or changed there (amend, rebase, reset): a merge would bring back what
+ * they had. The same change in another commit is not missing; and a branch that was brought up to date by hand has what its person wants.
+ */
+async function takenOut(
+  repo: Repository,
+  began: string | undefined,
+  { old, tip }: { old: string; tip: string },
+): Promise<number> {
+  if (began === undefined || began === old) return 0;
+  const args = ["rev-list", "--count", "--no-merges", "--cherry-pick", "--right-only", `${old}...${began}`, "--"];
+  const { code, stdout } = await gitAt(repo, args, { allowExit: [128] });
+  // Gone from the repository, so the branch does not stand on it.
+  const missing = code === 0 ? Number(stdout) : 0;
+  if (missing === 0 || !(await isAncestor(repo, began, tip))) return 0;
+  const shared = await gitAt(repo, ["merge-base", old, tip], { allowExit: [1] });
+  return shared.code === 1 || (await isAncestor(repo, shared.stdout.trim(), began)) ? missing : 0;
+}
+
+/**
  * Brings a branch into base: with a merge commit, as one commit (squash), or commit by commit (rebase). It is made in the
  * object store alone; a checkout of base is then fast-forwarded, and one with changes in the way is left untouched. Safe
  * to repeat after a crash at any point: what came by squash or rebase is known by what was kept before.
@@ -141,6 +162,8 @@ export async function mergeIntoBase(repo: Repository, request: MergeRequest): Pr
     const old = await requireTip(repo, request.base);
     const tip = await requireTip(repo, request.branch);
     if (await hasMerged(repo, tip, old, request.made)) return { kind: "already" };
+    const commits = await takenOut(repo, request.began, { old, tip });
+    if (commits > 0) return { kind: "rewritten", commits };
     const checkout = await checkoutOf(repo, request.base);
     if (checkout !== undefined && "kind" in checkout) return checkout;
     const made = await writeMerge(repo, request, { old, tip });
@@ -149,7 +172,8 @@ export async function mergeIntoBase(repo: Repository, request: MergeRequest): Pr
       ? []
       : await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
     if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
-    if (request.check && !(await isAncestor(repo, old, tip))) await request.check(made.sha);
+    const isChecked = old === request.began && (await isAncestor(repo, old, tip));
+    if (request.check && !isChecked) await request.check(made.sha);
     request.keep?.({ tip, sha: made.sha });
     crashPoint("merge:written");
     const outcome = await advance(repo, request, { old, sha: made.sha, checkout });

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { openOwn } from "../../kernel/own-file.ts";
 import { gitAt, type Repository } from "../repository.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
 
@@ -33,7 +34,7 @@ export interface Beginning {
 
 /** The first lines of a file that may be of any size. */
 export function readBeginning(file: string, mostBytes: number): Beginning {
-  const fd = openSync(file, "r");
+  const fd = openOwn(file);
   try {
     const totalBytes = fstatSync(fd).size;
     const buffer = Buffer.alloc(Math.min(totalBytes, mostBytes));

@@ -180,6 +180,8 @@ export const QUIET_SETTINGS: readonly GitSetting[] = [
   { scope: "local", key: "commit.gpgsign", value: "false" },
   { scope: "local", key: "tag.gpgsign", value: "false" },
   { scope: "local", key: "core.fsmonitor", value: "false" },
+  // As for our own git.
+  { scope: "local", key: "core.usereplacerefs", value: "false" },
   { scope: "local", key: "gc.auto", value: "0" },
   { scope: "local", key: "maintenance.auto", value: "false" },
 ];

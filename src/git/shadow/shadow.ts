@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { errnoOf } from "../../kernel/errors.ts";
-import { existsNoFollow, isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
+import { errnoOf, isMissing } from "../../kernel/errors.ts";
+import { existsNoFollow, listDir, readCheckedOut } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 import { type GitSetting, personalSettings, publicSettings, QUIET_SETTINGS, renderSettings } from "./git-settings.ts";
@@ -58,7 +58,7 @@ export async function makeShadow(request: ShadowRequest): Promise<{ alternates: 
   writeFileSync(join(dir, PERSONAL_CONFIG), renderSettings([...personal, safe]));
   writeFileSync(join(dir, EMPTY_FILE), "");
   for (const file of ["HEAD", "shallow"]) copyIfThere(join(commonDir, file), join(dir, file));
-  copyFolder(join(commonDir, "info"), join(dir, "info"));
+  copyFolder(join(commonDir, "info"), join(dir, "info"), ["grafts"]);
   copyHooks(join(commonDir, "hooks"), join(dir, "hooks"));
   await copyRefs(commonDir, dir);
   await copyAdminFolder(gitDir, join(dir, "worktrees", name));
@@ -192,7 +192,7 @@ const MAX_ALTERNATES = 32;
 
 /** Where else a repository takes objects from, and those from where; absolute, each once. */
 function alternatesOf(objects: string, found: string[] = []): string[] {
-  for (const line of (readTextIfExists(join(objects, "info/alternates")) ?? "").split("\n")) {
+  for (const line of (readCheckedOut(join(objects, "info/alternates")) ?? "").split("\n")) {
     if (line === "" || line.startsWith("#") || found.length >= MAX_ALTERNATES) continue;
     const path = folderAt(isAbsolute(line) ? line : resolve(objects, line));
     if (path === undefined || found.includes(path)) continue;

@@ -33,8 +33,8 @@ export async function removeRules(worktree: Worktree, files: readonly string[]):
 }
 
 /**
- * Does what git would wait forever for, when something is in its way deep in a folder that git does not know. Looking for that
- * costs the whole tree, so only a git that did not answer makes us look.
+ * Does what git would wait forever for, when something is in its way deep in a folder that git does not know, or what a rule of an agent
+ * makes it try without end. Looking for that costs the whole tree, so only a git that did not answer makes us look.
  */
 export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): Promise<T> {
   try {
@@ -46,8 +46,24 @@ export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): 
   }
 }
 
+/**
+ * Whether git may never be done with a file of rules: with each further `**` in one of them it tries every place of a deep path anew. People
+ * write up to three; one file that is too large to be read here is none of theirs.
+ */
+function isEndless(rules: Buffer | undefined): boolean {
+  return (
+    rules === undefined ||
+    rules
+      .toString("latin1")
+      .split("\n")
+      .some((line) => line.split("**").length > 4)
+  );
+}
+
 function sweep(worktree: Worktree): Promise<number> {
-  return walkBelow(worktree.path, "", judgeRules);
+  return walkBelow(worktree.path, "", (name, kind, read) =>
+    kind === "file" && RULES.includes(name) && isEndless(read()) ? "remove" : judgeRules(name, kind),
+  );
 }
 
 /** Gives the owner back every folder of the tree, and removes rules that cannot be read and come to light there. */

@@ -1,6 +1,5 @@
 import { accessSync, constants, lstatSync, type Stats } from "node:fs";
-import { errnoOf, PrloomError } from "../../kernel/errors.ts";
-import { isMissing } from "../../kernel/files.ts";
+import { errnoOf, isMissing, PrloomError } from "../../kernel/errors.ts";
 import { ifThere, step, succeeds, unlockFile, withinParent } from "../../kernel/held/folder.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
 import { takeTurns } from "../../kernel/turns.ts";

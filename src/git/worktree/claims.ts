@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
-import { listDir, readTextIfExists } from "../../kernel/files.ts";
+import { listDir, readCheckedOut } from "../../kernel/files.ts";
 import { fileVersion } from "../file-version.ts";
 
 /**
@@ -29,7 +29,7 @@ function readClaims(commonDir: string): typeof claims {
     const version = fileVersion(file);
     const known = claims.get(dir);
     const isKnown = known !== undefined && known.version === version;
-    found.set(dir, isKnown ? known : { version, text: readTextIfExists(file)?.trimEnd() });
+    found.set(dir, isKnown ? known : { version, text: readCheckedOut(file)?.trimEnd() });
   }
   claims = found;
   return found;

@@ -25,6 +25,15 @@ export function unfinishedOperation(gitDir: string): string | undefined {
   return UNFINISHED.find((name) => existsNoFollow(join(gitDir, name)));
 }
 
+/** The command of git that a folder is in the middle of, which ends it with `--continue`. */
+export function unfinishedKind(gitDir: string): "rebase" | "merge" | "cherry-pick" | "revert" | undefined {
+  const has = (...names: readonly string[]): boolean => names.some((name) => existsNoFollow(join(gitDir, name)));
+  if (has("rebase-merge", "rebase-apply")) return "rebase";
+  if (has("MERGE_HEAD")) return "merge";
+  if (has("CHERRY_PICK_HEAD")) return "cherry-pick";
+  return has("REVERT_HEAD") ? "revert" : undefined;
+}
+
 export interface StepBase {
   readonly branch: string;
   readonly baseSha: string;

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { existsNoFollow, listDir, readCheckedOut, readTextNoFollow } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
@@ -252,6 +252,6 @@ export function worktreeHealth(worktree: Worktree): "ok" | "missing" | "broken" 
 function isWhereMade({ path, gitDir }: Worktree): boolean {
   const real = realpathSync.native(path);
   if (real === path) return true;
-  const claim = readTextIfExists(join(gitDir, "gitdir"))?.trimEnd();
+  const claim = readCheckedOut(join(gitDir, "gitdir"))?.trimEnd();
   return claim !== undefined && resolve(gitDir, claim) === join(real, ".git");
 }

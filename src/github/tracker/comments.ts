@@ -9,7 +9,7 @@ const commentSchema = z.object({
   id: z.number(),
   node_id: z.string(),
   body: z.string().nullish(),
-  // An account that was deleted is nobody: what it wrote stays.
+  // An account that was deleted has no user any more; what it wrote stays.
   user: userSchema.nullable(),
   created_at: z.string(),
   updated_at: z.string(),

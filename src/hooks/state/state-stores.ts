@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync } from "node:fs";
+import { closeSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseStore } from "../../bus/names.ts";
 import type { Cursor } from "../../bus/ports.ts";
@@ -6,6 +6,7 @@ import { type Scope, scopeOf, type WrittenSettlement } from "../../bus/types.ts"
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { ensureDir, listDir } from "../../kernel/files.ts";
 import type { JsonValue } from "../../kernel/json.ts";
+import { openOwn, TO_REWRITE } from "../../kernel/own-file.ts";
 import { KeyLocks } from "./key-locks.ts";
 import { StateStore } from "./state-store.ts";
 import type { StateProblem } from "./store-file.ts";
@@ -91,7 +92,7 @@ export function openStores(options: StoresOptions): StateStores {
       awaited.add(planId);
       if (pending.has(planId)) return;
       ensureDir(pendingDir);
-      closeSync(openSync(join(pendingDir, planId), "w"));
+      closeSync(openOwn(join(pendingDir, planId), TO_REWRITE));
       pending.add(planId);
     },
     pendingPlans() {

@@ -1,11 +1,10 @@
 import { renameSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { PrloomError } from "../../kernel/errors.ts";
+import { isMissing, PrloomError } from "../../kernel/errors.ts";
 import {
   ensureDir,
   existsNoFollow,
-  isMissing,
   readTextIfExists,
   syncPath,
   writeFileAtomic,

@@ -1,3 +1,5 @@
+import { askedAgainLine } from "../../agents/opencode/log-line.ts";
+import { asFields, asNumber, asString } from "../../kernel/json-fields.ts";
 import { quietly } from "../within.ts";
 import type { OpenCodeClient } from "./types.ts";
 
@@ -9,4 +11,13 @@ export function notify(client: OpenCodeClient, text: string, level: "warn" | "in
   const variant = level === "warn" ? "warning" : "info";
   void quietly(() => client.app?.log?.({ body: { service: "prloom", level, message } }));
   void quietly(() => client.tui?.showToast?.({ body: { title: "prloom", message, variant } }));
+}
+
+/** The program waits for its provider in silence, and tells only its plugins until when. */
+export function tellRetry(client: OpenCodeClient, event: { type: string; properties?: unknown }): void {
+  const status = asFields(asFields(event.properties).status);
+  const next = asNumber(status.next);
+  if (event.type !== "session.status" || status.type !== "retry" || next === undefined) return;
+  const message = askedAgainLine(Math.ceil(next), asString(status.message) ?? "");
+  void quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
 }

@@ -11,7 +11,7 @@ import { Children } from "./children.ts";
 import { reopen } from "./closing.ts";
 import { governTools } from "./govern-tools.ts";
 import { addTurn, pruneOutputs, Summarised } from "./messages.ts";
-import { notify } from "./notices.ts";
+import { notify, tellRetry } from "./notices.ts";
 import type { Hooks, PluginInput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
@@ -58,6 +58,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
     tool: governTools({ governor, client, ended }),
     event: async ({ event }) => {
       summarised.heard(event);
+      tellRetry(client, event);
       await quietly(() => children.heard(event));
     },
     "chat.message": async ({ sessionID }) => quietly(() => children.bind(sessionID)),

@@ -6,12 +6,12 @@ import {
   mkdirSync,
   openSync,
   readlinkSync,
-  readSync,
   renameSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
+import { firstBytes } from "../own-file.ts";
 import { clear } from "../removal/remove-held.ts";
 import {
   type Below,
@@ -185,7 +185,7 @@ function linkAt(folder: Held, name: Buffer): string | undefined {
  * what was never written.
  */
 export function readInside(root: string, below: Below, maxBytes: number): Buffer | undefined {
-  return ifThere(() => withinParent(root, below, step, (folder, name) => readFileAt(folder, name, maxBytes)));
+  return ifThere(() => withinParent(root, below, step, (folder, name) => readHeld(folder, name, maxBytes)));
 }
 
 /** The same, of a file in which each line stands for itself: of one that is larger the whole lines that fit. */
@@ -205,7 +205,8 @@ export function readLinesInside(
   );
 }
 
-function readFileAt(folder: Held, name: Buffer, maxBytes: number): Buffer | undefined {
+/** The same of a name in a folder that is held open. */
+export function readHeld(folder: Held, name: Buffer, maxBytes: number): Buffer | undefined {
   return readAt(folder, name, (file, size) => (size <= maxBytes ? firstBytes(file, size) : undefined));
 }
 
@@ -218,18 +219,6 @@ function readAt<T>(folder: Held, name: Buffer, read: (file: number, size: number
   } finally {
     closeSync(file);
   }
-}
-
-/** Not to its end: an agent may write to it faster than we read. */
-function firstBytes(file: number, size: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  let done = 0;
-  while (done < size) {
-    const read = readSync(file, bytes, done, size - done, null);
-    if (read === 0) break;
-    done += read;
-  }
-  return bytes.subarray(0, done);
 }
 
 /** The first names in the folder `<root>/<below>`, as many as are wanted; none when it is not a real folder. */

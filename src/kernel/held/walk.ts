@@ -2,6 +2,7 @@ import { closeSync, type Dirent } from "node:fs";
 import { errnoOf } from "../errors.ts";
 import { clear } from "../removal/remove-held.ts";
 import { takeTurns } from "../turns.ts";
+import { readHeld } from "./files.ts";
 import { type Below, type Held, hold, ifThere, listingOf, MAX_DEPTH, partsOf, stepToChange } from "./folder.ts";
 
 export type HeldKind = "file" | "folder" | "link" | "special";
@@ -9,8 +10,10 @@ export type HeldKind = "file" | "folder" | "link" | "special";
 /** What to do about an entry: go into it if it is a folder, leave it alone, take it away. */
 export type Treatment = "enter" | "leave" | "remove";
 
-/** Pure: by the name (its bytes as latin1) and the kind of an entry. */
-export type JudgeEntry = (name: string, kind: HeldKind) => Treatment;
+/** By the name (its bytes as latin1) and the kind of an entry; `read` gives the bytes of a file that is not too large. */
+export type JudgeEntry = (name: string, kind: HeldKind, read: () => Buffer | undefined) => Treatment;
+
+const MAX_READ = 1024 * 1024;
 
 /**
  * Goes through all that lies below `<root>/<below>`, and gives its owner every folder on the way. What lies so deep that hardly
@@ -69,7 +72,9 @@ async function walkEntry(walk: Walk, place: Place, { name, kind }: { name: Buffe
   const { folder } = place;
   const length = place.length + 1 + name.length;
   const isTooDeep = kind === "folder" && (place.depth >= MAX_DEPTH || length > MAX_PATH_BYTES);
-  const treatment = isTooDeep ? walk.tooDeep : walk.judge(name.toString("latin1"), kind);
+  const treatment = isTooDeep
+    ? walk.tooDeep
+    : walk.judge(name.toString("latin1"), kind, () => readHeld(folder, name, MAX_READ));
   if (treatment === "remove") {
     clear(walk.root, folder, name);
     walk.removed += 1;

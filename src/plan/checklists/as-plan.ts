@@ -7,7 +7,7 @@ import { MAX_TODOS } from "../markdown/size-limits.ts";
 import { applyEdits } from "../markdown/text-edits.ts";
 import { MARKS } from "../todos/todo.ts";
 import { readChecklist } from "./checklist.ts";
-import { type Box, type Group, groupsOf } from "./groups.ts";
+import { type Box, type Group, groupsOf, isLabel } from "./groups.ts";
 import { isOnlyWork, isToDo } from "./heading-words.ts";
 
 /**
@@ -22,6 +22,16 @@ export function planFromIssue(text: string, before = ""): string {
   const isClear = found.kind === "todos" || found.kind === "all-ticked";
   const groups = isClear ? found.groups : groupsWith(text, before);
   return groups.length === 0 ? text : (withTodos(text, groups) ?? text);
+}
+
+/** Headings of tasks that `planFromIssue` leaves in the text of an issue that was a plan `before`: it does not know whether they are meant. */
+export function headingsLeft(text: string, before: string): string[] {
+  if (hasTodoSection(parsePlan(text))) return [];
+  const found = readChecklist(text);
+  const taken = found.kind === "unclear" ? groupsWith(text, before) : [];
+  if (found.kind !== "unclear" || taken.length === 0) return [];
+  const names = new Set(taken.map(({ heading }) => heading));
+  return found.groups.map(({ heading }) => heading).filter((heading) => !names.has(heading));
 }
 
 function groupsWith(text: string, before: string): Group[] {
@@ -71,7 +81,9 @@ function withoutEmptied(text: string, groups: readonly Group[]): string {
   const blocks = blocksOf(text);
   const cuts = blocks.flatMap((block, index) => {
     const next = blocks[index + 1];
-    const isEmpty = !next || (next.type === "heading" && (next.depth ?? 1) <= (block.depth ?? 7));
+    // A label is for the list that follows it, and that is gone.
+    const isEmpty =
+      !next || (next.type === "heading" && (next.depth ?? 1) <= (block.depth ?? 7)) || isLabel(block, text);
     // A top heading is the title, whatever is left below it.
     const isHeading = (block.type === "heading" && block.depth !== 1) || block.type === "paragraph";
     const words = wordsOf(text, block);

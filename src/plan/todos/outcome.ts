@@ -50,6 +50,12 @@ export function withOutcome(claims: Claims, left: string | undefined): Claims {
   }
 }
 
+/** Why nothing had to change, of a run that said so. */
+export function nothingToChangeIn(left: string | undefined): string | undefined {
+  const parsed = left === undefined ? undefined : parse(left);
+  return typeof parsed === "object" && parsed.outcome === "nothing-to-change" ? parsed.reason : undefined;
+}
+
 function logged(why: string): Claims["appended"] {
   return [{ heading: "Progress Log", lines: [`- Nothing had to change: ${why}`] }];
 }

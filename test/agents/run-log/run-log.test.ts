@@ -126,3 +126,15 @@ test("the last words are whole lines from the end", () => {
   assert.equal(lastWords(dir, 22), "second\n\n(auth) no key");
   assert.equal(lastWords(newRun(), 10), "");
 });
+
+test("the end that a provider named is the same, however late the run is read", () => {
+  const dir = newRun();
+  const log = openRunLog(dir);
+  const at = Date.UTC(2026, 10, 16, 12);
+  log.add({ type: "error", kind: "quota", message: "limit", retryAfterMs: 3_600_000 }, at);
+  const retryAt = "2026-11-16T13:00:00.000Z";
+  // As a kill leaves it, and as it is after an orderly end.
+  assert.equal(readSummary(dir).trouble?.retryAt, retryAt);
+  log.close();
+  assert.equal(readSummary(dir).trouble?.retryAt, retryAt);
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
+import fs, {
   chmodSync,
   existsSync,
   lstatSync,
@@ -15,6 +15,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -236,6 +237,18 @@ test("a home full of folders, deep or wide or closed, is out of the way at once"
   renewHome(home, [".mine/sessions"]);
   assert.deepEqual(readdirSync(home), [".mine"]);
   assert.equal(read(join(home, ".mine/sessions/one")), "kept");
+});
+
+test("of folders in folders that a pattern fits no more are looked through than can be kept", (context) => {
+  for (let index = 0; index < 2500; index += 1)
+    mkdirSync(join(home, String(index % 50), String(index)), { recursive: true });
+  const listings = context.mock.method(fs, "opendirSync");
+  syncBuiltinESMExports();
+  renewHome(home, ["*/*/*"]);
+  // A thousand for the places, and two thousand that are removed at once.
+  assert(listings.mock.callCount() < 3500, `${listings.mock.callCount()} folders`);
+  listings.mock.restore();
+  syncBuiltinESMExports();
 });
 
 test("a home that is closed itself is rebuilt, too", () => {

@@ -166,7 +166,10 @@ const table: [name: string, view: UpsertView, payload: RawUpsert, expected: obje
     "active, an issue in which another heading makes it unclear what is to be done",
     view({ status: "active" }, { text: FROM_ISSUE.replace("[ ] a", "[x] a"), upserted: FROM_ISSUE }),
     upsert({ planMarkdown: `${ISSUE}\n## Requirements\n\n- [ ] fast\n` }),
-    changed("home", "Words.\n\n## Requirements\n\n- [ ] fast\n\n## TODO\n\n- [x] a\n- [ ] c\n"),
+    {
+      ...changed("home", "Words.\n\n## Requirements\n\n- [ ] fast\n\n## TODO\n\n- [x] a\n- [ ] c\n"),
+      headingsLeft: ["Requirements"],
+    },
   ],
   [
     "active, an issue whose tasks are out of scope now",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -126,15 +125,20 @@ it("refuses an id that does not fit into a line", () =>
     assert.throws(() => open(dir).append(EVENTS, events("x".repeat(70_000))), code("record-too-large"));
   }));
 
-it("tells a full disk, and goes on when there is room again", () =>
+it("tells a full disk, and goes on when there is room again", (context) =>
   inTemporary((dir) => {
-    const path = join(dir, "events.jsonl");
-    symlinkSync("/dev/full", path);
-    const log = open(dir);
-    assert.throws(() => log.append(EVENTS, [{ kind: "event", data: "a" }]), code("disk-full"));
-    rmSync(path);
-    assert.deepEqual(log.append(EVENTS, events("a")).duplicates, []);
-    assert.deepEqual(readAll(log, EVENTS), ["a"]);
+    const mount = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4k", "tmpfs", dir]);
+    if (mount.status !== 0) return context.skip("needs root to mount a small disk");
+    try {
+      writeFileSync(join(dir, "ballast"), Buffer.alloc(4096));
+      const log = open(dir);
+      assert.throws(() => log.append(EVENTS, [{ kind: "event", data: "a" }]), code("disk-full"));
+      rmSync(join(dir, "ballast"));
+      assert.deepEqual(log.append(EVENTS, events("a")).duplicates, []);
+      assert.deepEqual(readAll(log, EVENTS), ["a"]);
+    } finally {
+      spawnSync("umount", ["-l", dir]);
+    }
   }));
 
 it("survives that part of its last write is missing, without being opened again", () =>

@@ -120,3 +120,26 @@ test("control characters of an upsert or a proposal are stored written out", asy
     assert.doesNotMatch(readFileSync(homeOf(loom.paths, id).proposal, "utf8"), /\p{Cc}(?<!\n)|\u202e/u);
   });
 });
+
+test("tasks of a new heading that become no TODOs are told, once", async () => {
+  const { root } = project();
+  const told: string[] = [];
+  await withLoom(
+    root,
+    (loom) => {
+      const issue = "Words.\n\n## Tasks\n\n- [ ] a\n";
+      const id = idOf(upsertPlan(loom, upsert({ planMarkdown: issue })));
+      activate(loom, id);
+      const more = upsert({ planMarkdown: `${issue}\n## Requirements\n\n- [ ] fast\n` });
+      assert.equal(upsertPlan(loom, more).kind, "changed");
+      assert.equal(upsertPlan(loom, more).kind, "unchanged");
+    },
+    ({ text }) => void told.push(text),
+  );
+  const [only, ...others] = told.filter((text) => text.includes("became no TODOs"));
+  assert.match(
+    only ?? "",
+    /^tasks of its source below "Requirements" became no TODOs.*`prloom edit add-login-\w+` adds/,
+  );
+  assert.deepEqual(others, []);
+});

@@ -107,6 +107,31 @@ test("a plan that says again and again that it was refused waits itself, and hol
   assert.equal(seen?.othersUntil, seen?.until, "and so is what prloom saw itself");
 });
 
+test("a limit whose end its provider names is waited for till then, a month's too, and no person is needed", () => {
+  const day = 86_400_000;
+  const limit = (retryAfterMs: number, planId = "one"): Trouble => ({
+    kind: "quota",
+    message: "x",
+    retryAfterMs,
+    planId,
+  });
+  const first = refuse(undefined, limit(5 * 3_600_000), 0) ?? assert.fail();
+  assert.deepEqual([first.until, first.resetsAt, first.othersUntil], [18_000_000, 18_000_000, 15_000]);
+  const both = refuse(first, limit(5 * 3_600_000 - 20_000, "two"), 20_000) ?? assert.fail();
+  assert.deepEqual([both.until, both.othersUntil, both.resetsAt], [18_000_000, 18_000_000, 18_000_000]);
+  const week = refuse(both, limit(4 * day), 18_000_000) ?? assert.fail();
+  assert.equal(needsPerson(week, 18_000_000 + 2 * day), false, "its end is named");
+  assert.equal(week.until, 18_000_000 + 4 * day);
+  assert.equal(needsPerson(refuse(week, limit(1000), week.until), week.until + 1), false, "and begins anew after it");
+  assert.equal(refuse(undefined, limit(1e12), 0)?.until, 31 * day);
+  assert.equal(refuse(undefined, limit(60_000), 0)?.until, 60_000, "less than our own first wait");
+  assert.equal(refuse(undefined, limit(0), 0)?.until, 15_000, "over by now, and still not asked at once");
+  const often: Trouble = { kind: "rate-limit", message: "429", retryAfterMs: 1000, planId: "one" };
+  let refusal: AgentRefusal | undefined;
+  for (let now = 0; now <= 2 * day; now = refusal?.until ?? assert.fail()) refusal = refuse(refusal, often, now);
+  assert.equal(needsPerson(refusal, refusal?.until ?? 0), true, "who says `in a second` for days is not believed");
+});
+
 test("time does not fix a login, nor what is refused for more than a day", () => {
   const day = 86_400_000;
   assert.equal(needsPerson(undefined, 0), false);

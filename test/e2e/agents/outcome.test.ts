@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Project, TEST_AGENT } from "../../testing/project.ts";
 import { projectMaker, works } from "../../testing/projects.ts";
@@ -28,6 +29,11 @@ describe("an outcome that is written to a file", { concurrency: 2 }, () => {
     assert.match(second ?? "", /PRLOOM_OUTCOME_FILE cannot be used: it is not JSON; write one/);
     assert.match(review ?? "", /only this one: one\n\nThe worker says that nothing has to change: it is there/);
     assert.match(project.planText("p"), /- \[x\] one[\s\S]*## Progress Log\n\n- Nothing had to change: it is there/);
+    assert.match(
+      project.git("log", "-1", "--format=%B", "prloom/p"),
+      /^one\n\nNothing had to change: it is there\n\nPlan: p\n/,
+    );
+    assert.match((await project.cli(["show", "p"])).stdout, /^ {2}run 2: nothing had to change: it is there$/m);
   });
 
   test("that cannot be read is told to the next attempt, and does not pass for none", thorough, async () => {
@@ -41,6 +47,27 @@ describe("an outcome that is written to a file", { concurrency: 2 }, () => {
       assert.deepEqual([status, runs], ["review", 3], left);
       assert.match(project.runFile("p", 2, "agent/prompt.txt"), /larger than 64 KB or not an ordinary file; write one/);
     }
+  });
+
+  test("counts where the run deleted its copy of the plan, and no reviewer speaks in its place", async () => {
+    const project = make(`echo x > x.txt; rm "$PRLOOM_PLAN_FILE"; echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`);
+    const { agents } = project.config() as { agents: Record<string, object> };
+    const own = join(project.worktree("p"), "prloom", ".local");
+    const forge = `printf '## TODO\\n\\n- [x] one\\n\\n## Progress Log\\n\\n- forged\\n' > ${own}/plan.md`;
+    const critic = {
+      ...agents.critic,
+      sandbox: "none",
+      command: "sh",
+      args: ["-c", `${forge}; exec ${process.execPath} ${TEST_AGENT}`],
+    };
+    project.config({ agents: { ...agents, critic } });
+    project.plan("p", ["one"]);
+    await works(project);
+    const { status, blocked, runs } = project.record("p");
+    assert.deepEqual([status, runs], ["review", 2], blocked?.reason);
+    assert.match(project.planText("p"), /- \[x\] one/);
+    assert.doesNotMatch(project.planText("p"), /forged/);
+    assert.match(project.runFile("p", 1, "proposal.md"), /deleted its copy of the plan/);
   });
 
   test("counts where the plan says something else", async () => {

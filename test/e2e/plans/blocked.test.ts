@@ -89,3 +89,17 @@ test("a plan that is blocked is an event with the reason, once each time, also o
   assert.match(notice?.message ?? "", /prloom unblock shop/);
   project.remove();
 });
+
+test("a base branch that is not there is told once, with what to type, and found by doctor", async (t) => {
+  const project = makeProject({ config: { baseBranch: "mian" } });
+  t.after(() => project.remove());
+  project.plan("shop", ["make one"]);
+  const worked = await project.work();
+  assert.equal([...worked.stdout.matchAll(/activate failed/g)].length, 1, worked.stdout);
+  const { reason, hint } = project.record("shop").blocked ?? assert.fail("it is not blocked");
+  assert.match(reason, /^The base branch mian does not exist\.$/);
+  assert.match(hint ?? "", /Set `baseBranch` .*`prloom reload`\. Then `prloom unblock shop` tries again\./);
+  const doctor = await project.cli(["doctor"]);
+  assert.equal(doctor.code, 1);
+  assert.match(doctor.stdout, /^✗ base branch: there is no branch mian\n {2}hint: Set `baseBranch`/m);
+});

@@ -230,3 +230,21 @@ test("a merge that a person has not finished is not ended by the next step", asy
   assert.equal(project.record("merging").status, "review", worked.stdout);
   assert.deepEqual(project.commits("merging"), ["one", "Bring in main", "make two"]);
 });
+
+test("a merge while a person has not finished a rebase names what finishes it, and not an agent", async () => {
+  project.plan("rebasing", ["two lines"]);
+  await project.work();
+  const who = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
+  const { worktree = "" } = project.record("rebasing");
+  const [file = ""] = project.git("diff", "--name-only", "main...prloom/rebasing").split("\n");
+  writeFileSync(join(project.root, file), "of main\n");
+  project.git("add", file);
+  project.git(...who, "commit", "-qm", "The same lines");
+  assert.throws(() => project.git(...who, "-C", worktree, "rebase", "-q", "main"));
+  const refused = await project.cli(["merge", "rebasing"]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /A rebase is not finished in the worktree of rebasing\./);
+  assert.match(refused.stderr, /`git -C \S+ rebase --continue`/);
+  project.git("-C", worktree, "rebase", "--abort");
+  assert.match((await project.cli(["merge", "rebasing"])).stderr, /\[merge-conflict\]/);
+});

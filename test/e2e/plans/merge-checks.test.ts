@@ -33,6 +33,57 @@ function asItWas(project: Project): string[] {
   ];
 }
 
+describe("a base that was rewritten", { concurrency: 2 }, () => {
+  const amend = (project: Project, ...more: string[]): string =>
+    project.git(
+      "-c",
+      "user.name=P",
+      "-c",
+      "user.email=p@localhost",
+      "commit",
+      "-q",
+      "--amend",
+      "-m",
+      "second",
+      ...more,
+    );
+
+  /** A plan in review on a commit with a file. */
+  async function onSecret(): Promise<Project> {
+    const project = fresh();
+    writeFileSync(join(project.root, "secret.txt"), "key\n");
+    project.git("add", "secret.txt");
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "first");
+    project.plan("one", ["make it"]);
+    await works(project);
+    return project;
+  }
+
+  test("gets nothing back that was taken out of it, before the branch is rebased and after", async () => {
+    const project = await onSecret();
+    project.git("rm", "-q", "secret.txt");
+    amend(project, "--allow-empty");
+    for (const method of ["--squash", "--merge", "--rebase"]) {
+      const refused = await project.cli(["merge", "one", method]);
+      assert.equal(refused.code, 1, refused.stdout);
+      assert.match(refused.stderr, /stands on 1 commit that main had and has no more.*\[merge-conflict\]/);
+      assert.match(refused.stderr, /`prloom rebase one`/);
+    }
+    await succeeds(project, "rebase", "one");
+    await works(project);
+    await succeeds(project, "merge", "one");
+    assert.doesNotMatch(project.git("ls-tree", "--name-only", "main"), /secret/);
+    assert.match(project.git("ls-tree", "--name-only", "main"), /work\.txt/);
+  });
+
+  test("is merged into where it only has other commits with the same changes", async () => {
+    const project = await onSecret();
+    amend(project);
+    await succeeds(project, "merge", "one");
+    assert.match(project.git("ls-tree", "--name-only", "main"), /secret\.txt[\s\S]*work\.txt/);
+  });
+});
+
 describe("checks of a merge", { concurrency: 2 }, () => {
   test("one that fails on the branch and the moved base together refuses the merge, and all is as it was", async () => {
     const project = await apart();
@@ -74,5 +125,16 @@ describe("checks of a merge", { concurrency: 2 }, () => {
     const before = seen();
     await succeeds(project, "merge", "one");
     assert.equal(seen(), before);
+  });
+
+  test("what a person rebased by hand has been seen by no check: they run before base moves", async () => {
+    const project = await apart();
+    const person = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
+    project.git("-C", project.worktree("one"), ...person, "rebase", "-q", "main");
+    const before = project.git("rev-parse", "main");
+    const refused = await project.cli(["merge", "one"]);
+    assert.equal(refused.code, 1, refused.stdout);
+    assert.match(refused.stderr, /a check fails\.[\s\S]*not together[\s\S]*\[check-failed\]/);
+    assert.equal(project.git("rev-parse", "main"), before);
   });
 });

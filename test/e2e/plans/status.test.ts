@@ -235,3 +235,18 @@ test("a link that leads in a circle in the inbox is told, and hides no other pla
   assert.match(stdout, /good\s+queued/);
   assert.match(stdout, /inbox\/circle\.md is not a regular file/);
 });
+
+test("a command that changes nothing about a plan leaves the time of its last change", async () => {
+  const own = makeProject();
+  after(() => own.remove());
+  own.plan("p", ["one"]);
+  own.plan("later", ["one"], { status: "draft" });
+  const worked = await own.work();
+  assert.equal([...worked.stdout.matchAll(/prloom queue later/g)].length, 1, "a draft is told of once");
+  const { updatedAt } = own.record("p");
+  for (const command of ["resume", "unhide", "unblock", "rebase"])
+    assert.equal((await own.cli([command, "p"])).code, 0, command);
+  assert.equal(own.record("p").updatedAt, updatedAt);
+  assert.equal((await own.cli(["pause", "p"])).code, 0);
+  assert.notEqual(own.record("p").updatedAt, updatedAt);
+});

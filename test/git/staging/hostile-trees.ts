@@ -64,6 +64,19 @@ export const tricks: Record<string, Trick> = {
       symlinkSync(join(commonDir, "HEAD"), join(gitDir, "HEAD"));
     },
   },
+  "shows other files in the place of the base": {
+    play: ({ path }) => {
+      const base = plainGit(path, "rev-parse", "HEAD").trim();
+      const tree = plainGit(path, "mktree", "--missing").trim();
+      plainGit(path, "replace", base, plainGit(path, "commit-tree", "-m", "mine", tree).trim());
+    },
+  },
+  "cuts the history of what it commits": {
+    play: ({ path, commonDir }) => {
+      commitAll(path, "mine");
+      writeFileSync(join(commonDir, "info", "grafts"), plainGit(path, "rev-parse", "HEAD"));
+    },
+  },
   "leaves locks": {
     play: ({ gitDir, commonDir }) => {
       for (const file of [join(gitDir, "index.lock"), join(gitDir, "HEAD.lock")]) writeFileSync(file, "");

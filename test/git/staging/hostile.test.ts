@@ -194,6 +194,15 @@ test(
   },
 );
 
+test("a .gitignore that git is never done with is taken away when git does not answer", async () => {
+  const box = await planned();
+  const deep = `q/${"a/".repeat(100)}`;
+  write(box.path, { ".gitignore": `/**${"/[a]/**".repeat(14)}/b\n`, [`${deep}x`]: "x" });
+  const indexFile = join(box.worktree.gitDir, "index");
+  await stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 5000 });
+  assert.deepEqual((await stagedChanges(box.worktree, box.baseSha)).files, [".gitignore", `${deep}x`]);
+});
+
 const ENCODING = "* working-tree-encoding=UTF-16\n";
 
 test("attributes that make git refuse files do not prevent a reset, and the bytes are kept", async () => {

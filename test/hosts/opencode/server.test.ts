@@ -183,3 +183,13 @@ test("a graph that cannot be read denies what changes something, says so, and le
   const told = JSON.parse(readFileSync(join(plugin.files.facts, "..", "policy-end.json"), "utf8"));
   assert.match(told.why, /cannot be read/);
 });
+
+test("the program's log is told when a provider that refused is asked again: the program itself waits in silence", async (t) => {
+  const { hooks, noticed } = await pluginFor(t);
+  const status = (type: string, more = {}) =>
+    hooks.event?.({ event: { type: "session.status", properties: { sessionID: "own", status: { type, ...more } } } });
+  await status("busy");
+  await status("retry", { attempt: 1 });
+  await status("retry", { attempt: 1, message: "usage\nlimit", next: 1_794_869_483_601.5 });
+  assert.deepEqual(noticed, ["log error prloom: the provider is asked again at 1794869483602: usage limit"]);
+});

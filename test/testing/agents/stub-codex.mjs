@@ -49,6 +49,7 @@ function fail(message) {
 const FAILURES = {
   401: "unexpected status 401 Unauthorized: Incorrect API key provided",
   429: "exceeded retry limit, last status: 429 Too Many Requests",
+  limit: "You’ve hit your usage limit. Try again in 5 hours.",
   529: "unexpected status 529 : overloaded",
 };
 

@@ -14,7 +14,14 @@ import {
 } from "./conversation.ts";
 
 /** Anthropic's messages. */
-export const anthropic: Protocol = { name: "anthropic", read, whole, stream, failure };
+export const anthropic: Protocol = {
+  name: "anthropic",
+  read,
+  whole,
+  stream,
+  failure,
+  failedStream: (told) => [sse(failure(told).body, "error")],
+};
 
 function read(body: Json): Conversation {
   return {
@@ -123,7 +130,32 @@ const TYPES: Readonly<Record<number, readonly [type: string, message: string]>> 
   529: ["overloaded_error", "Overloaded"],
 };
 
-function failure({ status, retryAfter, quota }: Failure): HttpFailure {
+/** What a subscription is told whose five hours are used up. */
+function limitFailure(seconds: number): HttpFailure {
+  const reset = String(Math.floor(Date.now() / 1000) + seconds);
+  const unified = "anthropic-ratelimit-unified";
+  return {
+    status: 429,
+    headers: {
+      "request-id": "req_scripted",
+      "retry-after": String(seconds),
+      "x-should-retry": "false",
+      [`${unified}-status`]: "rejected",
+      [`${unified}-reset`]: reset,
+      [`${unified}-representative-claim`]: "five_hour",
+      [`${unified}-5h-status`]: "rejected",
+      [`${unified}-5h-reset`]: reset,
+    },
+    body: {
+      type: "error",
+      error: { type: "rate_limit_error", message: "This request would exceed your account's rate limit." },
+      request_id: "req_scripted",
+    },
+  };
+}
+
+function failure({ status, retryAfter, quota, limit }: Failure): HttpFailure {
+  if (limit !== undefined) return limitFailure(limit);
   const [type, text] = quota
     ? ["invalid_request_error", "Your credit balance is too low to access the Anthropic API."]
     : (TYPES[status] ?? ["api_error", "Internal server error"]);

@@ -45,6 +45,8 @@ export interface Failure {
   readonly status: number;
   readonly retryAfter?: number;
   readonly quota: boolean;
+  /** Seconds until a limit of the user's plan ends. */
+  readonly limit?: number;
 }
 
 export interface HttpFailure {
@@ -65,6 +67,8 @@ export interface Protocol {
   /** The answer as server-sent events, each complete with its empty line. */
   stream(answer: Answer): Iterable<string>;
   failure(failure: Failure): HttpFailure;
+  /** A failure that comes in the place of an answer that had begun well. */
+  failedStream(failure: Failure): Iterable<string>;
 }
 
 export type Json = Readonly<Record<string, unknown>>;

@@ -14,7 +14,14 @@ import {
 } from "./conversation.ts";
 
 /** Gemini's generateContent. */
-export const gemini: Protocol = { name: "gemini", read, whole, stream, failure };
+export const gemini: Protocol = {
+  name: "gemini",
+  read,
+  whole,
+  stream,
+  failure,
+  failedStream: (told) => [sse(failure(told).body)],
+};
 
 function read(body: Json, path: string): Conversation {
   const declared = asList(body.tools).flatMap((tool) => asList(tool.functionDeclarations));
@@ -84,13 +91,14 @@ const STATES: Readonly<Record<number, readonly [state: string, message: string]>
 
 const TYPE = "type.googleapis.com/google.rpc";
 
-function failure({ status, retryAfter, quota }: Failure): HttpFailure {
+function failure({ status, retryAfter, limit, quota }: Failure): HttpFailure {
+  const wait = limit ?? retryAfter;
   const sent = quota ? 429 : status === 529 ? 503 : status;
   const [state, message] = STATES[sent] ?? ["INTERNAL", "An internal error has occurred."];
   const quotaId = `GenerateRequestsPer${quota ? "Day" : "Minute"}PerProjectPerModel`;
   const details = [
     ...(sent === 429 ? [{ "@type": `${TYPE}.QuotaFailure`, violations: [{ quotaId }] }] : []),
-    ...(retryAfter === undefined ? [] : [{ "@type": `${TYPE}.RetryInfo`, retryDelay: `${retryAfter}s` }]),
+    ...(wait === undefined ? [] : [{ "@type": `${TYPE}.RetryInfo`, retryDelay: `${wait}s` }]),
   ];
   const text = quota ? "You exceeded your current quota, please check your plan and billing details." : message;
   const error = { code: sent, message: text, status: state, ...(details.length > 0 ? { details } : {}) };

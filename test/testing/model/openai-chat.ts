@@ -13,7 +13,14 @@ import {
 import { openAiFailure } from "./openai-failure.ts";
 
 /** OpenAI's chat completions, which many other providers speak too. */
-export const openAiChat: Protocol = { name: "openai-chat", read, whole, stream, failure: openAiFailure };
+export const openAiChat: Protocol = {
+  name: "openai-chat",
+  read,
+  whole,
+  stream,
+  failure: openAiFailure,
+  failedStream: (told) => [sse(openAiFailure(told).body)],
+};
 
 function read(body: Json): Conversation {
   const messages = asList(body.messages);

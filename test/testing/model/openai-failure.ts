@@ -10,7 +10,8 @@ const KINDS: Readonly<Record<number, readonly [type: string, code: string | null
 };
 
 /** An error of OpenAI, the same for chat completions and responses. It knows no 529: no room is 503. */
-export function openAiFailure({ status, retryAfter, quota }: Failure): HttpFailure {
+export function openAiFailure({ status, retryAfter, quota, limit }: Failure): HttpFailure {
+  if (limit !== undefined) return limitFailure(limit);
   const sent = quota ? 429 : status === 529 ? 503 : status;
   const [type, code, message] = quota
     ? ["insufficient_quota", "insufficient_quota", "You exceeded your current quota, please check your plan."]
@@ -24,4 +25,16 @@ export function openAiFailure({ status, retryAfter, quota }: Failure): HttpFailu
     },
     body: { error: { message, type, param: null, code } },
   };
+}
+
+/** What a subscription is told that is used up. */
+function limitFailure(seconds: number): HttpFailure {
+  const error = {
+    type: "usage_limit_reached",
+    message: "The usage limit has been reached",
+    plan_type: "plus",
+    resets_at: Math.floor(Date.now() / 1000) + seconds,
+    resets_in_seconds: seconds,
+  };
+  return { status: 429, headers: { "x-request-id": "req_scripted", "retry-after": String(seconds) }, body: { error } };
 }

@@ -5,6 +5,7 @@ import {
   asText,
   type Conversation,
   contentText,
+  type Failure,
   type Json,
   type Protocol,
   type Said,
@@ -13,7 +14,14 @@ import {
 import { openAiFailure } from "./openai-failure.ts";
 
 /** OpenAI's responses, which Codex speaks. */
-export const openAiResponses: Protocol = { name: "openai-responses", read, whole, stream, failure: openAiFailure };
+export const openAiResponses: Protocol = {
+  name: "openai-responses",
+  read,
+  whole,
+  stream,
+  failure: openAiFailure,
+  failedStream,
+};
 
 function read(body: Json): Conversation {
   const items = typeof body.input === "string" ? [{ role: "user", content: body.input }] : asList(body.input);
@@ -111,4 +119,11 @@ function* stream(answer: Answer): Iterable<string> {
   }
   const done = { ...response(answer, "completed"), output, usage: usageOf(answer) };
   yield event("response.completed", { response: done });
+}
+
+/** Of an error there it tells the code and the message only. */
+function* failedStream(told: Failure): Iterable<string> {
+  const { message, code, type } = asObject(asObject(openAiFailure(told).body).error);
+  const failed = { id: "resp_failed", object: "response", status: "failed", error: { code: code ?? type, message } };
+  yield sse({ type: "response.failed", sequence_number: 0, response: failed }, "response.failed");
 }

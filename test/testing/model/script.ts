@@ -39,6 +39,10 @@ export type Fault = { readonly times?: number } & (
       readonly retryAfter?: number;
       /** Nothing left of a plan or credit; the status is the provider's own. */
       readonly quota?: boolean;
+      /** Seconds until a limit of the user's plan ends, told in the way of the provider. */
+      readonly limit?: number;
+      /** Told with 200, inside of the answer. */
+      readonly inStream?: true;
     }
   /** Milliseconds in which nothing at all is sent; the answer follows if the client still waits for it. */
   | { readonly hang: number }

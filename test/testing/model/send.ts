@@ -14,11 +14,14 @@ export async function sendPlanned(
 ): Promise<void> {
   if (protocol === undefined) return answerAside(response, recorded);
   if (fault && "fail" in fault) {
-    const { status, headers, body } = protocol.failure({
+    const failure = {
       status: fault.fail,
       quota: fault.quota ?? false,
       ...(fault.retryAfter === undefined ? {} : { retryAfter: fault.retryAfter }),
-    });
+      ...(fault.limit === undefined ? {} : { limit: fault.limit }),
+    };
+    if (fault.inStream && recorded.conversation.stream) return sendStream(response, protocol.failedStream(failure));
+    const { status, headers, body } = protocol.failure(failure);
     return sendJson(response, body, { status, headers });
   }
   if (fault && "hang" in fault) {
@@ -32,9 +35,13 @@ export async function sendPlanned(
   if (fault && "garbage" in fault) return sendGarbage(response, conversation.stream);
   if (fault && "drop" in fault) return sendAndCut(response, protocol.stream(full));
   if (!conversation.stream) return sendJson(response, protocol.whole(full));
+  await sendStream(response, protocol.stream(full));
+}
+
+async function sendStream(response: ServerResponse, frames: Iterable<string>): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   try {
-    await pipeline(Readable.from(protocol.stream(full)), response);
+    await pipeline(Readable.from(frames), response);
   } catch (error) {
     // A client that does not want the rest may leave.
     if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;

@@ -1,4 +1,5 @@
 import { type MergeOutcome, mergeIntoBase } from "../../../git/commits/merge.ts";
+import { unfinishedKind } from "../../../git/worktree/settle-head.ts";
 import type { MergeMethod } from "../../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../../kernel/crash-point.ts";
 import { PrloomError } from "../../../kernel/errors.ts";
@@ -13,7 +14,7 @@ import { isAsked } from "../../gates/doors.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import { gateOf } from "../../gates/plan-gate.ts";
 import type { Undelivered } from "../../messages/messages.ts";
-import type { Located } from "../../paths.ts";
+import { type Located, worktreeOf } from "../../paths.ts";
 import { endPlan } from "../../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
@@ -61,7 +62,9 @@ function refuseMerge(loom: Merging, record: PlanRecord, { force }: MergeOptions)
   if (record.status !== "done") refuseUnapproved(loom, record);
   refuseUnlessReviewed(loom, record);
   refuseOpened(loom, record);
-  if (!force) refuseUnsettled(loom, record);
+  if (force) return;
+  refuseUnfinished(loom, record);
+  refuseUnsettled(loom, record);
 }
 
 async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
@@ -85,7 +88,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       loom.store.sync();
     },
     allowRepositories: force,
-    ...(force ? {} : { check: (sha) => checkMerge(loom, record, sha) }),
+    ...(force ? {} : { began: record.baseSha, check: (sha) => checkMerge(loom, record, sha) }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
@@ -125,6 +128,12 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
         "merge-conflict",
         `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
         `\`prloom rebase ${id}\` lets an agent resolve it; or do it yourself (\`git -C ${worktree} rebase ${baseBranch}\`). Then run \`prloom merge ${id}\` again.`,
+      );
+    case "rewritten":
+      return new PrloomError(
+        "merge-conflict",
+        `${branch} stands on ${counted(outcome.commits, "commit")} that ${baseBranch} had and has no more: merged, what was taken out would come back.`,
+        `\`prloom rebase ${id}\` brings only the plan's own commits onto ${baseBranch}; then run \`prloom merge ${id}\` again. To merge all of it: \`prloom merge ${id} --force\`.`,
       );
     case "checkout-in-the-way":
       return new PrloomError(
@@ -191,6 +200,17 @@ function refuseUnsettled(loom: Located & Configured & Records & Gated & Buses, r
       `Let \`prloom start --until-idle\` do them, ${anyway}`,
     );
   }
+}
+
+/** Till a rebase is finished, the branch is what it was before: neither an agent nor a merge is what is missing. */
+function refuseUnfinished(loom: Merging, record: PlanRecord): void {
+  const { id, worktreeReady } = record;
+  const { gitDir, path } = worktreeOf(loom, record);
+  const what = worktreeReady ? unfinishedKind(gitDir) : undefined;
+  if (what === undefined) return;
+  const how = `\`git -C ${path} ${what} --continue\``;
+  const hint = `Finish it (${how}) or give it up (\`--abort\`), then run \`prloom merge ${id}\` again.`;
+  throw new PrloomError("plan-state", `A ${what} is not finished in the worktree of ${id}.`, hint);
 }
 
 /** What a person is about to change must not be merged meanwhile. */

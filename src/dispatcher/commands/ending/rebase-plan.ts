@@ -72,6 +72,10 @@ function refuseRebase(loom: Rebasing, record: PlanRecord): void {
   }
   if (record.current || record.side || !record.worktreeReady || loom.occupancy.agentIn(id)) {
     const hint = `\`prloom pause ${id}\` lets its agent finish and begins nothing else; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;
-    throw new PrloomError("plan-state", `${id} is being worked on.`, hint);
+    throw new PrloomError(
+      "plan-state",
+      `${id} is being worked on. A rebase is done between two TODOs, and does not wait for that.`,
+      hint,
+    );
   }
 }

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { startDaemon } from "../../testing/daemon.ts";
+import type { Project } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
+
+const STUB = fileURLToPath(new URL("../../testing/agents/stub-codex.mjs", import.meta.url));
+
+interface KeptRefusal {
+  readonly until: string;
+  readonly resetsAt?: string;
+  readonly count: number;
+}
+
+const refusalOf = (made: Project): KeptRefusal =>
+  JSON.parse(readFileSync(join(made.authority, "agents.json"), "utf8")).agents.only;
+
+describe("the limit of a provider", () => {
+  const fresh = projectMaker();
+
+  test("pauses the agent till its end over a kill, is no attempt, is shown, and a person can end it", async () => {
+    const only = { adapter: "codex", command: STUB, env: { BEHAVIOUR: "limit work" } };
+    const made = fresh({ config: { agents: { only }, stages: { default: "only" } } });
+    made.plan("one", ["do it"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
+    const begun = Date.now();
+    const daemon = await startDaemon(made);
+    await daemon.said("one", /only was refused \(quota\): You’ve hit your usage limit\..*trying again at/);
+    await daemon.end("SIGKILL");
+    const { until, resetsAt } = refusalOf(made);
+    assert.equal(resetsAt, until);
+    assert.ok(Date.parse(until) - begun >= 5 * 3_600_000, "not sooner than the provider says");
+    const { blocked, current, runs } = made.record("one");
+    assert.deepEqual([blocked, current?.attempt], [undefined, 1]);
+
+    const worked = await made.work();
+    assert.equal(worked.code, 0, worked.stderr);
+    assert.deepEqual([made.record("one").runs, refusalOf(made).until], [runs, until], "it is not asked before that");
+
+    const pause =
+      /^.*agent only: paused until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, in 5 h, when its limit ends \(quota: You’ve/m;
+    for (const command of [["status"], ["show", "one"], ["doctor"]]) {
+      const { stdout } = await made.cli(command);
+      assert.match(stdout, pause, command.join(" "));
+      assert.match(stdout, /hint: `prloom unblock one` tries it now\./, command.join(" "));
+    }
+    const shown = JSON.parse((await made.cli(["show", "one", "--json"])).stdout);
+    assert.equal(shown.backsOff.only.resetsAt, resetsAt);
+
+    const unblocked = await made.cli(["unblock", "one"]);
+    assert.match(unblocked.stdout, /was not blocked\. Tried again now: only\./);
+    await made.work();
+    assert.equal(made.record("one").status, "review");
+    assert.doesNotMatch((await made.cli(["status"])).stdout, /paused until/);
+  });
+});
