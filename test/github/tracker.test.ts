@@ -109,6 +109,18 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       assert.equal(await tracker.permissionOf({ login: "anna", id: "12345" }), "none");
     }));
 
+  it("asks again for a permission when the clock was set back", () =>
+    withBench(async ({ github, repository, calls }) => {
+      let now = Date.parse("2026-01-02T00:00:00Z");
+      const permissions = new Permissions({ repository: async () => calls }, { now: () => now });
+      const anna = github.world.user("anna");
+      const author = { login: "anna", id: String(anna.id) };
+      assert.equal(await permissions.of(author), "write");
+      repository.permissions.set(anna, "read");
+      now -= 3_600_000;
+      assert.equal(await permissions.of(author), "read");
+    }));
+
   it("throws for a permission that cannot be looked up now", () =>
     withBench(async ({ github, tracker }) => {
       github.server.faults.add({ kind: "error-before", status: 503, on: /permission/ });
