@@ -85,6 +85,19 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       );
     }));
 
+  it("tells whether a comment stands as it was written", () =>
+    withBench(async ({ anna, tracker, threads: [thread] }) => {
+      const [kept, edited, deleted] = ["a", "b", "c"].map((body) => anna.comments(1, body));
+      assert.ok(kept && edited && deleted);
+      anna.editsComment(edited, "x");
+      edited.updatedAt = edited.createdAt;
+      anna.deletesComment(1, deleted.id);
+      const standing = await Promise.all(
+        [kept, edited, deleted].map(({ id }) => tracker.standing?.(thread, String(id))),
+      );
+      assert.deepEqual(standing, ["as-written", "edited", "gone"]);
+    }));
+
   it("finds a post of ours below more comments than a look at a repository reads", () =>
     withBench(async ({ anna, tracker, threads: [thread] }) => {
       for (let count = 0; count < 2100; count += 1) anna.comments(1, "me too");

@@ -10,6 +10,7 @@ import {
   commentsSchema,
   type GitHubComment,
   heardOf,
+  isEdited,
   newComments,
   postedSchema,
   postOf,
@@ -50,11 +51,16 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
     async own(thread, ids) {
       const repository = await connection.repository();
       const us = await connection.self();
-      const path = `${issuePath(repository, thread)}/comments`;
-      const comments = await allPages(repository, path, { schema: commentsSchema, maxPages: MAX_PAGES_BELOW });
-      const posts = comments.map((comment) => postOf(comment, us));
+      const posts = (await commentsBelow(repository, thread)).map((comment) => postOf(comment, us));
       const found = posts.filter(({ own }) => own !== undefined && ids.includes(own));
       return new Map<string, TrackerPost>(found.map((post) => [post.own ?? "", post]));
+    },
+    async standing(thread, ref) {
+      const repository = await connection.repository();
+      const comment = (await commentsBelow(repository, thread)).find(({ id }) => String(id) === ref);
+      if (!comment) return "gone";
+      const edited = isEdited(comment) || (await wasEdited(repository, comment));
+      return edited === "gone" ? "gone" : edited ? "edited" : "as-written";
     },
     async since(threads, next) {
       const repository = await connection.repository();
@@ -78,6 +84,11 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
 }
 
 const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({ body: { body: withMarker(body, id) } });
+
+function commentsBelow(repository: RepositoryCalls, thread: string): Promise<readonly GitHubComment[]> {
+  const path = `${issuePath(repository, thread)}/comments`;
+  return allPages(repository, path, { schema: commentsSchema, maxPages: MAX_PAGES_BELOW });
+}
 
 const EDITED = "query ($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt } } }";
 const editedSchema = z.object({ node: z.object({ lastEditedAt: z.string().nullable() }).nullable() });
