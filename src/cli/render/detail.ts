@@ -117,13 +117,17 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
   if (summary.phase) output.line(`phase: ${summary.phase}`);
   agentLine(output, detail);
   if (record.firstPort !== undefined) output.line(`ports: ${portRange(record.firstPort)}`);
-  if (summary.branch) {
-    output.line(
-      `branch: ${visible(summary.branch)} (from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"})`,
-    );
-  }
+  if (summary.branch) output.line(branchLine(summary.branch, detail));
+  if (record.outcome === "merged" && record.merge)
+    output.line(`merged: ${record.merge.sha.slice(0, 8)} on ${visible(record.baseBranch ?? "?")}`);
   if (summary.source)
     output.line(`source: ${visible(`${summary.source.system} ${summary.source.kind} ${summary.source.id}`)}`);
+}
+
+function branchLine(branch: string, { record, head: tip }: PlanDetail): string {
+  const isGone = tip === undefined && record.status === "done";
+  const from = `from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"}`;
+  return `branch: ${visible(branch)} (${isGone ? "deleted" : from})`;
 }
 
 const ACTIVITY_NAMES = {

@@ -5,6 +5,7 @@ import { lastWords } from "../../agents/run-log/run-log.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
+import { readAnswer } from "../../gate/answer.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
@@ -184,9 +185,15 @@ function withEdits(loom: Located, record: PlanRecord, now: string | undefined, d
 
 /** Names what was heard, so that its author sees that it was not passed over. */
 function designAnswer(events: readonly BusEvent[], todos: readonly Pick<Todo, "text">[]): string {
-  const heard = events.map(({ body, title }) => `> ${(body.trim() || title).split(/\r?\n/, 1)[0]?.slice(0, 200)}`);
+  const heard = events.map(({ body, title }) => `> ${(saidIn(body) || title).split(/\r?\n/, 1)[0]?.slice(0, 200)}`);
   const items = todos.map((todo) => `- ${todoTitle(todo)}`);
   return `This went into the design of the plan:\n\n${heard.join("\n>\n")}\n\nIts TODOs:\n${items.join("\n")}`;
+}
+
+/** Of an answer at a gate, the words behind the command. */
+function saidIn(body: string): string {
+  const answer = readAnswer(body);
+  return (answer.says === "none" ? body : answer.words || body).trim();
 }
 
 async function takeTriage(
