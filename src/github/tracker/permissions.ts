@@ -40,7 +40,7 @@ export class Permissions {
     if (outcome.kind === "not-found") return "none";
     if (outcome.kind !== "ok") throw new CallError(`the permission of ${login}`, outcome);
     const { permission, user } = permissionSchema.parse(outcome.data);
-    if (id !== undefined && user && String(user.id) !== id) return "none";
+    if (id !== undefined && String(user?.id) !== id) return "none";
     return PERMISSIONS.find((one) => one === permission) ?? "none";
   }
 }
