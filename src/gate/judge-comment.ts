@@ -143,8 +143,9 @@ function decideFor(comment: GateComment, said: DecidingAnswer, all: readonly Pos
   // A bare word must not decide about a plan that its author has not seen. Taking back is safe: the newest approval is the one that counts.
   const isUnclear = says === "approve" ? gates.length > 1 : says !== "withdraw" && fitting.length > 1;
   if (!named && isUnclear) return told("the plan was shown more than once here", howTo(gates));
-  if (comment.at !== undefined && gate.postedAt !== undefined && comment.at < gate.postedAt)
-    return told("it was written before the plan was shown", howTo(gates));
+  // Not for taking back: a clock that is wrong must not keep a person from it.
+  const isOlder = comment.at !== undefined && gate.postedAt !== undefined && comment.at < gate.postedAt;
+  if (isOlder && says !== "withdraw") return told("it was written before the plan was shown", howTo(gates));
   if (gate.isPosting) return told("the plan is not shown completely yet", "Answer when it is.");
   return { decides: says, gateId: gate.gateId, words };
 }

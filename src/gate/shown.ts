@@ -5,8 +5,20 @@ import { UNSEEN } from "./unseen.ts";
 export function revealed(text: string): string {
   return text
     .replace(/\r\n?/g, "\n")
-    .replace(UNSEEN, (char) => (char === "\n" ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
+    .replace(UNSEEN, (char) => (char === "\n" ? char : writtenOut(char)))
+    .replace(BLANKS, (row, at: number, all: string) => {
+      const isAtEnd = /^(?:\n|$)/.test(all.charAt(at + row.length));
+      return isAtEnd || widthOf(row) < MAX_BLANK ? row : [...row].map(writtenOut).join("");
+    });
 }
+
+const writtenOut = (char: string): string => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+
+/** Code blocks do not wrap: words behind so much of nothing are out of sight, and nothing says that they are there. */
+const MAX_BLANK = 80;
+const BLANKS = /[ \t]{10,}/g;
+const TAB = 8;
+const widthOf = (row: string): number => row.length + (TAB - 1) * (row.split("\t").length - 1);
 
 /** Longer rows of backticks than people write, and short enough for a fence around them to fit into every post. */
 const LONG_ROW = /`{20,}/g;

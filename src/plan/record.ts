@@ -137,9 +137,9 @@ const blockedSchema = z.strictObject({
   hint: z.string().optional(),
   /**
    * `inbox`: what is wrong lies in the inbox and is cleared when it is fixed there. `recovery`: what an interrupted run left
-   * could not be dealt with; each start tries again.
+   * could not be dealt with; each start tries again. `gate`: posts of its gate do not stay; its answer clears it.
    */
-  cause: z.enum(["inbox", "person", "step", "recovery"]).optional(),
+  cause: z.enum(["inbox", "person", "step", "recovery", "gate"]).optional(),
 });
 
 const ignoredSchema = z.strictObject({

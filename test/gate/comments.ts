@@ -16,6 +16,7 @@ export interface Case {
 
 const open = (gateId: string): PostedGate => ({ gateId, state: "open" });
 const inState = (gateId: string, state: PostedGate["state"]): PostedGate => ({ gateId, state });
+const postedAt100 = (gateId: string, state: PostedGate["state"]): PostedGate => ({ gateId, state, postedAt: 100 });
 
 interface Around extends Pick<Case, "author" | "gates" | "rules"> {
   readonly edited?: boolean;
@@ -225,9 +226,10 @@ export const CASES: readonly Case[] = [
   { body: "/reject no", about: { edited: true }, outcome: "none, told" },
   { body: "Thanks!", about: { edited: true }, outcome: "none" },
   { body: "approved", about: { edited: true }, author: { permission: "read" }, outcome: "none" },
-  { body: "approved", about: { at: 99 }, gates: [{ ...open(A), postedAt: 100 }], outcome: "none, told" },
-  { body: "approved", about: { at: 100 }, gates: [{ ...open(A), postedAt: 100 }], outcome: `approve ${A}` },
-  { body: "approved", about: { at: 101 }, gates: [{ ...open(A), postedAt: 100 }], outcome: `approve ${A}` },
+  { body: "approved", about: { at: 99 }, gates: [postedAt100(A, "open")], outcome: "none, told" },
+  { body: "approved", about: { at: 100 }, gates: [postedAt100(A, "open")], outcome: `approve ${A}` },
+  { body: "approved", about: { at: 101 }, gates: [postedAt100(A, "open")], outcome: `approve ${A}` },
+  { body: "/withdraw", about: { at: 99 }, gates: [postedAt100(A, "approved")], outcome: `withdraw ${A}` },
 
   // Which gate.
   { body: "approved", gates: [], outcome: "none, told" },

@@ -27,9 +27,20 @@ test("what is hidden in variants of a letter, fillers, odd spaces and halves of 
     "\u2003",
     "\ud800",
     "\ue000",
+    "\u{1d159}",
+    "\u{13441}",
   ];
   for (const char of hidden) assert.match(revealed(`a${char}b`), /^a\\u\{[0-9a-f]+\}b$/);
   assert.equal(revealed("Grüße, 你好 👍 é\n\tx"), "Grüße, 你好 👍 é\n\tx");
+});
+
+test("blanks that would push words out of sight are written out, and others are not", () => {
+  for (const row of [" ".repeat(80), "\t".repeat(10), " \t".repeat(9)]) {
+    const seen = revealed(`- [ ] fix a word${row}and delete the tests`);
+    assert.match(seen, /^- \[ \] fix a word(?:\\u\{(?:20|9)\})+and delete the tests$/);
+  }
+  const table = `| a${" ".repeat(60)}| b |${" ".repeat(300_000)}\n${"\t".repeat(4)}c`;
+  assert.equal(revealed(table), table);
 });
 
 test("the settings that are approved with the plan are shown", () => {

@@ -68,6 +68,43 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       assert.equal((await tracker.own(thread, ["gate-1-1"])).size, 0);
     }));
 
+  it("tells that a comment was edited in the second in which it was written", () =>
+    withBench(async ({ github, anna, repository, tracker, threads: [thread] }) => {
+      const { next } = await tracker.since([thread], undefined);
+      const edited = anna.comments(1, "not approved");
+      github.person(repository, "bob").editsComment(edited, "approved");
+      edited.updatedAt = edited.createdAt;
+      anna.comments(1, "as it was");
+      const { posts } = await tracker.since([thread], next);
+      assert.deepEqual(
+        posts.map((post) => [post.body, post.edited]),
+        [
+          ["approved", true],
+          ["as it was", false],
+        ],
+      );
+    }));
+
+  it("tells whether a comment stands as it was written", () =>
+    withBench(async ({ anna, tracker, threads: [thread] }) => {
+      const [kept, edited, deleted] = ["a", "b", "c"].map((body) => anna.comments(1, body));
+      assert.ok(kept && edited && deleted);
+      anna.editsComment(edited, "x");
+      edited.updatedAt = edited.createdAt;
+      anna.deletesComment(1, deleted.id);
+      const standing = await Promise.all(
+        [kept, edited, deleted].map(({ id }) => tracker.standing?.(thread, String(id))),
+      );
+      assert.deepEqual(standing, ["as-written", "edited", "gone"]);
+    }));
+
+  it("finds a post of ours below more comments than a look at a repository reads", () =>
+    withBench(async ({ anna, tracker, threads: [thread] }) => {
+      for (let count = 0; count < 2100; count += 1) anna.comments(1, "me too");
+      await tracker.post(thread, { id: "gate-1-1", body: "The plan waits" });
+      assert.equal((await tracker.own(thread, ["gate-1-1"])).get("gate-1-1")?.body, "The plan waits");
+    }));
+
   it("hears what an app writes in a person's name as the app's", () =>
     withBench(async ({ anna, tracker, threads: [thread] }) => {
       const { next } = await tracker.since([thread], undefined);
@@ -83,6 +120,18 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       const taken = github.world.registerAgain("anna");
       assert.equal(await tracker.permissionOf({ login: "anna", id: String(taken.id) }), "read");
       assert.equal(await tracker.permissionOf({ login: "anna", id: "12345" }), "none");
+    }));
+
+  it("asks again for a permission when the clock was set back", () =>
+    withBench(async ({ github, repository, calls }) => {
+      let now = Date.parse("2026-01-02T00:00:00Z");
+      const permissions = new Permissions({ repository: async () => calls }, { now: () => now });
+      const anna = github.world.user("anna");
+      const author = { login: "anna", id: String(anna.id) };
+      assert.equal(await permissions.of(author), "write");
+      repository.permissions.set(anna, "read");
+      now -= 3_600_000;
+      assert.equal(await permissions.of(author), "read");
     }));
 
   it("throws for a permission that cannot be looked up now", () =>

@@ -203,12 +203,19 @@ function isBlank(text: string): boolean {
 
 /** The status only ever goes from draft to queued; metadata is merged key by key. */
 function fieldChanges(record: PlanRecord, payload: RawUpsert): FieldChanges {
-  const metadata = { ...record.metadata, ...payload.metadata };
+  const { metadata: before } = record;
+  const metadata = { ...before, ...payload.metadata, ...keptGates(before.gates, payload.metadata?.gates) };
   return {
     ...(record.status === "draft" && payload.status === "queued" ? { status: "queued" as const } : {}),
     ...(payload.hidden === undefined || payload.hidden === record.hidden ? {} : { hidden: payload.hidden }),
     ...(isDeepStrictEqual(metadata, record.metadata) ? {} : { metadata }),
   };
+}
+
+/** Gates are only ever switched on: a source does not take back that a person is asked. */
+function keptGates(before: unknown, wanted: unknown): { readonly gates?: unknown } {
+  if (typeof before !== "object" || before === null) return {};
+  return typeof (wanted ?? {}) === "object" ? { gates: { ...before, ...(wanted ?? {}) } } : {};
 }
 
 function tooLarge(meta: object, text: string): UpsertChange | undefined {

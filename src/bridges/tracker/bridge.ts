@@ -128,7 +128,7 @@ async function eventOf({ tracker, target }: TrackerBridgeOptions, { post, plan, 
     replyTo: { target, token: thread },
     context: {
       author: { ...author, permission: await tracker.permissionOf(author) },
-      ...{ edited, at },
+      ...{ edited, at, ref },
       ...(isSame(author, self) ? { ownLogin: author.login } : {}),
     },
     plan,

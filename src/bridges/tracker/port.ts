@@ -44,6 +44,9 @@ export interface TrackerFailure {
 
 export type Posted = { readonly success: true; readonly ref: string } | TrackerFailure;
 
+/** What became of a comment since it was written. */
+export type Standing = "as-written" | "edited" | "gone";
+
 /** What is to be said in a thread; `id` is found again in what the tracker shows. */
 export interface NewPost {
   readonly id: string;
@@ -75,6 +78,8 @@ export interface Tracker {
   edit(thread: string, ref: string, post: NewPost): Awaitable<Posted | "gone">;
   /** What became of posts of ours: by their ids, as they are shown now. What is not there was deleted. */
   own(thread: string, ids: readonly string[]): Awaitable<ReadonlyMap<string, TrackerPost>>;
+  /** Whether a comment still stands as it was written. Without it, one that is edited before it is judged counts as it was heard. */
+  standing?(thread: string, ref: string): Awaitable<Standing>;
   /** Comments in these threads since an earlier `next`, oldest first. Without one: none, and where they end now. */
   since(threads: readonly string[], next: string | undefined): Awaitable<HeardPosts>;
 }

@@ -9,7 +9,7 @@ import { withoutSessions } from "../runs/count-run.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isAsked } from "./doors.ts";
 import type { Gated } from "./gate-store.ts";
-import { newestGates, waitingGate, whatPlanSays } from "./plan-gate.ts";
+import { newestGates, unblocked, waitingGate, whatPlanSays } from "./plan-gate.ts";
 import { headSeen, whatChangeSays } from "./pr-gate.ts";
 
 export interface GateAnswer {
@@ -92,16 +92,11 @@ function lateFor({ gateId, state, decidedBy, via, decidedAt }: GateRecord): stri
 /** The plan's record first: an answer that a kill cuts off between the two is given again, and finds a gate that waits for it. */
 function putDecision(loom: Records & Gated, id: string, decided: GateRecord): void {
   loom.store.together((files) => {
-    updateRecord(loom, id, (now) => ({ ...unblocked(now, decided), ...consequence(now, decided) }));
+    updateRecord(loom, id, (now) => ({ ...unblocked(now), ...consequence(now, decided) }));
     files.push(loom.gates.file(decided));
   });
   // Decisions about what an agent may do are not to be taken back by a power loss.
   loom.store.sync();
-}
-
-/** It was blocked for want of this very answer. */
-function unblocked({ blocked }: PlanRecord, { lost }: GateRecord): Partial<PlanRecord> {
-  return lost && blocked?.cause === "step" ? { blocked: undefined } : {};
 }
 
 /** What the record of the plan says in the same write. */

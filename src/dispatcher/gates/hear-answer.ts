@@ -46,7 +46,7 @@ export async function postsFor(
   const isHeard = signature?.kind === "valid" || (author !== undefined && mayAnswer(author, loom.config.gates));
   if (!isHeard || !ANSWERS_OPEN.has(says)) return undefined;
   const gate = openGate(loom, record);
-  return gate && isShownAt(gate, event) ? readPosts(loom, gate) : undefined;
+  return gate && isShownAt(gate, event) ? readPosts(loom, gate, event) : undefined;
 }
 
 const ANSWERS_OPEN: ReadonlySet<string> = new Set(["approve", "reject", "revise"]);
@@ -72,14 +72,18 @@ export function hearAnswer(
   const known = gates.find((gate) => gate.event === event.id);
   // Heard before, right before a kill.
   if (known) return consequence(known);
-  const edited = event.context?.edited === true;
+  const isEdited = posts?.kind === "taken-back" && posts.how === "edited";
+  const edited = event.context?.edited === true || isEdited;
   // A comment that a plugin put off may be older than the gate.
-  const at = gates.length === 0 ? undefined : (writtenAt(event) ?? loom.bus(record.id).cameInAt(event.id) ?? 0);
+  const told = writtenAt(event);
+  const at = gates.length === 0 ? undefined : (told ?? loom.bus(record.id).cameInAt(event.id) ?? 0);
+  // By one clock: that of the place where it was written, else ours.
+  const seen = told === undefined ? undefined : posts;
   const comment = { body: event.body, author, edited, at, signature };
   const rules = { approvers: loom.config.gates.approvers, ownLogin: ownLoginOf(event) };
   const judged = judgeComment(
     comment,
-    gates.map((gate) => ({ ...posted(gate, posts), isElsewhere: !isShownAt(gate, event) })),
+    gates.map((gate) => ({ ...posted(gate, seen), isElsewhere: !isShownAt(gate, event) })),
     rules,
   );
   if (judged.decides === "none") {
@@ -95,6 +99,7 @@ export function hearAnswer(
   const { decides: decision, gateId = "", words, signer } = judged;
   if (decision !== "withdraw" && posts?.kind === "unreadable")
     return { kind: "later", error: new Error(`the post of gate ${gateId} cannot be read: ${posts.why}`) };
+  if (posts?.kind === "taken-back") return { kind: "answered", reason: "its comment is gone" };
   const gate = gates.find((one) => one.gateId === gateId);
   if (decision !== "withdraw" && gate && posts?.kind === "changed") {
     const isShownAgain = showAgain(loom, gate, posts.what) === "shown-again";

@@ -146,7 +146,13 @@ export function endGates(loom: Records & Gated, record: PlanRecord, why: string)
       loom,
       record.id,
       open.map((gate) => unanswered(gate, now, why)),
+      unblocked,
     );
+}
+
+/** A plan that is blocked for want of an answer, once it got one or needs none. */
+export function unblocked({ blocked }: PlanRecord): Partial<PlanRecord> {
+  return blocked?.cause === "gate" ? { blocked: undefined } : {};
 }
 
 interface Amending {

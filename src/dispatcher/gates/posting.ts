@@ -1,7 +1,7 @@
 import { callBridge } from "../../bridges/call-bridge.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { deliveryHandler } from "../../bridges/outbox/deliver.ts";
-import type { Tracker, TrackerPost } from "../../bridges/tracker/port.ts";
+import type { Standing, Tracker, TrackerPost } from "../../bridges/tracker/port.ts";
 import { parseHandler } from "../../bus/names.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
 import { type GateRecord, isShown, isUnanswered, postsOf, unanswered } from "../../gate/gate-record.ts";
@@ -70,10 +70,12 @@ export type Posts =
   | { readonly kind: "intact"; readonly at: number }
   /** `what` ends a sentence. */
   | { readonly kind: "changed"; readonly what: string }
-  | { readonly kind: "unreadable"; readonly why: string };
+  | { readonly kind: "unreadable"; readonly why: string }
+  /** They do not matter: the comment that answers is not as it was heard. */
+  | { readonly kind: "taken-back"; readonly how: Exclude<Standing, "as-written"> };
 
-/** Reads the posts of a gate again; undefined where they cannot be read at all. */
-export async function readPosts(loom: Extended, gate: GateRecord): Promise<Posts | undefined> {
+/** Reads the posts of a gate again, and the comment that answers it; undefined where they cannot be read at all. */
+export async function readPosts(loom: Extended, gate: GateRecord, answer?: BusEvent): Promise<Posts | undefined> {
   const { thread, planId, redirected } = gate;
   const loaded = thread && loom.extensions.registry.byTarget(thread.target);
   const tracker = loaded?.bridge.tracker;
@@ -82,10 +84,26 @@ export async function readPosts(loom: Extended, gate: GateRecord): Promise<Posts
     loaded,
     planId,
     label: `read:${loaded.name}`,
-    call: () => ownPosts(tracker, thread.token ?? "", gate),
+    call: async (): Promise<Read> => ({
+      standing: answer ? await standingOf(tracker, thread, answer) : "as-written",
+      found: await ownPosts(tracker, thread.token ?? "", gate),
+    }),
   });
   if (called.kind !== "returned") return { kind: "unreadable", why: called.error };
-  return comparePosts(gate, called.value as ReadonlyMap<string, TrackerPost>);
+  const { standing, found } = called.value as Read;
+  return standing === "as-written" ? comparePosts(gate, found) : { kind: "taken-back", how: standing };
+}
+
+interface Read {
+  readonly standing: Standing;
+  readonly found: ReadonlyMap<string, TrackerPost>;
+}
+
+/** An answer may wait for hours before it is judged. In the local thread nothing is edited. */
+async function standingOf(tracker: Tracker, thread: ReplyAddress, answer: BusEvent): Promise<Standing> {
+  const { replyTo, context } = answer;
+  const isThere = replyTo?.target === thread.target && typeof context?.ref === "string";
+  return isThere && tracker.standing ? tracker.standing(replyTo.token ?? "", String(context.ref)) : "as-written";
 }
 
 async function ownPosts(tracker: Tracker, thread: string, gate: GateRecord): Promise<ReadonlyMap<string, TrackerPost>> {
@@ -140,7 +158,9 @@ export function showAgain(loom: Records & Gated, gate: GateRecord, why: string):
   }
   const reason = `What is posted for it (${thread?.target ?? LOCAL_TARGET}) does not stay as it was posted: ${why}.`;
   const hint = `\`prloom show ${planId}\` shows the plan, and \`prloom approve ${planId}\` answers it from here; \`prloom unblock ${planId}\` posts it once more.`;
-  if (!gate.lost) putGates(loom, planId, [lost], () => ({ blocked: { reason, hint, at, cause: "step" } }));
+  // Not in place of what a person or a step had against it: that would be gone with the answer.
+  const blocks = { blocked: { reason, hint, at, cause: "gate" } } as const;
+  if (!gate.lost) putGates(loom, planId, [lost], ({ blocked }) => (blocked ? {} : blocks));
   return "given-up";
 }
 

@@ -8,6 +8,7 @@ export const userSchema = z.object({ id: z.number(), login: z.string(), type: z.
 /** What counts of a comment as GitHub tells it. */
 const commentSchema = z.object({
   id: z.number(),
+  node_id: z.string(),
   body: z.string().nullish(),
   // An account that was deleted has no user any more; what it wrote stays.
   user: userSchema.nullable(),
@@ -33,6 +34,9 @@ function authorOf({ user, performed_via_github_app: app }: GitHubComment): Track
   return app ? { ...author, bot: true } : author;
 }
 
+/** Times have whole seconds. */
+export const isEdited = (comment: GitHubComment): boolean => comment.updated_at !== comment.created_at;
+
 /** Only what has our user id and our marker is ours: a marker can be copied, and a person may share our login. */
 export function postOf(comment: GitHubComment, self: TrackerAuthor): TrackerPost {
   const author = authorOf(comment);
@@ -44,7 +48,7 @@ export function postOf(comment: GitHubComment, self: TrackerAuthor): TrackerPost
       author,
       body,
       at: comment.created_at,
-      edited: comment.updated_at !== comment.created_at,
+      edited: isEdited(comment),
     },
     ...(id === undefined ? {} : { own: id }),
   };

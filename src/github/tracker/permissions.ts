@@ -14,7 +14,7 @@ const BELIEVED_MS = 5 * 60_000;
 export class Permissions {
   readonly #connection: Pick<Connection, "repository">;
   readonly #clock: Clock;
-  readonly #known = new Map<string, { readonly permission: AuthorPermission; readonly until: number }>();
+  readonly #known = new Map<string, { readonly permission: AuthorPermission; readonly at: number }>();
 
   constructor(connection: Pick<Connection, "repository">, clock: Clock) {
     this.#connection = connection;
@@ -26,9 +26,10 @@ export class Permissions {
     const key = `${id}/${login}`;
     const now = this.#clock.now();
     const known = this.#known.get(key);
-    if (known && known.until > now) return known.permission;
+    // Also with a clock that was set back.
+    if (known && Math.abs(now - known.at) < BELIEVED_MS) return known.permission;
     const permission = await this.#look(login, id);
-    this.#known.set(key, { permission, until: now + BELIEVED_MS });
+    this.#known.set(key, { permission, at: now });
     return permission;
   }
 

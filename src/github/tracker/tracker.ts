@@ -1,14 +1,16 @@
-import type { NewPost, Posted, Tracker, TrackerFailure, TrackerPost } from "../../bridges/tracker/port.ts";
+import * as z from "zod";
+import type { HeardPost, NewPost, Posted, Tracker, TrackerFailure, TrackerPost } from "../../bridges/tracker/port.ts";
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Connection } from "../connection.ts";
-import { allPages, changedSince, onePage, readAgainFrom } from "../pages.ts";
+import { allPages, CallError, changedSince, onePage, readAgainFrom } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import {
   type CommentCursor,
   commentsSchema,
   type GitHubComment,
   heardOf,
+  isEdited,
   newComments,
   postedSchema,
   postOf,
@@ -47,12 +49,16 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
     async own(thread, ids) {
       const repository = await connection.repository();
       const us = await connection.self();
-      const path = `${issuePath(repository, thread)}/comments`;
-      const posts = (await allPages(repository, path, { schema: commentsSchema })).map((comment) =>
-        postOf(comment, us),
-      );
+      const posts = (await commentsBelow(repository, thread)).map((comment) => postOf(comment, us));
       const found = posts.filter(({ own }) => own !== undefined && ids.includes(own));
       return new Map<string, TrackerPost>(found.map((post) => [post.own ?? "", post]));
+    },
+    async standing(thread, ref) {
+      const repository = await connection.repository();
+      const comment = (await commentsBelow(repository, thread)).find(({ id }) => String(id) === ref);
+      if (!comment) return "gone";
+      const edited = isEdited(comment) || (await wasEdited(repository, comment));
+      return edited === "gone" ? "gone" : edited ? "edited" : "as-written";
     },
     async since(threads, next) {
       const repository = await connection.repository();
@@ -62,13 +68,37 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
       const { fresh, cursor: end } = newComments(comments, cursor, isWhole);
       if (fresh.length === 0) return { posts: [], next: JSON.stringify(end) };
       const us = await connection.self();
-      const posts = fresh.map((comment) => heardOf(comment, us, repository.id));
-      return { posts: posts.filter(({ thread }) => threads.includes(thread)), next: JSON.stringify(end) };
+      const posts: HeardPost[] = [];
+      for (const comment of fresh) {
+        const post = heardOf(comment, us, repository.id);
+        if (!threads.includes(post.thread)) continue;
+        const isKnown = post.edited || post.own !== undefined;
+        // What was deleted meanwhile does not stand as it was written either.
+        posts.push(isKnown ? post : { ...post, edited: (await wasEdited(repository, comment)) !== false });
+      }
+      return { posts, next: JSON.stringify(end) };
     },
   };
 }
 
 const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({ body: { body: withMarker(body, id) } });
+
+function commentsBelow(repository: RepositoryCalls, thread: string): Promise<readonly GitHubComment[]> {
+  const path = `${issuePath(repository, thread)}/comments`;
+  return allPages(repository, path, { schema: commentsSchema });
+}
+
+const EDITED = "query ($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt } } }";
+const editedSchema = z.object({ node: z.object({ lastEditedAt: z.string().nullable() }).nullable() });
+
+/** Its times have whole seconds: an edit in the one in which it was written shows only here. */
+async function wasEdited({ client }: RepositoryCalls, { node_id: id }: GitHubComment): Promise<boolean | "gone"> {
+  const outcome = await client.graphql(EDITED, { id });
+  if (outcome.kind === "not-found") return "gone";
+  if (outcome.kind !== "ok") throw new CallError("whether a comment was edited", outcome);
+  const { node } = editedSchema.parse(outcome.data);
+  return node ? node.lastEditedAt !== null : "gone";
+}
 
 async function newestComments(repository: RepositoryCalls): Promise<readonly GitHubComment[]> {
   const query = { sort: "updated", direction: "desc" };

@@ -76,6 +76,18 @@ const table: [name: string, view: UpsertView, payload: RawUpsert, expected: obje
     upsert({ metadata: { agent: "b", more: [1] } }),
     changed("inbox", undefined, { metadata: { agent: "b", keep: 1, more: [1] } }),
   ],
+  [
+    "at its plan gate, one more gate",
+    view({ status: "active", metadata: { gates: { plan: true } } }),
+    upsert({ metadata: { gates: { pr: true } } }),
+    changed("home", undefined, { metadata: { gates: { plan: true, pr: true } } }),
+  ],
+  ...[null, {}].map((gates): (typeof table)[number] => [
+    `at its plan gate, gates ${JSON.stringify(gates)}`,
+    view({ status: "active", metadata: { gates: { plan: true } } }),
+    upsert({ metadata: { gates } }),
+    unchanged,
+  ]),
   ["draft, same metadata", view(), upsert({ metadata: { keep: 1 } }), unchanged],
   [
     "draft without text",

@@ -61,6 +61,34 @@ describe("a plan in a tracker that forgets what was posted", { concurrency: 2 },
     project.remove();
   });
 
+  it("stays blocked for what else a person has against it", thorough, async () => {
+    const world = await forgotten();
+    const { project } = world;
+    await approvals(world, 3);
+    await succeeds(project, "block", "shop", "wait for the lawyers");
+    await approvals(world, 1);
+    await succeeds(project, "approve", "shop");
+    assert.deepEqual((await gateStates(project)).at(-1), "approved");
+    assert.equal(project.record("shop").blocked?.reason, "wait for the lawyers");
+    await succeeds(project, "unblock", "shop");
+    await succeeds(project, "block", "shop", "the tests fail");
+    await succeeds(project, "withdraw", "shop");
+    assert.equal(project.record("shop").blocked?.reason, "the tests fail");
+    project.remove();
+  });
+
+  it("goes on when plans need not be approved any more", thorough, async () => {
+    const world = await forgotten();
+    const { project } = world;
+    await approvals(world, 4);
+    assert.equal(project.record("shop").blocked?.cause, "gate");
+    project.config({ gates: { plan: false } });
+    await untilIdle(project);
+    assert.equal(project.record("shop").blocked, undefined);
+    assert.equal(project.record("shop").status, "review");
+    project.remove();
+  });
+
   it("is posted once more when it is unblocked, and no more", thorough, async () => {
     const world = await forgotten();
     const { project, posts } = world;

@@ -61,6 +61,7 @@ export function addComment(
 export function editComment(world: World, comment: Comment, body: string): void {
   comment.body = body;
   comment.updatedAt = world.time();
+  comment.editedAt = comment.updatedAt;
 }
 
 export function setState(world: World, issue: Issue, { by, state }: { by: User; state: Issue["state"] }): void {

@@ -18,6 +18,7 @@ export interface Comment {
   body: string;
   readonly createdAt: string;
   updatedAt: string;
+  editedAt?: string;
 }
 
 export interface ReviewComment extends Comment {

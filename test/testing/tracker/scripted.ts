@@ -10,7 +10,7 @@ export interface ScriptedConfig {
   readonly limit: number;
 }
 
-export type TrackerCall = "post" | "edit" | "own" | "since" | "permissionOf" | "self";
+export type TrackerCall = "post" | "edit" | "own" | "standing" | "since" | "permissionOf" | "self";
 
 /** `lost`: it is done, and the answer never arrives. `500`: it is not done, and the tracker says so. `422`: it never will be. */
 export type Mood = "lost" | "500" | "422" | "slow" | "fine";
@@ -114,6 +114,11 @@ export function openScripted({ dir, limit }: ScriptedConfig): ScriptedTracker {
             .map(seen)
             .flatMap((post) => (post.own !== undefined && ids.includes(post.own) ? [[post.own, post]] : [])),
         );
+      }),
+    standing: (_thread, ref) =>
+      asked("standing", () => {
+        const [post] = read(pathOf(ref));
+        return !post ? "gone" : post.edited ? "edited" : "as-written";
       }),
     since: (threads, next) =>
       asked("since", () => {

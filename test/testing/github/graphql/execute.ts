@@ -5,7 +5,7 @@ import { nodeId } from "../shapes/people.ts";
 import type { Token } from "../tokens.ts";
 import { reaches } from "../tokens.ts";
 import { type Issue, mayDo, type Pull, permissionOf, type Repository, type World } from "../world.ts";
-import { issueNode, projectNode, pullNode, repositoryNode, threadNodes, userNode } from "./objects.ts";
+import { commentNode, issueNode, projectNode, pullNode, repositoryNode, threadNodes, userNode } from "./objects.ts";
 
 /** The part of the published schema that is answered here. */
 export const SCHEMA = ["schema.graphql", "projects.graphql"]
@@ -62,7 +62,11 @@ function rootOf({ world, token, counted }: Question): Record<string, unknown> {
     const pull = pulls().find(({ issue }) => nodeId("PR", issue.id) === id);
     if (pull) return pullNode(pull.repository, pull.issue);
     for (const one of visible)
-      for (const issue of one.issues.values()) if (nodeId("I", issue.id) === id) return issueNode(one, issue);
+      for (const issue of one.issues.values()) {
+        if (nodeId("I", issue.id) === id) return issueNode(one, issue);
+        const comment = issue.comments.find((written) => nodeId("IC", written.id) === id);
+        if (comment) return commentNode(comment);
+      }
     const repository = visible.find((one) => nodeId("R", one.id) === id);
     if (repository) return repositoryNode(repository);
     for (const one of visible)

@@ -2,6 +2,7 @@ import { newestChecks, rollup } from "../rules.ts";
 import { nodeId } from "../shapes/people.ts";
 import {
   type CheckRun,
+  type Comment,
   type CommitStatus,
   fullNameOf,
   type Issue,
@@ -152,6 +153,10 @@ export const issueNode = (repository: Repository, { id, number, edits }: Issue):
         .reverse(),
       page,
     ),
+});
+
+export const commentNode = ({ id, editedAt }: Comment): Node => ({
+  ...{ __typename: "IssueComment", id: nodeId("IC", id), lastEditedAt: editedAt ?? null },
 });
 
 export function projectNode(repository: Repository, { id, title, items }: Project): Node {
