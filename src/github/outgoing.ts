@@ -54,7 +54,7 @@ function safeLine(line: string): string {
  */
 const MENTION = /(^|[^a-z\d])@(?=[a-z\d])/gi;
 
-/** Letters, digits and signs that somebody wrote in another way: GitHub reads them before it looks for mentions and references. */
+/** Letters, digits and signs that were written in another way: GitHub reads them before it looks for mentions and references. */
 const WRITTEN_OUT =
   /&(?=(?:#0*(?:35|4[7-9]|5[0-7]|6[4-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])|#x0*(?:23|2f|3\d|[46][\da-f]|[57][\da])|commat|num|sol);)/gi;
 
