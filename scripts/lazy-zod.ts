@@ -31,6 +31,20 @@ const HAS_DEFAULT = Symbol("has a default");
 // A bundler makes of this what is loaded when it is called.
 const zod = (): Record<string, Make> => require("./zod-members.ts") as Record<string, Make>;
 
+/** What stands for a schema here, and how to make it. */
+const schemas = new WeakMap<object, () => Schema>();
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+const schemaOf = (value: unknown): unknown => (isObject(value) ? (schemas.get(value)?.() ?? value) : value);
+
+/** The library knows its own schemas by identity: it is given no others, neither alone nor in a list or a shape. */
+function given(argument: unknown): unknown {
+  if (Array.isArray(argument)) return argument.map(schemaOf);
+  const isShape = isObject(argument) && Object.values(argument).some((value) => isObject(value) && schemas.has(value));
+  if (!isShape || schemas.has(argument)) return schemaOf(argument);
+  return Object.fromEntries(Object.entries(argument).map(([key, value]) => [key, schemaOf(value)]));
+}
+
 /** `known`: what can be told about the schema without making it. */
 function lazy(make: () => object, known: Schema = {}): object {
   let made: Schema | undefined;
@@ -38,16 +52,19 @@ function lazy(make: () => object, known: Schema = {}): object {
     made ??= make() as Schema;
     return made;
   };
-  return new Proxy(known, {
+  const proxy = new Proxy(known, {
     get(_, key) {
       if (key === HAS_DEFAULT || (made === undefined && Object.hasOwn(known, key))) return known[key];
       if (made !== undefined || !GIVES_SCHEMA.has(key)) return schema()[key];
-      return (...args: unknown[]) => lazy(() => (schema()[key] as Make)(...args), knownAfter(key, args[0], known));
+      return (...args: unknown[]) =>
+        lazy(() => (schema()[key] as Make)(...args.map(given)), knownAfter(key, args[0], known));
     },
     set: (_, key, value) => Reflect.set(schema(), key, value),
     has: (_, key) => key in schema(),
     getPrototypeOf: () => Reflect.getPrototypeOf(schema()),
   });
+  schemas.set(proxy, schema);
+  return proxy;
 }
 
 function knownAfter(method: PropertyKey, argument: unknown, before: Schema): Schema {
@@ -62,7 +79,7 @@ export const ZodPrefault = {
 const of =
   (name: keyof typeof members, known?: (first: unknown) => Schema): Make =>
   (...args) =>
-    lazy(() => (zod()[name] as Make)(...args), known?.(args[0]));
+    lazy(() => (zod()[name] as Make)(...args.map(given)), known?.(args[0]));
 const shaped = (shape: unknown): Schema => ({ shape });
 
 const enumOf = of("enum", (options) => ({ options }));
@@ -91,4 +108,4 @@ export const tuple = of("tuple");
 export const union = of("union");
 export const unknown = of("unknown");
 export const prettifyError: Make = (...args) => (zod().prettifyError as Make)(...args);
-export const toJSONSchema: Make = (...args) => (zod().toJSONSchema as Make)(...args);
+export const toJSONSchema: Make = (...args) => (zod().toJSONSchema as Make)(...args.map(given));

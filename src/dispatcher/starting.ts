@@ -95,9 +95,9 @@ export function restoreMemory(loom: Buses & Extended & Located & Reporting): voi
   loom.stores.flush({ sync: true });
 }
 
-/** Every plan needs the global bus and the sum of what was spent, and would be blocked for a file of those: it stops the start. */
+/** Every plan needs the global bus, what plugins keep for all and the sum of what was spent, and would be blocked for a file of those: it stops the start. */
 function checkGlobalFiles({ paths }: Located): void {
-  for (const dir of [paths.bus, join(paths.bus, "state"), join(paths.authority, "spending")])
+  for (const dir of [paths.bus, join(paths.bus, "state"), paths.pluginState, join(paths.authority, "spending")])
     for (const name of listDir(dir)) if (/\.jsonl?$/.test(name)) checkOwn(join(dir, name));
 }
 

@@ -216,3 +216,15 @@ test("a missing file, an unreadable one, and one with a byte order mark", (t) =>
   writeFileSync(join(root, "prloom/config.json"), `\ufeff${JSON.stringify(MINIMAL)}`);
   assert.deepEqual(loadConfig(root).stages.default, ["echo"]);
 });
+
+test("a text that is nested deeper than any stack is a mistake, not a fault", () => {
+  for (const text of [
+    "[".repeat(60_000),
+    `{"agents":${'{"a":'.repeat(60_000)}1${"}".repeat(60_001)}`,
+    `// "\n${"[".repeat(60_000)}`,
+  ]) {
+    const checked = checkConfig(text);
+    assert.ok(!checked.ok);
+    assert.deepEqual(checked.problems, [{ line: 1, column: 1, key: "", message: "it is nested too deep" }]);
+  }
+});

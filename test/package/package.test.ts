@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -37,11 +47,14 @@ function files(at = unpacked): string[] {
 }
 
 function prloom(...args: string[]): { code: number | null; stdout: string; stderr: string } {
-  const cwd = join(dir, "empty");
+  return run("cli.js", join(dir, "empty"), args);
+}
+
+function run(program: string, cwd: string, args: readonly string[]) {
   mkdirSync(cwd, { recursive: true });
   const env = { PATH: [dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter), HOME: cwd, TMPDIR: dir };
-  const cli = join(unpacked, "dist", "cli.js");
-  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { cwd, env, encoding: "utf8" });
+  const line = [join(unpacked, "dist", program), ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, line, { cwd, env, encoding: "utf8" });
   return { code: status, stdout, stderr };
 }
 
@@ -92,6 +105,18 @@ test("the CLI runs in an empty folder without any node_modules", () => {
   const status = prloom("status");
   assert.equal(status.code, 1);
   assert.match(status.stderr, /\[not-a-repository\]/);
+});
+
+test("status, which has a bundle of its own, tells mistakes in a config as the program does", () => {
+  const cwd = join(dir, "mistaken");
+  mkdirSync(join(cwd, "prloom"), { recursive: true });
+  execFileSync("git", ["init", "--quiet", cwd]);
+  const mistaken = { agents: { a: { adapter: "none" } }, limits: { zz: 1 }, presets: { p: { checks: [1] } } };
+  writeFileSync(join(cwd, "prloom", "config.json"), JSON.stringify(mistaken));
+  const told = run("status.js", cwd, ["status"]);
+  assert.deepEqual(told, run("main.js", cwd, ["status"]));
+  assert.equal(told.code, 0, told.stderr);
+  assert.match(told.stdout, /limits\.zz: unknown key/);
 });
 
 test("the demo runs from the package", () => {

@@ -3,7 +3,9 @@ import * as z from "zod";
 import type { RunExit } from "../../agents/port.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
-import { listDir, readTextIfExists } from "../../kernel/files.ts";
+import { listDir, readTail, readTextIfExists } from "../../kernel/files.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
+import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 
 /** One of the commands that were run to check what a run left. */
 export interface CheckOutput {
@@ -15,9 +17,12 @@ export interface CheckOutput {
   readonly exit?: RunExit;
 }
 
-/** What the agent of a run printed so far. */
+/** What the agent of a run printed so far. `limits.maxOutput` may keep more of it than fits into a string: then the end counts. */
 export function agentOutput(runDir: string): string {
-  return readTextIfExists(join(runDir, RUN_FILES.output)) ?? "";
+  const path = join(runDir, RUN_FILES.output);
+  const more = (lstatIfThere(path)?.size ?? 0) - MAX_FILE_BYTES;
+  const output = readTail(path, MAX_FILE_BYTES);
+  return more > 0 ? `… ${more} bytes before this are in ${path}\n${output}` : output;
 }
 
 const requestSchema = z.object({ invocation: z.object({ shell: z.string() }) });

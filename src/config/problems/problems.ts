@@ -124,8 +124,18 @@ function located(text: string, found: readonly Found[]): ConfigProblem[] {
 
 /** Checks the text of a config file and names everything that is wrong with it. */
 export function checkConfig(source: string): CheckedConfig {
-  if (last?.source !== source) last = { source, checked: check(source) };
+  if (last?.source !== source) last = { source, checked: checkNested(source) };
   return last.checked;
+}
+
+/** The parser and what looks at its tree go down with the text, and a branch can bring any. */
+function checkNested(source: string): CheckedConfig {
+  try {
+    return check(source);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { ok: false, problems: located(source, [{ offset: 0, path: [], message: "it is nested too deep" }]) };
+  }
 }
 
 /** Of the working tree and of the pin: they mostly say the same, and several parts of a start ask. */

@@ -9,6 +9,7 @@ import {
   writeRunFile,
 } from "../../kernel/files.ts";
 import { ensureFolder, ensureLinkIn, placeFile } from "../../kernel/held/files.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Claims, readClaims } from "../../plan/todos/claims.ts";
 import { MAX_OUTCOME_BYTES, nothingToChangeIn, withOutcome } from "../../plan/todos/outcome.ts";
@@ -42,9 +43,10 @@ function takeLeft(worktree: string, runDir: string): Left {
   return left;
 }
 
+/** One that cannot be read, after a loss of power say, tells that nothing was left: the worktree may have others' words by now. */
 function keptLeft(runDir: string): Left | undefined {
   const kept = readTextIfExists(join(runDir, LEFT));
-  return kept === undefined ? undefined : leftSchema.parse(JSON.parse(kept));
+  return kept === undefined ? undefined : (leftSchema.safeParse(jsonIn(kept)).data ?? {});
 }
 
 /** What the run of a TODO says by what it left. To be asked when it has ended. */

@@ -5,7 +5,8 @@ import type { AgentMessage } from "../../agents/port.ts";
 import { readEvents } from "../../agents/run-log/run-log.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
-import { readTextIfExists } from "../../kernel/files.ts";
+import { readTail } from "../../kernel/files.ts";
+import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -101,7 +102,7 @@ function signsOf(
   const received = new Set(events.flatMap((event) => (event.type === "received" ? [event.messageId] : [])));
   if (agent && message.how === "live" && !received.has(message.id)) {
     // A dispatcher that was killed may not have read the last lines.
-    const lines = (readTextIfExists(join(runDir, RUN_FILES.output)) ?? "").split("\n");
+    const lines = readTail(join(runDir, RUN_FILES.output), MAX_FILE_BYTES).split("\n");
     const name = started?.agent ?? "";
     for (const id of adapterOf({ ...agent, name }).receivedIn?.(lines, [message]) ?? []) received.add(id);
   }

@@ -1,8 +1,10 @@
+import { posix } from "node:path";
+import { placeFile } from "../../kernel/held/files.ts";
 import { type HeldKind, type Treatment, walkBelow } from "../../kernel/held/walk.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { GitFailure } from "../run.ts";
-import type { Worktree } from "../worktree/worktrees.ts";
-import { entryAt, realFolders, removeEntry } from "./tree-entries.ts";
+import { gitIn, type Worktree } from "../worktree/worktrees.ts";
+import { bytesOf, entryAt, kindAt, realFolders, removeEntry } from "./tree-entries.ts";
 
 /** Files that git itself reads in the folders that it goes through. */
 const RULES = [".gitattributes", ".gitignore"];
@@ -34,21 +36,50 @@ export async function removeRules(worktree: Worktree, files: readonly string[]):
 
 /**
  * Does what git would wait forever for, when something is in its way deep in a folder that git does not know, or what a rule of an agent
- * makes it try without end. Looking for that costs the whole tree, so only a git that did not answer makes us look.
+ * makes it try without end. Looking for that costs the whole tree, so only a git that did not answer makes us look. Where `act` does
+ * not make the rules anew, those of the commit `from` are put in the place of what was taken away: without them all is staged that they ignore.
  */
-export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): Promise<T> {
+export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>, from?: string): Promise<T> {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof GitFailure) || error.kind !== "timeout") throw error;
+    const rules = from === undefined ? [] : await committedRules(worktree, from);
     if ((await sweep(worktree)) === 0) throw error;
+    for (const rule of rules) await placeRule(worktree, rule);
     return act();
   }
 }
 
+interface CommittedRule {
+  /** In latin1, as git's output has it. */
+  readonly path: string;
+  readonly mode: number;
+  readonly object: string;
+}
+
+/** The files of rules that a commit has and that are there now: one that was removed is not put back. */
+async function committedRules(worktree: Worktree, from: string): Promise<CommittedRule[]> {
+  const listed = await gitIn(worktree, ["ls-tree", "-r", "-z", "--full-tree", from], { encoding: "latin1" });
+  const rules: CommittedRule[] = [];
+  for (const line of await listed.entries()) {
+    await takeTurns();
+    const [, mode = "", object = "", path = ""] = /^100(\d+) blob (\w+)\t(.*)$/s.exec(line) ?? [];
+    if (!RULES.includes(posix.basename(path)) || kindAt(bytesOf(worktree, path)) === "absent") continue;
+    rules.push({ path, mode: Number.parseInt(mode, 8), object });
+  }
+  return rules;
+}
+
+async function placeRule(worktree: Worktree, { path, mode, object }: CommittedRule): Promise<void> {
+  if (kindAt(bytesOf(worktree, path)) !== "absent") return;
+  const { stdout } = await gitIn(worktree, ["cat-file", "blob", object], { encoding: "latin1" });
+  placeFile(worktree.path, Buffer.from(path, "latin1"), Buffer.from(stdout, "latin1"), mode);
+}
+
 /**
  * Whether git may never be done with a file of rules: with each further `**` in one of them it tries every place of a deep path anew. People
- * write up to three; one file that is too large to be read here is none of theirs.
+ * write up to three, and lines of stars in comments; one file that is too large to be read here is none of theirs.
  */
 function isEndless(rules: Buffer | undefined): boolean {
   return (
@@ -56,7 +87,7 @@ function isEndless(rules: Buffer | undefined): boolean {
     rules
       .toString("latin1")
       .split("\n")
-      .some((line) => line.split("**").length > 4)
+      .some((line) => !line.startsWith("#") && line.split("**").length > 4)
   );
 }
 

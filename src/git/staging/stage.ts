@@ -168,7 +168,7 @@ export async function dissolveRepositories(worktree: Worktree, from: string): Pr
  * ignored folder.
  */
 export function stageInto(worktree: Worktree, target: StageTarget): Promise<Staged> {
-  return unhindered(worktree, () => stageNow(worktree, target));
+  return unhindered(worktree, () => stageNow(worktree, target), target.from);
 }
 
 async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged> {

@@ -49,6 +49,21 @@ describe("an outcome that is written to a file", { concurrency: 2 }, () => {
     }
   });
 
+  test("that was kept and cannot be read any more is none, and neither blocks the plan nor what shows it", async () => {
+    const tick = `echo x > x.txt; sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
+    const project = make(
+      `${tick}; case $PRLOOM_RUN_DIR in */runs/1/*) printf '{"pl' > "$PRLOOM_RUN_DIR/../left.json"; esac`,
+    );
+    const { agents } = project.config() as { agents: Record<string, object> };
+    project.config({ agents: { ...agents, worker: { ...agents.worker, sandbox: "none" } } });
+    project.plan("p", ["one"]);
+    await works(project);
+    const { status, runs } = project.record("p");
+    assert.deepEqual([status, runs], ["review", 3]);
+    const shown = await project.cli(["show", "p"]);
+    assert.equal(shown.code, 0, shown.stderr);
+  });
+
   test("counts where the run deleted its copy of the plan, and no reviewer speaks in its place", async () => {
     const project = make(`echo x > x.txt; rm "$PRLOOM_PLAN_FILE"; echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`);
     const { agents } = project.config() as { agents: Record<string, object> };

@@ -138,7 +138,14 @@ step("is refused by a start that cannot do without it, with what to type; else i
   // One gate stands for those of all plans.
   const files = filesBelow(project.authority).filter((file) => !/^(plans|gates)\//.test(file));
   files.push(`gates/${project.record("model").gate ?? ""}.json`);
-  for (const file of ["agents.json", "bus/events.jsonl", "bus/state/lifecycle.json", "daemon.lock", "pinned.json"])
+  for (const file of [
+    "agents.json",
+    "bus/events.jsonl",
+    "bus/state/lifecycle.json",
+    "daemon.lock",
+    "pinned.json",
+    "plugin-state-global/all.json",
+  ])
     assert(files.includes(file), `${file} is not among ${files.join(" ")}`);
   const all = ["daemon.json", ...files].flatMap((file) => Object.keys(KINDS).map((kind) => ({ file, kind })));
   for (const [at, { file, kind }] of someOf(all, 3).entries()) {

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
 import { git } from "../../../src/git/run.ts";
-import { restoreProtected, stageAll, stageInto } from "../../../src/git/staging/stage.ts";
+import { restoreProtected, stageAll } from "../../../src/git/staging/stage.ts";
 import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";
 import { resetTo, savePartial } from "../../../src/git/worktree/reset.ts";
 import { headState } from "../../../src/git/worktree/settle-head.ts";
@@ -178,29 +178,6 @@ test("a git that says too much is ended, and only its caller hears of it", async
   const asked = git(["log", "-p"], { cwd: box.repo.root, maxOutput: 20 });
   await assert.rejects(asked, { code: "tree-too-large", message: /git log -p/ });
   assert.equal((await git(["rev-parse", "HEAD"], { cwd: box.repo.root, maxOutput: 41 })).stdout.length, 41);
-});
-
-test(
-  "a pipe called .gitignore in a folder that git does not know is found when git does not answer",
-  thorough,
-  async () => {
-    const box = await planned();
-    mkdirSync(join(box.path, "new/deep"), { recursive: true });
-    execFileSync("mkfifo", [join(box.path, "new/deep/.gitignore")]);
-    write(box.path, { "new/deep/x": "x" });
-    const indexFile = join(box.worktree.gitDir, "index");
-    await stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 2000 });
-    assert.deepEqual((await stagedChanges(box.worktree, box.baseSha)).files, ["new/deep/x"]);
-  },
-);
-
-test("a .gitignore that git is never done with is taken away when git does not answer", async () => {
-  const box = await planned();
-  const deep = `q/${"a/".repeat(100)}`;
-  write(box.path, { ".gitignore": `/**${"/[a]/**".repeat(14)}/b\n`, [`${deep}x`]: "x" });
-  const indexFile = join(box.worktree.gitDir, "index");
-  await stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 5000 });
-  assert.deepEqual((await stagedChanges(box.worktree, box.baseSha)).files, [".gitignore", `${deep}x`]);
 });
 
 const ENCODING = "* working-tree-encoding=UTF-16\n";

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { stageInto } from "../../../src/git/staging/stage.ts";
+import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";
+import { thorough } from "../../testing/thorough.ts";
+import { BASE_FILES, planSandbox, type Sandbox, write } from "../fixture.ts";
+
+const boxes: Sandbox[] = [];
+after(() => {
+  for (const box of boxes) execFileSync("rm", ["-rf", box.dir]);
+});
+
+async function planned(files?: Record<string, string>) {
+  const box = await planSandbox(files);
+  boxes.push(box);
+  return { ...box, path: box.worktree.path };
+}
+
+test(
+  "a pipe called .gitignore in a folder that git does not know is found when git does not answer",
+  thorough,
+  async () => {
+    const box = await planned();
+    mkdirSync(join(box.path, "new/deep"), { recursive: true });
+    execFileSync("mkfifo", [join(box.path, "new/deep/.gitignore")]);
+    write(box.path, { "new/deep/x": "x" });
+    const indexFile = join(box.worktree.gitDir, "index");
+    await stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 2000 });
+    assert.deepEqual((await stagedChanges(box.worktree, box.baseSha)).files, ["new/deep/x"]);
+  },
+);
+
+test("a .gitignore that git is never done with makes room for that of the base when git does not answer", async () => {
+  const box = await planned();
+  const deep = `q/${"a/".repeat(100)}`;
+  write(box.path, { ".gitignore": `/**${"/[a]/**".repeat(14)}/b\n`, [`${deep}x`]: "x", "ignored/key": "secret" });
+  const indexFile = join(box.worktree.gitDir, "index");
+  await stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 5000 });
+  assert.deepEqual((await stagedChanges(box.worktree, box.baseSha)).files, [`${deep}x`]);
+  assert.equal(readFileSync(join(box.path, ".gitignore"), "utf8"), BASE_FILES[".gitignore"]);
+});
+
+test(
+  "what else git does not answer for leaves people's rules as they are, and what they ignore",
+  thorough,
+  async () => {
+    const honest = "a/**/b/**/c/**/d/**\nignored/\n";
+    const box = await planned({ ...BASE_FILES, ".gitignore": honest, "sub/.gitignore": "x\n" });
+    mkdirSync(join(box.path, "new/deep"), { recursive: true });
+    execFileSync("mkfifo", [join(box.path, "new/deep/.gitignore")]);
+    rmSync(join(box.path, "sub/.gitignore"));
+    const banner = `#${"*".repeat(60)}\nbuild/\n`;
+    write(box.path, { "new/.gitignore": banner, "new/build/y": "y", "new/deep/x": "x", "ignored/key": "secret" });
+    const indexFile = join(box.worktree.gitDir, "index");
+    await stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 2000 });
+    const { files } = await stagedChanges(box.worktree, box.baseSha);
+    assert.deepEqual(files, ["new/.gitignore", "new/deep/x", "sub/.gitignore"]);
+    assert.equal(readFileSync(join(box.path, ".gitignore"), "utf8"), honest);
+  },
+);
