@@ -1,7 +1,7 @@
 import { type Block, blocksOf, lineEnd, linesOf } from "../markdown/blocks.ts";
 import { plainText } from "../markdown/plain-text.ts";
 import { plainItemOf, type TaskItem, taskItemOf } from "../todos/todo.ts";
-import { type HeadingKind, headingKind, isConfirmation, isPlaceholder } from "./heading-words.ts";
+import { type HeadingKind, headingKind, isConfirmation, isPlaceholder, isTasks } from "./heading-words.ts";
 
 /** A checkbox of a text, with what it stands below inside its group: headings that say nothing about it, plain items. */
 export interface Box extends TaskItem {
@@ -71,7 +71,8 @@ function groupBelow(above: readonly Above[]) {
 function finished(group: Omit<Group, "boxes" | "placeholders">, all: readonly Box[]): Group {
   const boxes = all.filter(({ text }) => !isPlaceholder(text));
   const claims = boxes.filter(({ text }) => isConfirmation(plainText(text))).length;
-  const kind = claims * 2 > boxes.length ? "confirmation" : group.kind;
+  const isWork = group.kind === "work" && isTasks(group.heading);
+  const kind = claims * 2 > boxes.length && !isWork ? "confirmation" : group.kind;
   return { ...group, kind, boxes, placeholders: all.length - boxes.length };
 }
 

@@ -134,6 +134,11 @@ export function isOnlyWork(heading: string): boolean {
   return ONLY_WORK.test(wordsOf(heading));
 }
 
+/** Whether it says tasks, which an author who confirms something does not: what stands below it is to be done, whatever its words. */
+export function isTasks(heading: string): boolean {
+  return /(?:^| )(?:to ?dos?|(?:sub ?)?tasks?|(?:action|work) items?)(?: list)?$/.test(wordsOf(heading));
+}
+
 /** TODO itself, however it is spelt. */
 export function isExactTodo(heading: string): boolean {
   return /^to ?dos?$/.test(wordsOf(heading));
