@@ -177,6 +177,11 @@ export function isConfirmation(item: string): boolean {
   return CONFIRMATION.test(item.slice(0, MAX_CHARACTERS));
 }
 
+/** Whether an item is crossed out as a whole: it is not wanted any more. */
+export function isCrossedOut(item: string): boolean {
+  return /^(~~?)(?!~)[^~]+\1[\s.]*$/.test(item.trim());
+}
+
 const THINGS = "tasks?|items?|steps?|todos?|goals?|requirements?|criteria|criterion";
 const PLACEHOLDER = new RegExp(
   `^(?:${[

@@ -111,6 +111,12 @@ export const BODIES_WITH_TODOS: readonly Body[] = [
     "I can log out",
   ]),
   todos(
+    "what was crossed out",
+    "### Tasks\n- [ ] ~~Drop the old parser~~\n- [ ] ~Rename it~\n- [ ] Keep ~~all~~ most of it\n- [ ] Read ~/.config and ~/.cache\n",
+    ["Keep ~~all~~ most of it", "Read ~/.config and ~/.cache"],
+    [["Tasks", 2, "crossed out"]],
+  ),
+  todos(
     "a question that is answered with yes",
     "### Is there an existing issue for this?\n- [x] Looked, found none\n\n### Tasks\n- [ ] Header line\n",
     ["Header line"],
