@@ -203,6 +203,7 @@ describe("rebase", { concurrency: 2 }, () => {
     await resolving();
     await project.cli(["block", "second", "wait"]);
     assert.equal((await project.cli(["unblock", "second", "--reset"])).code, 0);
+    assert.match((await project.cli(["rebase", "second"])).stderr, /called off, and its branch is not put back yet/);
     assert.equal((await project.work()).code, 0);
     const { rebase, current, blocked, status } = project.record("second");
     assert.deepEqual([rebase, current, blocked, status], [undefined, undefined, undefined, "review"]);
