@@ -35,11 +35,17 @@ function fits(trigger: Trigger, event: BusEvent, context: Context): boolean {
 }
 
 /** What the config's `triggers` make of an event: nothing, or one plan. The first that fits decides. */
-export function triggered(triggers: readonly Trigger[], event: BusEvent): NewAction[] {
+export function triggered(
+  triggers: readonly Trigger[],
+  event: BusEvent,
+  hasPlan: (source: PlanSource) => boolean,
+): NewAction[] {
   const { context = {} } = event;
   const trigger = triggers.find((one) => fits(one, event, context));
   const source = sourceIn(context);
   if (trigger === undefined || source === undefined) return [];
+  // What a stranger wrote after the person looked replaces nothing that a person agreed to.
+  if (context.rewritten === true && hasPlan(source)) return [];
   const payload: UpsertPayload = {
     type: "upsert_plan",
     source,

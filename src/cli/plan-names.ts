@@ -10,8 +10,9 @@ import { planIds, reading } from "./plans.ts";
 export async function completePlanNames(command: Command, cwd: string): Promise<void> {
   const at = command.registeredArguments.findIndex((argument) => /^plans?$/.test(argument.name()));
   const given: unknown = command.processedArgs[at];
-  // Nothing asks whether this plan is meant, and what it has not committed is gone.
-  if (command.name() === "delete" && command.opts().yes) return;
+  // Where nothing asks whether this plan is meant, what it has not committed would be gone.
+  const asks = process.stdin.isTTY && process.stdout.isTTY && !command.opts().json && !command.opts().yes;
+  if (command.name() === "delete" && !asks) return;
   if (typeof given === "string") command.processedArgs[at] = await completed(given, cwd);
   if (Array.isArray(given)) command.processedArgs[at] = await Promise.all(given.map((name) => completed(name, cwd)));
 }

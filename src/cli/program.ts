@@ -74,10 +74,32 @@ function commandFirst(argv: readonly string[]): string[] {
   return first === "--json" && name !== undefined ? [name, first, ...rest] : [...argv];
 }
 
+/** Words of other programs for what prloom does; by their letters alone the suggestion would be another command. */
+const MEANT: Readonly<Record<string, string>> = {
+  accept: "approve",
+  add: "new",
+  cancel: "pause or delete",
+  continue: "resume",
+  create: "new",
+  deny: "reject",
+  kill: "stop, or pause --now",
+  list: "ls",
+  log: "logs",
+  remove: "delete",
+  rm: "delete",
+  run: "start",
+  stat: "status",
+  unpause: "resume",
+};
+
 /** Commander's complaint as one of ours: what is wrong, what was probably meant, and where to read on. */
 function calledWrongly(program: Command, argv: readonly string[], error: CommanderError): PrloomError {
   const [complaint = "", ...more] = error.message.replace(/^error: /, "").split("\n");
-  const suggestion = more.join(" ").replace(/^\(Did you mean (?:one of )?(.*)\?\)$/, "Did you mean $1? ");
+  const meant = error.code === "commander.unknownCommand" ? MEANT[argv[0] ?? ""] : undefined;
+  const suggestion =
+    meant === undefined
+      ? more.join(" ").replace(/^\(Did you mean (?:one of )?(.*)\?\)$/, "Did you mean $1? ")
+      : `Did you mean ${meant}? `;
   const name = argv.find((word) => program.commands.some((command) => command.name() === word));
   const help =
     name === undefined ? "`prloom --help` lists the commands." : `\`prloom ${name} --help\` shows how to call it.`;

@@ -15,7 +15,7 @@ const IN_TITLES: readonly (readonly [RegExp, string])[] = [
   [/>/g, "›"],
   [/\{(?=\{)/g, "{ "],
   [/(^|[^\w])@+(?=\w)/g, "$1"],
-  [/^[/!\s]+/, ""],
+  [/^[/!:\s-]+/, ""],
 ];
 
 const MAX_TITLE = 200;
@@ -37,26 +37,34 @@ export function safeTitle(title: string): string {
         .trimEnd()}…`;
 }
 
-/** A body that closes no issue, calls nobody, skips no check and gives no order. */
+/** A body that closes no issue, notifies no one, skips no check and gives no order. */
 export function safeBody(body: string): string {
   return everywhere(body.replace(/\r\n?/g, "\n")).split("\n").map(safeLine).join("\n");
 }
 
 function safeLine(line: string): string {
-  const called = line.replace(MENTION, "$1`@$2`");
+  const called = line.replace(MENTION, "$1@\u200b");
   // Bots read orders at the beginning of a line, also between fences.
   return /^[/!]\w/.test(called) ? ` ${called}` : called;
 }
 
-/** A person or team, where GitHub would notify them: not within a word, an address or code that says so already. */
-const MENTION = /(^|[^\w`@/.-])@([a-z\d](?:[a-z\d-]*[a-z\d])?(?:\/[\w.-]+)?)/gi;
+/**
+ * A person or team, where GitHub would notify them: not in an address. A space without width parts the name from its sign; quoting it
+ * as code would not: a backtick or a backslash before it undoes that.
+ */
+const MENTION = /(^|[^a-z\d])@(?=[a-z\d])/gi;
+
+/** Letters, digits and signs that were written in another way: GitHub reads them before it looks for mentions and references. */
+const WRITTEN_OUT =
+  /&(?=(?:#0*(?:35|4[7-9]|5[0-7]|6[4-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])|#x0*(?:23|2f|3\d|[46][\da-f]|[57][\da])|commat|num|sol);)/gi;
 
 const SKIPS = /\[(skip ci|ci skip|no ci|skip actions|actions skip|skip [\w-]+|[\w-]+ skip)\]/gi;
 const CLOSES =
-  /\b((?:close|fixe?|resolve)[sd]?:?\s+)(?:(?:https?:\/\/[^\s/]+\/)?([\w.-]+\/[\w.-]+)(?:#|\/(?:issues|pull)\/)|#|GH-)(\d+)/gi;
+  /(?<![a-z\d])((?:close|fixe?|resolve)[sd]?(?:[\s:*_~[(]|<[^<>]{0,200}>)+)(?:(?:https?:\/\/[^\s/]+\/)?([\w.-]+\/[\w.-]+)(?:#|\/(?:issues|pull)\/)|#|GH-)(\d+)/gi;
 
 function everywhere(text: string): string {
   return text
+    .replace(WRITTEN_OUT, "&amp;")
     .replace(SKIPS, "($1)")
     .replace(/^(skip-checks|NO_CI)\s*:/gim, "$1 -")
     .replace(/\*\*\*NO_CI\*\*\*/gi, "NO CI")

@@ -2,41 +2,91 @@ import type * as z from "zod";
 import type { Outcome } from "./client/outcome.ts";
 import type { RepositoryCalls } from "./repository.ts";
 
+type NotOk = Exclude<Outcome, { kind: "ok" }>;
+
 /** A call that did not give what was asked for. Failed polls and deliveries honour `retryAfterMs`. */
 export class CallError extends Error {
+  readonly kind: NotOk["kind"];
   readonly retryAfterMs: number | undefined;
 
-  constructor(what: string, outcome: Exclude<Outcome, { kind: "ok" }>) {
+  constructor(what: string, outcome: NotOk) {
     super(`${what}: GitHub says ${"reason" in outcome ? outcome.reason : outcome.kind}`);
+    this.kind = outcome.kind;
     this.retryAfterMs = outcome.kind === "limited" ? outcome.retryAfterMs : undefined;
   }
 }
 
-export interface PagesOptions<T> {
+export interface ListOptions<T> {
   readonly query?: Readonly<Record<string, string | number>>;
   readonly schema: z.ZodType<readonly T[]>;
-  readonly maxPages?: number;
 }
 
-/** More than these are not read at once: the rest comes with the next look. */
-const MAX_PAGES = 20;
-const PAGE_SIZE = 100;
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly hasMore: boolean;
+}
 
-/** All that is there. While pages are read the list may shift: what was on two of them is there twice. */
+const PAGE_SIZE = 100;
+/** GitHub lets no thread grow so long. */
+const MAX_PAGES = 100;
+
+/** One page of a list, the first unless told. */
+export async function onePage<T>(
+  repository: RepositoryCalls,
+  path: string,
+  { query = {}, schema }: ListOptions<T>,
+  page = 1,
+): Promise<Page<T>> {
+  const place = page > 1 ? { page } : {};
+  const outcome = await repository.get(path, { query: { per_page: PAGE_SIZE, ...query, ...place } });
+  if (outcome.kind !== "ok") throw new CallError(path, outcome);
+  return { items: schema.parse(outcome.data), hasMore: outcome.headers.link?.includes('rel="next"') ?? false };
+}
+
+/** All that is there, or an error: something that a part of it lacks would pass for gone. */
 export async function allPages<T>(
   repository: RepositoryCalls,
   path: string,
-  { query = {}, schema, maxPages = MAX_PAGES }: PagesOptions<T>,
+  options: ListOptions<T>,
 ): Promise<readonly T[]> {
   const all: T[] = [];
-  for (let page = 1; page <= maxPages; page += 1) {
-    const outcome = await repository.get(path, {
-      query: { per_page: PAGE_SIZE, ...query, ...(page > 1 ? { page } : {}) },
-    });
-    if (outcome.kind !== "ok") throw new CallError(path, outcome);
-    const items = schema.parse(outcome.data);
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const { items, hasMore } = await onePage(repository, path, options, page);
     all.push(...items);
-    if (!outcome.headers.link?.includes('rel="next"')) break;
+    if (!hasMore) return all;
   }
-  return all;
+  throw new Error(`${path}: there are more than ${MAX_PAGES * PAGE_SIZE} of them`);
 }
+
+/**
+ * What changed since a time, oldest change first, page by page; some of it twice. Goes on from the time of the last one and not from
+ * its place: what changes again meanwhile leaves its own, and the one behind it would move to a page that was read.
+ */
+export async function* changedSince<T extends { readonly updated_at: string }>(
+  repository: RepositoryCalls,
+  path: string,
+  { since, query = {}, schema }: ListOptions<T> & { readonly since: string },
+): AsyncGenerator<readonly T[], void> {
+  let from = since;
+  for (let page = 1; ; ) {
+    const asked = { ...query, since: from, sort: "updated", direction: "asc" };
+    const { items, hasMore } = await onePage(repository, path, { query: asked, schema }, page);
+    yield items;
+    const last = items.at(-1)?.updated_at;
+    if (!hasMore || last === undefined) return;
+    page = last > from ? 1 : page + 1;
+    from = last > from ? last : from;
+  }
+}
+
+/** GitHub's lists may show something so much later than its time says. */
+const OVERLAP_MS = 60_000;
+
+/** From when on a list is read again whose newest change was at this time. */
+export const readAgainFrom = (at: string): string =>
+  new Date(Date.parse(at) - OVERLAP_MS).toISOString().replace(/\.\d+Z$/, "Z");
+
+/** Before everything: where a list was empty. */
+export const BEGINNING = "1970-01-01T00:02:00Z";
+
+export const newer = (one: string, other: string): string => (one > other ? one : other);

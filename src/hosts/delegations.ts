@@ -134,10 +134,17 @@ export class Delegations {
   /** A session that was recalled has no task any more, whether its program ends it or not; the task may be handed over again. */
   async recalled(call: CallId, session: string): Promise<void> {
     const policy = this.policyFor(session);
-    this.#children.set(session, { ...policy, node: null, session });
+    this.#takeTask(session);
     if (policy.node === null) return;
     const released = { type: "node_moved", node: policy.node, move: "release" } as const;
     await this.#options.journal.append({ ...released, ...this.common(call, "released") });
+  }
+
+  /** Those that it started have none either. */
+  #takeTask(session: string): void {
+    this.#children.set(session, { ...this.policyFor(session), node: null, session });
+    const below = this.#all.filter((one) => one.parentSession === session);
+    for (const one of below) if (this.policyFor(one.session).node !== null) this.#takeTask(one.session);
   }
 
   /** What every fact about a call has. */

@@ -15,7 +15,7 @@ export function timerMs(at: number, now: number): number {
 }
 
 /** Dates end here, and `toISOString` throws beyond it; a plugin may put something off for longer. */
-const MAX_DATE_MS = 8.64e15;
+export const MAX_DATE_MS = 8.64e15;
 
 export function isoTime(ms: number): string {
   return new Date(Math.min(ms, MAX_DATE_MS)).toISOString();

@@ -21,12 +21,12 @@ function labeled(context: Record<string, unknown>, over: Partial<BusEvent> = {})
 }
 
 function payloadsOf(triggers: readonly Trigger[], event: BusEvent): ActionPayload[] {
-  return triggered(triggers, event).map(({ payload }) => payload);
+  return triggered(triggers, event, () => false).map(({ payload }) => payload);
 }
 
 test("a trigger makes the whole upsert, which the bus takes", () => {
   const triggers: Trigger[] = [{ on: "issue.labeled", label: "loom", do: "queue", preset: "careful" }];
-  const actions = triggered(triggers, labeled({ label: "loom" }));
+  const actions = triggered(triggers, labeled({ label: "loom" }), () => false);
   assert.deepEqual(actions, [
     {
       target: { target: "prloom-core" },
@@ -42,6 +42,17 @@ test("a trigger makes the whole upsert, which the bus takes", () => {
     },
   ]);
   for (const action of actions) actionSchema.parse({ ...action, id: "act-1", type: "respond" });
+});
+
+test("what a stranger rewrote makes a draft, and changes no plan that is there", () => {
+  const event = labeled({ rewritten: true });
+  const triggers: Trigger[] = [{ on: "issue.labeled", do: "queue" }];
+  const upsert = { type: "upsert_plan", source: SOURCE, title: "Fix the cart", planMarkdown: "- [ ] fix it" };
+  assert.deepEqual(payloadsOf(triggers, event), [upsert]);
+  assert.deepEqual(
+    triggered(triggers, event, (source) => source.id === SOURCE.id),
+    [],
+  );
 });
 
 test("upsert leaves the status to what is there, and empty texts change nothing", () => {
@@ -105,6 +116,6 @@ test("the first that fits decides, and there is one plan per event", () => {
 });
 
 test("without triggers, and for an event without context, nothing is made", () => {
-  assert.deepEqual(triggered([], labeled({})), []);
-  assert.deepEqual(triggered([{ on: "issue.labeled", do: "queue" }], labeled({}, { context: undefined })), []);
+  assert.deepEqual(payloadsOf([], labeled({})), []);
+  assert.deepEqual(payloadsOf([{ on: "issue.labeled", do: "queue" }], labeled({}, { context: undefined })), []);
 });

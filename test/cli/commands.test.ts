@@ -137,8 +137,10 @@ describe("commands without a dispatcher", () => {
 
   it("deletes a draft without a question", async () => {
     await json(["new", "Away", "--id", "away"]);
-    await json(["delete", "away"]);
+    assert.match((await run(["delete", "awa"])).stderr, /\[plan-not-found\]\n {2}hint: Did you mean `away`\?/);
+    const { text } = await json(["delete", "away"]);
     assert.equal((await run(["show", "away"])).code, 1);
+    assert.match(readFileSync(text, "utf8"), /^Away$/m);
   });
 
   it("stops nothing when nothing runs", async () => assert.deepEqual(await json(["stop"]), { stopped: false }));

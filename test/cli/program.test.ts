@@ -103,6 +103,10 @@ describe("a wrong call", { concurrency: 2 }, () => {
     ["stop now", /too many arguments/],
     ["doctor --nonsense", /unknown option/],
     ["demo --nonsense", /unknown option/],
+    ["unpause x", /Did you mean resume\?/],
+    ["rm x", /Did you mean delete\?/],
+    ["stat", /Did you mean status\?/],
+    ["merg x", /Did you mean merge\?/],
   ];
   for (const [line, expected] of someOf(calls, 8)) {
     it(`"${line}" ends with 2, an error and a hint`, async () => {

@@ -139,6 +139,28 @@ describe("a repository on a server", { concurrency: 3 }, () => {
     assert.deepEqual([asked, existsSync(ran)], [[], false]);
   });
 
+  it("that sends git elsewhere does not get the token shown there", async (t) => {
+    const { repo, remote } = await setUp(t);
+    const shown: unknown[] = [];
+    const refs = `001e# service=git-upload-pack\n0000000eversion 2\n000cls-refs\n0000`;
+    const elsewhere = createServer((request, response) => {
+      shown.push(request.headers.authorization);
+      response.writeHead(200, { "content-type": "application/x-git-upload-pack-advertisement" }).end(refs);
+    });
+    const front = createServer(({ url = "" }, response) => {
+      const { port } = elsewhere.address() as AddressInfo;
+      response.writeHead(302, { location: `http://127.0.0.1:${port}${url}` }).end();
+    });
+    for (const server of [elsewhere, front]) {
+      await once(server.listen(0, "127.0.0.1"), "listening");
+      t.after(() => server.close());
+    }
+    const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}/acme/app.git`;
+    const outcome = await fetchBranch(repo, { ...remote, url }, "main");
+    assert.equal(outcome.kind, "failed");
+    assert.deepEqual(shown.filter(Boolean), []);
+  });
+
   it("brings commits into a shallow clone, and takes a push from one", async (t) => {
     const { github, ada, remote, folder } = await setUp(t);
     ada.pushes("main", { "more.txt": "1\n" });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import type { GitHubClient } from "../../src/github/client/client.ts";
+import { judgeAnswer, judgeGraphql } from "../../src/github/client/outcome.ts";
 import { appToken, ghToken } from "../../src/github/client/tokens.ts";
 import { sendOnce } from "../../src/github/client/transport.ts";
 import { setUp as setUpClient } from "./setting.ts";
@@ -29,6 +30,18 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     const third = await client.get(ISSUES);
     assert(third.kind === "ok" && first.kind === "ok");
     assert.notDeepEqual(third.data, first.data);
+  });
+
+  it("remembers no more than a few long answers", async (t) => {
+    const { github, client, ada } = await setUp(t);
+    for (let count = 0; count < 99; count += 1) ada.opens({ title: "long", body: "x".repeat(65_000) });
+    const statuses = async (...pages: number[]): Promise<number[]> => {
+      github.server.seen.length = 0;
+      for (const page of pages) await client.get(ISSUES, { query: { per_page: 100, unused: page } });
+      return github.server.seen.map(({ status }) => status);
+    };
+    assert.deepEqual(await statuses(1, 2, 3), [200, 200, 200]);
+    assert.deepEqual(await statuses(3, 1), [304, 200]);
   });
 
   it("asks once for what several want at the same time", async (t) => {
@@ -73,6 +86,17 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     const limited = await post();
     assert(limited.kind === "limited");
     assert(limited.retryAfterMs > 0 && limited.retryAfterMs <= 60_000);
+  });
+
+  it("takes a limit for one that has ended by our clock, and in both of GraphQL's words", () => {
+    const now = 1_800_000_000_000;
+    const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": `${now / 1000 - 1}` };
+    const answer = { status: 403, headers, data: { message: "API rate limit exceeded for user ID 1." } };
+    assert.equal(judgeAnswer(answer, now).kind, "limited");
+    for (const type of ["RATE_LIMIT", "RATE_LIMITED"]) {
+      const data = { errors: [{ type, message: "API rate limit already exceeded for user ID 1." }] };
+      assert.equal(judgeGraphql({ kind: "ok", headers: {}, data }).kind, "limited");
+    }
   });
 
   it("leaves the reserve to people", async (t) => {

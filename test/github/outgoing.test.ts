@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { Nodes } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
 import { safeBody, safeTitle } from "../../src/github/outgoing.ts";
 
 const TITLES: readonly (readonly [given: string, sent: string])[] = [
@@ -15,6 +17,8 @@ const TITLES: readonly (readonly [given: string, sent: string])[] = [
   ["Update [CI Skip] and [no ci]", "Update (CI Skip) and (no ci)"],
   ["/merge", "merge"],
   ["!deploy now", "deploy now"],
+  ["--help ::add-mask::x", "help ::add-mask::x"],
+  ["::add-mask::x", "add-mask::x"],
   ["@dependabot merge this, mail@example.test", "dependabot merge this, mail@example.test"],
   ["Fixes #12", "Fixes issue 12"],
   ["two\nlines\u0000", "two lines"],
@@ -32,8 +36,11 @@ const BODIES: readonly (readonly [given: string, sent: string])[] = [
   ["Fixes acme/app#4", "Fixes acme/app issue 4"],
   ["resolves https://github.com/acme/app/issues/5", "resolves acme/app issue 5"],
   ["see #6", "see #6"],
-  ["ask @ada and @acme/core, not a@b.test", "ask `@ada` and `@acme/core`, not a@b.test"],
-  ["`@ada` stays", "`@ada` stays"],
+  ["ask @ada and @acme/core, not a@b.test", "ask @\u200bada and @\u200bacme/core, not a@b.test"],
+  ["_fixes #1_ and closes **#2**", "_fixes issue 1_ and closes **issue 2**"],
+  ["Closes [#1](x), resolves <b>#2</b>", "Closes [issue 1](x), resolves <b>issue 2</b>"],
+  ["&#64;ada fixes &#35;1 f&#x69;xes #2", "&amp;#64;ada fixes &amp;#35;1 f&amp;#x69;xes #2"],
+  ["a &lt; b &amp; c &#8203;", "a &lt; b &amp; c &#8203;"],
   ["/approve\r\n  /hold", " /approve\n  /hold"],
   ["```\n/lgtm\n```", "```\n /lgtm\n```"],
   ["!deploy", " !deploy"],
@@ -81,6 +88,33 @@ test("no title runs anything in a shell line, quoted or not", () => {
     const { stdout } = spawnSync("sh", ["-c", line.replace("TITLE", () => title)], { encoding: "utf8" });
     assert.doesNotMatch(stdout, /^ran/m);
   }
+});
+
+test("no body calls anyone, however its backticks and backslashes stand", () => {
+  const part = fc.constantFrom(
+    "`",
+    "``",
+    "\\",
+    "@ada",
+    " ",
+    "\n",
+    "_",
+    "**",
+    ".",
+    "-",
+    "/",
+    "&#64;ada",
+    "&commat;ada",
+    "x",
+  );
+  const shown = (node: Nodes): string[] =>
+    node.type === "text" ? [node.value] : "children" in node ? node.children.flatMap(shown) : [];
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      for (const text of shown(fromMarkdown(safeBody(parts.join("")))))
+        assert.doesNotMatch(text, /(^|[^a-z\d])@[a-z]/i);
+    }),
+  );
 });
 
 test("what was made safe stays as it is", () => {

@@ -22,7 +22,7 @@ describe("pull requests", { concurrency: 3 }, () => {
     await assert.rejects(pulls.open(DRAFT), /opening a pull request/);
     const pull = opened(await pulls.open(DRAFT));
     assert.deepEqual([pull.state, pull.draft, pull.title], ["open", true, "Dark ’mode’"]);
-    assert.match(pull.body, /Closes issue 1\.\n\n`@eve`/);
+    assert.match(pull.body, /Closes issue 1\.\n\n@\u200beve/);
     assert.equal([...repository.issues.values()].filter((one) => one.pull).length, 1);
   });
 

@@ -91,10 +91,11 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       await assert.rejects(async () => tracker.permissionOf({ login: "bob", id: "1" }), /the permission of bob/);
     }));
 
-  it("throws for a post that may be there, and refuses one that GitHub does not take", () =>
+  it("asks to try a post again that may be there, and refuses one that GitHub does not take", () =>
     withBench(async ({ github, repository, anna, tracker, threads: [thread] }) => {
       github.server.faults.add({ kind: "error-after", on: /POST/ });
-      await assert.rejects(async () => tracker.post(thread, { id: "one", body: "x" }));
+      const lost = await tracker.post(thread, { id: "one", body: "x" });
+      assert.deepEqual(lost, { success: false, error: "GitHub: Server Error", retryable: true });
       assert.deepEqual([...(await tracker.own(thread, ["one"])).keys()], ["one"]);
       repository.permissions.set(github.world.user("prloom-bot"), "read");
       anna.locks(1);
@@ -131,5 +132,31 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       Object.assign(repository, { isPrivate: true });
       const edited = await tracker.edit(thread, posted.ref, { id: "one", body: "y" });
       assert(edited !== "gone" && !edited.success && edited.retryable);
+    }));
+
+  it("finds its post in the longest thread", () =>
+    withBench(async ({ anna, tracker, threads: [thread] }) => {
+      for (let count = 0; count < 2100; count += 1) anna.comments(1, "talk");
+      assert.equal((await tracker.post(thread, { id: "one", body: "x" })).success, true);
+      assert.deepEqual([...(await tracker.own(thread, ["one"])).keys()], ["one"]);
+    }));
+
+  it("hears every comment where the list shifts while it is read", () =>
+    withBench(async ({ github, anna, tracker, threads: [thread] }) => {
+      const { next } = await tracker.since([thread], undefined);
+      const said = Array.from({ length: 150 }, () => anna.comments(1, "talk"));
+      github.server.onSeen = () => {
+        github.server.onSeen = () => undefined;
+        for (const { id } of said.slice(0, 3)) anna.deletesComment(1, id);
+      };
+      const { posts } = await tracker.since([thread], next);
+      assert.equal(posts.length, said.length);
+    }));
+
+  it("knows its post by whatever id a plugin gives it", () =>
+    withBench(async ({ tracker, threads: [thread] }) => {
+      const ids = ["deploy/42", "a#b", "größe", "x".repeat(300)];
+      for (const id of ids) assert.equal((await tracker.post(thread, { id, body: "x" })).success, true);
+      assert.deepEqual([...(await tracker.own(thread, ids)).keys()], ids);
     }));
 });

@@ -23,7 +23,11 @@ const PERMISSIONS = { ask: ["*"], disableBypassPermissionsMode: "disable" };
 /** Arguments with which the program asks us. Behind those of the user, who may have others of the same name. */
 export function overseenArgs({ server, shell }: Overseer): string[] {
   // As variables of settings, which count before those of the user's settings and of the environment.
-  const env = { SHELL: shell, CLAUDE_CODE_SHELL: shell };
+  const env = {
+    ...{ SHELL: shell, CLAUDE_CODE_SHELL: shell },
+    // A path behind an `@` would be read by the program itself, without a call that we judge, and issues and comments are in prompts.
+    CLAUDE_CODE_DISABLE_FILE_MENTIONS: "1",
+  };
   return [
     ...["--permission-mode", "default", "--permission-prompt-tool", "stdio"],
     ...["--mcp-config", JSON.stringify({ mcpServers: { prloom: { type: "stdio", ...server } } })],

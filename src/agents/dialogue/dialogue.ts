@@ -7,6 +7,8 @@ export interface Heard {
   readonly write?: readonly string[];
   /** The program has said all; its stdin is to be closed. */
   readonly end?: boolean;
+  /** Our rules inside of the program end the run, and why. */
+  readonly policyEnd?: string;
   /** The program asks whether it may, and waits. */
   readonly ask?: Ask;
   /** The program tells the one who judges the run, and waits. */

@@ -110,9 +110,10 @@ const CUT_OFF: Heard = {
   ],
 };
 
-async function* obey(talk: Talk, { write, end, events, ask, tell }: Heard): AsyncGenerator<AgentEvent> {
+async function* obey(talk: Talk, { write, end, policyEnd, events, ask, tell }: Heard): AsyncGenerator<AgentEvent> {
   if (write) talk.live.write(write);
   if (end) talk.live.end();
+  if (policyEnd !== undefined) talk.live.endByPolicy(policyEnd);
   for (const event of events) {
     // One line may tell of thousands.
     await takeTurns();

@@ -5,7 +5,7 @@ import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, ErrorEvent } from "../port.ts";
 import { failureOf, saidFailure, withoutClass } from "./failure.ts";
-import { type LogLine, readAskedAgain, readLogLine } from "./log-line.ts";
+import { type LogLine, POLICY_ENDS, readAskedAgain, readLogLine } from "./log-line.ts";
 import { usageOfStep } from "./usage.ts";
 
 export interface OpenCodeHearing {
@@ -99,7 +99,7 @@ class OpenCodeDialogue implements Dialogue {
 
   #text(text: string): Heard | undefined {
     const log = readLogLine(text);
-    if (log) return { events: this.#logged(log) };
+    if (log) return { events: this.#logged(log), ...endIn(log) };
     const question = /^!\s+(permission requested: .*?)(?:; auto-rejecting)?$/.exec(text)?.[1];
     if (question !== undefined) return { events: [{ type: "waiting", question }] };
     const said = /^Error:\s+(\S.*)$/.exec(text)?.[1];
@@ -135,6 +135,10 @@ class OpenCodeDialogue implements Dialogue {
     this.#unexplained = undefined;
     return [this.#reasonOf(why)];
   }
+}
+
+function endIn({ fields: { message = "" } }: LogLine): Pick<Heard, "policyEnd"> {
+  return message.startsWith(POLICY_ENDS) ? { policyEnd: message.slice(POLICY_ENDS.length) } : {};
 }
 
 /** A tool is told when it has ended: the call and its result at once. */

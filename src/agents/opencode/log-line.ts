@@ -6,6 +6,9 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** What our plugin has the program log when the rules end a run, before the reason: what was printed, no agent can take away. */
+export const POLICY_ENDS = "prloom ends the run: ";
+
 /** A name begins where it begins: looked for from each of its letters, a long word takes time with its square. */
 const FIELD = /(?<![\w.])([\w.]+)=("(?:[^"\\]|\\.)*"|\S*)/g;
 

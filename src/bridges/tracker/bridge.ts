@@ -11,9 +11,11 @@ export interface TrackerBridgeOptions {
   readonly target: string;
   /** In refusals. */
   readonly name: string;
+  /** Threads whose plans are about to be made: what is said there waits for them. */
+  expected?(): readonly string[];
 }
 
-/** How far the tracker was read, and comments whose authors could not be looked up so far; kept as JSON. */
+/** How far the tracker was read, and comments whose plan or whose author's permission is not there yet; kept as JSON. */
 interface TrackerState {
   readonly next: string;
   readonly held: readonly HeardPost[];
@@ -64,7 +66,8 @@ async function hear(
   const { tracker } = options;
   const plans = await plansByThread(options, ctx);
   const state = kept === undefined ? undefined : (JSON.parse(kept) as TrackerState);
-  const { posts, next } = await tracker.since([...plans.keys()], state?.next);
+  const expected = new Set(options.expected?.());
+  const { posts, next } = await tracker.since([...new Set([...plans.keys(), ...expected])], state?.next);
   const all = [...(state?.held ?? []), ...posts];
   if (all.length === 0) return { events: [], state: stateOf({ next, held: [] }) };
   const self = await tracker.self();
@@ -72,7 +75,11 @@ async function hear(
   const held: HeardPost[] = [];
   for (const post of all) {
     const plan = plans.get(post.thread);
-    if (plan === undefined || post.own !== undefined) continue;
+    if (post.own !== undefined) continue;
+    if (plan === undefined) {
+      if (expected.has(post.thread) && held.length < MAX_HELD) held.push(post);
+      continue;
+    }
     try {
       events.push(await eventOf(options, { post, plan, self }));
     } catch (error) {

@@ -31,7 +31,10 @@ export interface HeardPost extends TrackerPost {
   readonly thread: string;
 }
 
-/** The tracker was not reached (`retryable`), or refused. A throw says that it is not known what happened. */
+/**
+ * The tracker was not reached (`retryable`; what was sent may have arrived all the same), or refused. A throw is an error of the
+ * tracker's own code: after `bus.maxAttempts` of them the post is given up.
+ */
 export interface TrackerFailure {
   readonly success: false;
   readonly error: string;

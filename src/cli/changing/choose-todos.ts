@@ -1,9 +1,11 @@
+import { nearest } from "../../config/problems/nearest.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { counted } from "../../kernel/words.ts";
 import { withTodos } from "../../plan/checklists/as-plan.ts";
 import {
   type Checklist,
   checklistUnder,
+  headingsOf,
   type LeftOut,
   readChecklist,
   unticked,
@@ -26,7 +28,11 @@ export interface ChosenTodos {
 const NONE = "none";
 
 /** Which checkboxes of a text are its TODOs: the rule says it, or the person. */
-export async function chooseTodos(call: Call, text: string, wanted: string | undefined): Promise<ChosenTodos> {
+export async function chooseTodos(
+  call: Call,
+  text: string,
+  wanted: readonly string[] | undefined,
+): Promise<ChosenTodos> {
   if (hasTodoSection(parsePlan(text))) {
     if (wanted === undefined) return { text, from: [], leftOut: [] };
     const hint = "Rename that heading, or leave --todos-from out.";
@@ -40,7 +46,7 @@ export async function chooseTodos(call: Call, text: string, wanted: string | und
     throw new PrloomError(
       "plan-invalid",
       `Every task ${below(from)} is ticked: there is nothing to do.`,
-      'Untick what is to be done, or say where the tasks are: --todos-from "<heading>" (none: the designer agent makes them).',
+      `Untick what is to be done, or ${wanted === undefined ? 'say where the tasks are: --todos-from "<heading>" (none: the designer agent makes them)' : "type --todos-from none: the designer agent makes the TODOs"}.`,
     );
   const plan = withTodos(text, chosen.groups);
   if (plan !== undefined) return { text: plan, from, leftOut: chosen.leftOut };
@@ -48,7 +54,7 @@ export async function chooseTodos(call: Call, text: string, wanted: string | und
   throw new PrloomError("plan-invalid", "Something in the text swallows what follows, so no TODO can be added.", hint);
 }
 
-function untickedLines(text: string, wanted: string | undefined): string[] {
+function untickedLines(text: string, wanted: readonly string[] | undefined): string[] {
   if (wanted !== undefined) return [];
   return unticked(text).map(
     ({ heading, count }) =>
@@ -56,12 +62,15 @@ function untickedLines(text: string, wanted: string | undefined): string[] {
   );
 }
 
-function named(text: string, found: Checklist, wanted: string): Checklist {
-  if (wanted.toLowerCase() === NONE) return { kind: "none", leftOut: found.leftOut };
-  const chosen = checklistUnder(text, wanted);
+function named(text: string, found: Checklist, wanted: readonly string[]): Checklist {
+  if (wanted.length === 1 && wanted[0]?.toLowerCase() === NONE) return { kind: "none", leftOut: found.leftOut };
+  const chosen = checklistUnder(text, ...wanted);
   if (chosen) return chosen;
-  const headings = [...found.leftOut, ...(found.kind === "none" ? [] : found.groups)].map(({ heading }) => heading);
-  throw new PrloomError("usage", `No list stands below a heading "${wanted}".`, namesOf(headings));
+  const missing = wanted.find((heading) => !checklistUnder(text, heading)) ?? "";
+  const headings = headingsOf(text);
+  const meant = nearest(missing, headings);
+  const guess = meant === undefined ? "" : `Did you mean --todos-from ${JSON.stringify(visible(meant))}? `;
+  throw new PrloomError("usage", `No list stands below a heading "${missing}".`, `${guess}${namesOf(headings)}`);
 }
 
 async function clear(call: Call, found: Checklist): Promise<Checklist> {
@@ -100,7 +109,8 @@ export function chosenOf(found: Extract<Checklist, { kind: "unclear" }>, group: 
 function namesOf(headings: readonly string[]): string {
   const names = [...new Set(headings.filter((heading) => heading !== ""))];
   const each = [...names.map((name) => JSON.stringify(visible(name))), NONE].map((name) => `--todos-from ${name}`);
-  return `Type one of: ${each.join(", ")} (${NONE}: the designer agent makes them).`;
+  const several = names.length > 1 ? "; repeat it to take several" : "";
+  return `Type one of: ${each.join(", ")} (${NONE}: the designer agent makes them)${several}.`;
 }
 
 /** Where tasks stand, for people. */

@@ -9,6 +9,7 @@ const resultSchema = z.object({
   removed: z.array(z.string()),
   left: z.record(z.string(), z.array(z.string())),
   kept: z.record(z.string(), z.string()).default({}),
+  aside: z.record(z.string(), z.array(z.string())).default({}),
   branches: z.object({ deleted: z.array(z.string()), merged: z.array(z.string()) }),
 });
 
@@ -24,6 +25,11 @@ export async function clean(call: Call, plan: string | undefined, withBranches: 
     output.line(
       `${output.paint("yellow", "kept")}: what ${id} had in no commit, in ${visible(patch)} (for \`git apply\`)`,
     );
+  for (const [id, patches] of Object.entries(result.aside)) {
+    const newest = visible(patches.at(-1) ?? "");
+    const more = patches.length > 1 ? ` (the newest of ${patches.length})` : "";
+    output.line(`${output.paint("yellow", "kept")}: what ${id} put aside earlier, in ${newest}${more}`);
+  }
   for (const [id, problems] of Object.entries(result.left)) {
     for (const problem of problems) output.line(`of ${id} could not be removed: ${visible(problem)}`);
   }
@@ -36,8 +42,15 @@ export async function clean(call: Call, plan: string | undefined, withBranches: 
   const isNothing = [result.removed, Object.keys(result.left), deleted, merged].every((list) => list.length === 0);
   if (isNothing) output.line("There is nothing to clean.");
   const isAll = Object.keys(result.left).length === 0;
-  const { removed, branches, kept, left } = result;
+  const { removed, branches, kept, aside, left } = result;
   const isKept = Object.keys(kept).length > 0;
-  output.data({ removed, branches, ...(isKept ? { kept } : {}), ...(isAll ? {} : { left }) });
+  const hasAside = Object.keys(aside).length > 0;
+  output.data({
+    removed,
+    branches,
+    ...(isKept ? { kept } : {}),
+    ...(hasAside ? { aside } : {}),
+    ...(isAll ? {} : { left }),
+  });
   return isAll ? 0 : 1;
 }

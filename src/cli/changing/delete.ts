@@ -9,7 +9,7 @@ import { reading, refuseInsideRun, suggesting } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
 import { errorData, errorLines } from "../report-error.ts";
 
-const resultSchema = z.object({ left: z.array(z.string()), kept: z.string().optional() });
+const resultSchema = z.object({ left: z.array(z.string()), kept: z.string().optional(), text: z.string().optional() });
 
 export interface DeleteOptions {
   readonly yes?: boolean;
@@ -50,7 +50,7 @@ async function deletePlan(call: Call, plan: string, options: DeleteOptions): Pro
   // The record alone: a plan goes whatever is wrong with its other files.
   const branch = await reading(call, async (loom) => loom.store.byId(plan)?.branch);
   const ask = () => callOwner(call.cwd, "delete", { plan, branch: withBranch });
-  const { left, kept: patch } = resultSchema.parse(await suggesting(call, plan, ask));
+  const { left, kept: patch, text } = resultSchema.parse(await suggesting(call, plan, ask));
   // Looked up and not assumed: git keeps a branch that is checked out somewhere.
   const kept = branch !== undefined && (await branchExists(await openRepository(call.cwd), branch));
   output.line(
@@ -58,12 +58,14 @@ async function deletePlan(call: Call, plan: string, options: DeleteOptions): Pro
   );
   if (kept && withBranch) output.line(`  hint: \`git branch -D ${branch}\` says why.`);
   if (patch !== undefined) output.line(`  kept: what it had in no commit, in ${visible(patch)} (for \`git apply\`)`);
+  if (text !== undefined) output.line(`  kept: its text, in ${visible(text)}`);
   for (const problem of left) output.line(`  could not be removed: ${visible(problem)}`);
   if (left.length > 0) output.line("  hint: look at it, then run `prloom clean`.");
   return {
     plan,
     left,
     ...(patch === undefined ? {} : { kept: patch }),
+    ...(text === undefined ? {} : { text }),
     ...(branch === undefined ? {} : { branch, branchDeleted: withBranch && !kept }),
   };
 }
@@ -74,7 +76,7 @@ function detailOf(call: Call, plan: string): Promise<PlanDetail> {
 
 /** What deleting takes away and what it leaves, for the user to decide. */
 export function consequences({ record, runs, commits }: PlanDetail, withBranch: boolean): string {
-  if (record.inInbox) return "Its text goes; no work on it has begun.";
+  if (record.inInbox) return "Its text is kept in its records; no work on it has begun.";
   const { branch } = record;
   const going = [
     ...(runs.some((run) => run.state === "working") ? ["the agent that works on it is ended"] : []),

@@ -15,6 +15,8 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { counted } from "../../kernel/words.ts";
+import { beginningOf } from "../../plan/checklists/beginning.ts";
+import { misspeltBoxes } from "../../plan/checklists/checklist.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
 import { freeId, isValidPlanId, planIdFor } from "../../plan/identity.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
@@ -35,7 +37,7 @@ export interface NewOptions {
   readonly stdin?: boolean;
   readonly id?: string;
   readonly todo?: readonly string[];
-  readonly todosFrom?: string;
+  readonly todosFrom?: string[];
   readonly queue?: boolean;
   readonly preset?: string;
   readonly agent?: string;
@@ -86,9 +88,12 @@ interface Wanted {
 }
 
 async function makePlan(call: Call, repo: Repository, { title, given, options }: Wanted): Promise<number> {
-  const name = title === "" ? titleFrom(options.file, given) : title;
+  const beginning = given === undefined ? undefined : beginningOf(given);
+  const name = title === "" ? (beginning?.title ?? titleFrom(options.file, given)) : title;
+  // Of a text that a person gives a title, the first line is a line like others.
+  const body = title === "" || beginning?.title === undefined ? beginning?.rest : given;
   // The title comes afterwards: what follows it would stand below it.
-  const chosen = given === undefined ? undefined : await chooseTodos(call, given, options.todosFrom);
+  const chosen = body === undefined ? undefined : await chooseTodos(call, body, options.todosFrom);
   const { from = [], leftOut = [] } = chosen ?? {};
   const text = planTextFor({
     title: name,
@@ -102,7 +107,7 @@ async function makePlan(call: Call, repo: Repository, { title, given, options }:
   ensureIgnored(repo);
   const doc = requireReadable(text);
   const { config } = settingsInForce(paths.pinFile, repo.root);
-  const problems = [...planProblems(doc, config.governance.roles), ...(chosen?.unticked ?? [])];
+  const problems = [...planProblems(doc, config.governance.roles), ...(chosen?.unticked ?? []), ...misspelt(body)];
   const id = place(paths, { wanted: options.id, title: doc.title ?? name, text, meta: metaOf(options) });
   const warnings = await dependencyWarnings(call, repo, { id, named: options.dependsOn ?? [], listed: doc.dependsOn });
   const file = inboxOf(paths, id).text;
@@ -114,6 +119,8 @@ async function makePlan(call: Call, repo: Repository, { title, given, options }:
   });
   tellPlan(call, { id, title: doc.title ?? id, status, file, todos, from });
   const { output } = call;
+  const { frontMatter = [] } = beginning ?? {};
+  if (frontMatter.length > 0) output.line(`  left out: its front matter (${visible(frontMatter.join(", "))})`);
   for (const line of leftOutLines(leftOut)) output.line(`  left out: ${line}`);
   for (const problem of problems) output.line(`  ${output.paint("yellow", "note:")} ${visible(problem)}`);
   for (const warning of warnings) output.line(`  ${output.paint("yellow", "warning:")} ${visible(warning)}`);
@@ -137,6 +144,15 @@ function tellPlan({ output, cwd }: Call, { id, title, status, file, todos, from 
   output.line(`  ${relative(cwd, file) || file}`);
   if (todos === 0) output.line("  It has no TODOs yet: the designer agent makes them when work starts.");
   else output.line(`  ${counted(todos, "TODO")}${from.length > 0 ? ` from what stands ${below(from)}` : ""}`);
+}
+
+/** Lines that were perhaps meant as checkboxes. */
+function misspelt(text = ""): string[] {
+  const lines = misspeltBoxes(text);
+  if (lines.length === 0) return [];
+  const shown = `${lines.slice(0, 5).join(", ")}${lines.length > 5 ? ", …" : ""}`;
+  const what = lines.length === 1 ? "Line" : "Lines";
+  return [`${what} ${shown} of the text: no checkbox, but almost. One is written \`- [ ] words\`, with its spaces.`];
 }
 
 /** The name of the file, for a text that has no title of its own. */

@@ -6,7 +6,7 @@ import { reading, refuseInsideRun } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
 import { changeEach } from "./change.ts";
 
-const answerSchema = z.object({ calledOff: z.boolean().default(false) });
+const answerSchema = z.object({ calledOff: z.boolean().default(false), kept: z.string().optional() });
 
 /** Clears what plans are blocked by; `reset` drops what their unfinished TODOs left behind. */
 export async function unblock(
@@ -18,7 +18,6 @@ export async function unblock(
   const reset = options.reset === true;
   const before = await reading(call, readStatus);
   const blocked = new Set(before.plans.filter((plan) => plan.blocked).map((plan) => plan.planId));
-  const dropped = reset ? " What the unfinished TODO left behind is gone." : "";
   const waiting = before.agents.flatMap(({ name, backsOff }) => (backsOff ? [visible(name)] : []));
   const tried = waiting.length === 0 ? "" : ` Tried again now: ${waiting.join(", ")}.`;
   const differs = before.daemon.running && before.pinned && before.pinned.changes.length > 0;
@@ -28,11 +27,16 @@ export async function unblock(
     name: "unblock",
     args: { reset },
     done: (plan, answer) => {
-      if (blocked.has(plan)) return `is no longer blocked.${dropped}${tried}`;
-      const { calledOff } = answerSchema.parse(answer);
+      const { kept, calledOff } = answerSchema.parse(answer);
+      if (blocked.has(plan)) return `is no longer blocked.${reset ? dropped(kept) : ""}${tried}`;
       return calledOff ? "is not rebased: its branch is put back as it was." : `was not blocked.${tried}`;
     },
     needsDispatcher: plans.some((plan) => blocked.has(plan)),
     data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)), triedAgents: waiting },
   });
+}
+
+function dropped(kept: string | undefined): string {
+  const where = kept === undefined ? "" : `, and kept in ${visible(kept)} (for \`git apply\`)`;
+  return ` What the unfinished TODO left behind is gone from its worktree${where}.`;
 }

@@ -34,7 +34,7 @@ export function declareReading(program: Command): void {
     .alias("ls")
     .option("-a, --all", "include plans that are done")
     .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
-    .option("--stale <durationArgument>", "only plans in which nothing has happened for this long", durationArgument)
+    .option("--stale <duration>", "only plans in which nothing has happened for this long", durationArgument)
     .option(
       "-w, --watch",
       "keep showing what changes until interrupted; a line per change where there is no terminal, with --json an object",

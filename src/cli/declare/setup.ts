@@ -100,7 +100,11 @@ function declareNew(program: Command): void {
     .option("--stdin", "take the plan's text from standard input")
     .option("--id <id>", "its name; by default it is made from the title")
     .option("--todo <text>", "a TODO; repeat it for more", collect)
-    .option("--todos-from <heading>", 'the heading whose checkboxes are the TODOs; "none": the designer makes them')
+    .option(
+      "--todos-from <heading>",
+      'the heading whose checkboxes are the TODOs, repeat it for more; "none": the designer makes them',
+      collect,
+    )
     .option("--queue", "let work start at once")
     .option("--preset <name>", "a preset of prloom/config.json")
     .option("--agent <name>", "the agent that works on it")

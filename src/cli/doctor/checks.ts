@@ -25,6 +25,14 @@ import { checkBase, checkProject } from "./project-checks.ts";
 import { checkSigning } from "./signing-checks.ts";
 import { checkRepositoryState } from "./state-checks.ts";
 
+/**
+ * Only with a config that a person started with, or would: one that was merely checked out could send the token anywhere. Loaded only where there is
+ * something to ask.
+ */
+async function githubFindings(call: Call, config: Config): Promise<Finding[]> {
+  return config.github ? (await import("./github-checks.ts")).checkGitHub(call, config.github) : [];
+}
+
 /** Runs all checks that make sense; what depends on a thing that is missing is left out. */
 export async function checkEverything(call: Call): Promise<Finding[]> {
   // First of all: which git may be asked depends on where the repository lies.
@@ -41,7 +49,7 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
   if (config) {
     findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" });
     if (await orFinding("pinned", findings, () => mayRun(repo, config, findings))) {
-      findings.push(...(await checkAgents(call, config, repo.root)));
+      findings.push(...(await checkAgents(call, config, repo.root)), ...(await githubFindings(call, config)));
       await orFinding("plugins and bridges", findings, () => modules(repo, config, findings));
     }
     findings.push(...checkBudgets(config), ...checkReadable(config, homeFolder(call.env)));

@@ -1,10 +1,13 @@
 import * as z from "zod";
 import { PERMISSIONS } from "../../bus/author.ts";
+import { gatesOf } from "../../dispatcher/gates/plan-gate.ts";
+import { requireRecord } from "../../dispatcher/records.ts";
 import { type Decision, readAnswer } from "../../gate/answer.ts";
 import { GATE_STATES } from "../../gate/gate-record.ts";
 import { judgeComment, type PostedGate } from "../../gate/judge-comment.ts";
 import { readSigned, type SignatureCheck } from "../../gate/signed-answer.ts";
 import type { Call } from "../output.ts";
+import { reading, suggesting } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
 
 const text = z.string({ error: "must be a string" });
@@ -39,6 +42,10 @@ export const askedAnswerSchema = z.strictObject(
   { error: ({ code }) => (code === "unrecognized_keys" ? undefined : "must be an object") },
 );
 
+type AskedAnswer = Omit<z.infer<typeof askedAnswerSchema>, "gates"> & {
+  readonly gates?: readonly PostedGate[] | undefined;
+};
+
 export interface AnswerData {
   readonly answer: Decision | "none";
   readonly why: string;
@@ -48,7 +55,7 @@ export interface AnswerData {
 }
 
 /** What a comment would decide; nothing is written. */
-export function answerData(asked: z.infer<typeof askedAnswerSchema>): AnswerData {
+export function answerData(asked: AskedAnswer): AnswerData {
   const { answer: body, author: login, permission, approvers, ownLogin, gates, ...facts } = asked;
   const author = {
     login,
@@ -80,12 +87,23 @@ function usualGates(body: string): readonly PostedGate[] {
   return [{ gateId: named ?? "", state: said.says === "withdraw" ? "approved" : "open" }];
 }
 
-export function explainAnswer({ output }: Call, body: string): number {
-  const data = answerData(askedAnswerSchema.parse({ answer: body }));
+/** At the gates that a plan was shown at, or else at a first one. */
+export async function explainAnswer(call: Call, body: string, plan: string | undefined): Promise<number> {
+  const { output } = call;
+  const gates = plan === undefined ? undefined : await suggesting(call, plan, () => shownGates(call, plan));
+  const data = answerData({ ...askedAnswerSchema.parse({ answer: body }), gates });
   output.data(data);
   if (output.json) return 0;
   output.line(data.answer === "none" ? output.paint("dim", "none") : output.paint("green", data.answer));
   output.line(visible(data.why));
   if (data.reply !== undefined) output.line(output.paint("dim", visible(data.reply)));
   return 0;
+}
+
+function shownGates(call: Call, plan: string): Promise<PostedGate[]> {
+  return reading(call, (loom) =>
+    gatesOf(loom, requireRecord(loom, plan)).flatMap(({ gateId, state, told }) =>
+      told === undefined ? [] : [{ gateId, state }],
+    ),
+  );
 }

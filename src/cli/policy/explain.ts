@@ -22,7 +22,7 @@ export async function explain(call: Call, words: readonly string[], options: Sce
   if (tool === "answer") {
     if (args.length === 0)
       throw new PrloomError("usage", "which comment?", 'For example: prloom explain answer "approved"');
-    return explainAnswer(call, args.join(" "));
+    return explainAnswer(call, args.join(" "), options.plan);
   }
   const asked = askedCall(tool, args);
   const scene = await sceneFor(call, options);

@@ -32,10 +32,16 @@ export async function diff(call: Call, plan: string, { todo, stat = false }: Dif
       files: stats.flatMap(({ files }) => files),
       ...(stat ? {} : { patch: patch.toString() }),
     });
-  } else if (patch.length === 0) output.line(`${visible(plan)} has changed nothing so far.`);
+  } else if (patch.length === 0)
+    output.line(`${todo === undefined ? "" : `TODO ${todo} of `}${visible(plan)} has ${nothing(ranges, todo)}.`);
   else if (output.terminal) await page(repo.root, visiblePatch(patch.toString(), output.paint));
   else process.stdout.write(patch);
   return 0;
+}
+
+/** A TODO that was ticked by its author, or done by commits of a person, has no commit of its own. */
+function nothing(ranges: readonly Range[], todo: number | undefined): string {
+  return todo !== undefined && ranges.length === 0 ? "no commit" : "changed nothing so far";
 }
 
 function refuseWithoutBranch({ record: { id, branch, merge, outcome, status }, head }: PlanDetail): void {

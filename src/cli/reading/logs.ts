@@ -114,7 +114,7 @@ function toldText(dir: string, paint: Paint): string | undefined {
 }
 
 async function chooseRun(loom: Loom, plan: string, options: LogsOptions): Promise<RunSummary> {
-  const { runs } = await readPlanDetail(loom, plan);
+  const { runs, summary } = await readPlanDetail(loom, plan);
   const newest = options.follow ? runToFollow(runs, typedAt()) : runs.at(-1);
   const run = options.run === undefined ? newest : runs.find((candidate) => candidate.run === options.run);
   if (run) return run;
@@ -126,7 +126,7 @@ async function chooseRun(loom: Loom, plan: string, options: LogsOptions): Promis
     throw new PrloomError(
       "run-not-found",
       `No agent has worked on ${plan} yet.`,
-      "`prloom start` works on queued plans.",
+      summary.waiting === undefined ? "`prloom start` works on queued plans." : `It waits: ${summary.waiting}.`,
     );
   }
   throw new PrloomError(

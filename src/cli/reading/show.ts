@@ -110,6 +110,7 @@ function dataOf(detail: PlanDetail, home: string): Record<string, unknown> {
     gates: detail.gates,
     thread: detail.thread.map(({ author, body, at }) => ({ author, body, at })),
     ignored: record.ignored ?? { count: 0, newest: [] },
+    ...(detail.aside.length === 0 ? {} : { aside: detail.aside }),
     ...(detail.proposal === undefined ? {} : { proposal: detail.proposal }),
   };
 }

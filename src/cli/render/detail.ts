@@ -49,8 +49,18 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   output.line(`  plan      ${visible(detail.planFile)}`);
   if (detail.record.worktreeReady) output.line(`  worktree  ${visible(detail.record.worktree ?? "")}`);
   output.line(`  records   ${visible(options.home)}`);
+  aside(output, detail);
   if (detail.proposal !== undefined)
     output.line(`  proposed  ${visible(detail.proposal)} (\`prloom edit <plan> --file\` applies it)`);
+}
+
+const SHOWN_ASIDE = 5;
+
+/** Work that is on no branch, the newest. */
+function aside(output: Output, { aside: patches }: PlanDetail): void {
+  for (const patch of patches.slice(-SHOWN_ASIDE)) output.line(`  put aside ${visible(patch)} (for \`git apply\`)`);
+  if (patches.length > SHOWN_ASIDE)
+    output.line(`  put aside ${patches.length - SHOWN_ASIDE} more, in the folders of earlier runs`);
 }
 
 /** What was asked and answered; what was shown is in the thread. */
@@ -107,13 +117,17 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
   if (summary.phase) output.line(`phase: ${summary.phase}`);
   agentLine(output, detail);
   if (record.firstPort !== undefined) output.line(`ports: ${portRange(record.firstPort)}`);
-  if (summary.branch) {
-    output.line(
-      `branch: ${visible(summary.branch)} (from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"})`,
-    );
-  }
+  if (summary.branch) output.line(branchLine(summary.branch, detail));
+  if (record.outcome === "merged" && record.merge)
+    output.line(`merged: ${record.merge.sha.slice(0, 8)} on ${visible(record.baseBranch ?? "?")}`);
   if (summary.source)
     output.line(`source: ${visible(`${summary.source.system} ${summary.source.kind} ${summary.source.id}`)}`);
+}
+
+function branchLine(branch: string, { record, head: tip }: PlanDetail): string {
+  const isGone = tip === undefined && record.status === "done";
+  const from = `from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"}`;
+  return `branch: ${visible(branch)} (${isGone ? "deleted" : from})`;
 }
 
 const ACTIVITY_NAMES = {

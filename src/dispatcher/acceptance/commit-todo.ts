@@ -34,10 +34,13 @@ export async function commitTodo(loom: Located & Configured & Records & Reportin
   const { baseSha, tree } = current;
   const step = { ...trailer, baseSha, tree, branch: record.branch ?? "" };
   const done = atBase ? undefined : await findStepCommit(worktree, step);
+  const todo = currentTodo(loom, record);
+  // Changed since this step was decided: the next look puts the work aside.
+  if (!done && !todo) return;
   if (!done) {
     const hooked = hookedMessage(loom, record);
     const sha = await commitStep(worktree, {
-      message: hooked ?? stepMessage(loom, record, currentTodo(loom, record)),
+      message: hooked ?? stepMessage(loom, record, todo),
       hooked: hooked !== undefined,
       trailer,
       branch: record.branch ?? "",

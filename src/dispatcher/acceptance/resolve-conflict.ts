@@ -27,7 +27,8 @@ import type { Configured } from "../settings/pinned.ts";
 import { changesOf } from "./changes.ts";
 import { judgeRun, type RunVerdict } from "./judge-run.ts";
 import { settleMissing } from "./refused.ts";
-import { isNobodysAttempt, runChecks, scopeOf } from "./verify.ts";
+import { runChecks } from "./run-checks.ts";
+import { isNobodysAttempt, scopeOf } from "./verify.ts";
 
 const SAYS_NOTHING =
   'The run did not say that the conflict is resolved: write {"outcome": "done"} to PRLOOM_OUTCOME_FILE.';

@@ -18,10 +18,10 @@ import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { tellPolicyEnd } from "../buses/notify-person.ts";
 import type { Reporting } from "../capabilities.ts";
-import { type CommandRunning, runCommand } from "../enclosure/command-run.ts";
+import type { CommandRunning } from "../enclosure/command-run.ts";
 import { claimsOf } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, textPath, worktreeOf } from "../paths.ts";
-import { discardWork, nextRun } from "../perform/begin.ts";
+import { nextRun } from "../perform/begin.ts";
 import { hookDue } from "../perform/hook-due.ts";
 import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
@@ -33,7 +33,9 @@ import { changesOf } from "./changes.ts";
 import { tryCommit } from "./commit-hooks.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { type Changes, judgeRun, type RunVerdict } from "./judge-run.ts";
+import { leaveTicked, putAside } from "./leave-todo.ts";
 import { settleMissing, settleRefusal } from "./refused.ts";
+import { runChecks } from "./run-checks.ts";
 
 /** What lies on disk after the run of a TODO decides; an exit code never does. */
 export async function verify(
@@ -49,16 +51,12 @@ export async function verify(
   const claims = claimsOf(loom, record, runDir);
   // Marked by the write below, before a kill kept the reason from being recorded: our own mark, so not a change.
   const markedByUs = todo?.state === "blocked" && claims.tick === "blocked";
-  if (!todo || (todo.state !== "open" && !markedByUs)) {
-    // A person removed, reworded or ticked it while the agent worked: the work is kept aside, not mixed into another TODO.
-    await discardWork(loom, record);
-    loom.report({
-      planId: record.id,
-      level: "warn",
-      text: "its TODO was changed while the agent worked; the work is kept as a patch",
-    });
-    return;
-  }
+  // A person removed, reworded or ticked it while the agent worked: the work is kept aside, not mixed into another TODO.
+  if (!todo) return putAside(loom, record, "its TODO was changed while the agent worked");
+  // Unless it was accepted before: then only what plugins did to it is judged here.
+  if (todo.state === "done" && !current.seen) return leaveTicked(loom, record, (now) => nextRun(now, {}));
+  if (todo.state === "blocked" && !markedByUs)
+    return putAside(loom, record, "its TODO was marked as blocked while the agent worked");
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   await keepEvidence(worktreeOf(loom, record).path, runDir);
@@ -132,23 +130,6 @@ async function judgeCommit(
   return trial.kind === "passed" ? accepted.judge(await changesOf(loom, record)) : accepted.checked;
 }
 
-/** Undefined when all passed. */
-export async function runChecks(
-  loom: CommandRunning,
-  record: PlanRecord,
-  config: PlanConfig,
-): Promise<RunVerdict | undefined> {
-  const current = record.current;
-  if (!current) return undefined;
-  for (const [index, command] of config.checks.entries()) {
-    loom.report({ planId: record.id, level: "info", text: `check: ${command}` });
-    const runDir = join(homeOf(loom.paths, record.id).run(current.run), "checks", String(index));
-    const outcome = await runCommand(loom, record, { command, runDir, env: config.stages.worker.env });
-    if (!outcome.ok) return { kind: "again", missing: `A check failed. ${outcome.summary}` };
-  }
-  return undefined;
-}
-
 interface Judged {
   readonly verdict: RunVerdict;
   readonly todo: Todo;
@@ -164,6 +145,12 @@ async function settleVerdict(
   result: Judged,
 ): Promise<void> {
   const { verdict, todo, claims, config } = result;
+  const now = planText(loom, record)?.doc.todos.find(({ id }) => id === todo.id);
+  // Checks take their time, in which a person may have changed the TODO: then nothing is missing from it any more.
+  if (verdict.kind !== "accept" && (now === undefined || now.state === "done")) {
+    updateRecord(loom, record.id, (latest) => nextRun(latest, {}));
+    return;
+  }
   switch (verdict.kind) {
     case "accept":
       updateRecord(loom, record.id, (now) =>

@@ -81,7 +81,9 @@ async function take(loom: Taking & Extended, record: PlanRecord, offered: Offere
 }
 
 /** New events of the repository: triggers and global plugins. What none of them wants has no other consequence. */
-export async function handleGlobalEvents(loom: Configured & Buses & Extended & Stopping & Waking): Promise<void> {
+export async function handleGlobalEvents(
+  loom: Configured & Records & Buses & Extended & Stopping & Waking,
+): Promise<void> {
   const bus = loom.globalBus();
   const plugins = withHook(loom.extensions.globalPlugins, "onGlobalEvent");
   const handlers = new Set(plugins.map(({ name }) => hookHandler("onGlobalEvent", name)).concat(TRIGGERS));
@@ -138,8 +140,11 @@ function commit(loom: Extended, bus: Bus, planId?: string): void {
 }
 
 /** `triggers` in the config: intake without code. */
-function pullTriggers(loom: Configured, bus: Bus, event: BusEvent): boolean {
-  const wanted = triggered(loom.config.triggers, event);
+function pullTriggers(loom: Configured & Records, bus: Bus, event: BusEvent): boolean {
+  const wanted = triggered(loom.config.triggers, event, (source) => {
+    const record = loom.store.bySource(source);
+    return record !== undefined && !record.deleted && record.status !== "done";
+  });
   if (wanted.length === 0 || bus.handlerStatus(event.id, TRIGGERS) !== "ready") return false;
   const author = eventAuthor(event);
   const actions = wanted.map(

@@ -72,7 +72,7 @@ export async function unblockPlan(
   loom: Located & Naming & Configured & Records & Gated & Intake & Pooled & AtWork & Watched & Reporting,
   id: string,
   reset: boolean,
-): Promise<{ wasBlocked: boolean; calledOff?: boolean }> {
+): Promise<{ wasBlocked: boolean; calledOff?: boolean; kept?: string | undefined }> {
   // A draft that blocked the dispatcher before it became a plan has no record to clear anything in.
   if (loom.stalls.forgive(id) && !loom.store.byId(id)) {
     takePlan(loom, loom.inbox.look(id), id);
@@ -92,7 +92,7 @@ export async function unblockPlan(
   if (record.worktreeReady) await readmitWorktree(loom.repo, worktree, record.branch ?? "");
   const vanished = record.worktreeReady && worktreeHealth(worktree) !== "ok";
   if (vanished) refuseReplaced(loom, record);
-  if (reset && !vanished) await resetPlan(loom, id);
+  const kept = reset && !vanished ? await resetPlan(loom, id) : undefined;
   reopenBlockedTodo(loom, record);
   const lost = newestGates(loom, record).find((gate) => gate.lost && gate.state === "open");
   if (lost) endGates(loom, record, lost.comment ?? "");
@@ -101,8 +101,9 @@ export async function unblockPlan(
     ...hookAgain(now),
     ...(vanished ? { worktreeReady: false, kept: undefined } : {}),
   }));
-  loom.report({ planId: id, level: "info", text: "unblocked" });
-  return { wasBlocked: true };
+  const aside = kept === undefined ? "" : `; the work on its TODO is kept in ${kept}`;
+  loom.report({ planId: id, level: "info", text: `unblocked${aside}` });
+  return { wasBlocked: true, kept };
 }
 
 /** A worktree that is made again takes the place of whatever lies there. */
@@ -115,17 +116,17 @@ function refuseReplaced(loom: Located, record: PlanRecord): void {
   );
 }
 
-/** Blocking a plan lets its agent end; resetting it then must not pull the tree from under that agent. */
+/** Blocking a plan lets its agent end; resetting it then must not pull the tree from under that agent. Returns the patch of the work. */
 async function resetPlan(
   loom: Located & Configured & Records & Pooled & AtWork & Reporting,
   id: string,
-): Promise<void> {
+): Promise<string | undefined> {
   await stopAtWork(loom, id);
   // Neither a plugin's agent nor a person gets in before the tree is what it was.
   const leave = loom.occupancy.enter(id, "step");
   try {
     await recoverInterrupted(loom, id);
-    await discardWork(loom, requireRecord(loom, id));
+    return await discardWork(loom, requireRecord(loom, id));
   } finally {
     leave();
   }

@@ -215,6 +215,7 @@ async function makeWorktree(loom: CommandRunning, record: PlanRecord, config: Pl
   const fresh = { ...record, worktree: path, worktreeName: worktree.name };
   for (const [index, command] of loom.config.initCommands.entries()) {
     const env = config.stages.worker.env;
+    loom.report({ planId: record.id, level: "info", text: `preparing its worktree: ${command}` });
     const outcome = await runCommand(loom, fresh, { command, runDir: join(runs, String(index)), env });
     if (outcome.ok) continue;
     // From here on a person may look for the fault there: what they change is kept.

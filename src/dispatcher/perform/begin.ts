@@ -2,7 +2,8 @@ import { basename, dirname } from "node:path";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { endSurvivors, readUnstarted } from "../../agents/runner/runner.ts";
 import { branchTip } from "../../git/repository.ts";
-import { unfinishedOperation } from "../../git/worktree/settle-head.ts";
+import { repairGitFile } from "../../git/worktree/repair.ts";
+import { foldAgentCommits, headState, unfinishedOperation } from "../../git/worktree/settle-head.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
@@ -13,7 +14,7 @@ import type { Extended } from "../buses/extensions.ts";
 import type { Reporting } from "../capabilities.ts";
 import { removeView } from "../enclosure/run-view.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
-import { type Records, requireRecord, updateRecord } from "../records.ts";
+import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import { NOTHING_SPENT, overBudget } from "../runs/availability.ts";
 import { canGoOn, countRun, withoutSessions } from "../runs/count-run.ts";
@@ -23,6 +24,7 @@ import { giveUpOnStranded } from "../runs/stranded.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { takeBack, takeBackRun } from "../worktree/set-aside.ts";
+import { followPerson } from "./follow-person.ts";
 import { hookDue } from "./hook-due.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
@@ -110,7 +112,7 @@ export async function recoverRun(
   countRun(loom, record.id, number);
   crashPoint("recover:ended");
   await removeView(runDir);
-  await takeBackInterrupted(loom, record, number);
+  const patch = await takeBackInterrupted(loom, record, number);
   crashPoint("recover:reset");
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
   const unstarted = readUnstarted(runDir);
@@ -123,22 +125,44 @@ export async function recoverRun(
   const spent =
     config.ok && overBudget(requireRecord(loom, record.id).spent ?? NOTHING_SPENT, config.config.limits.budget);
   const isHeld = record.paused || record.hidden;
-  const then = spent ? "nothing is left to spend" : isHeld ? "it waits" : "it starts again as soon as it may";
-  loom.report({ planId: record.id, level: "warn", text: `run ${number} was interrupted; ${then}` });
+  const next = isLeft(loom, record) ? "its TODO was changed" : "it starts again as soon as it may";
+  const then = spent ? "nothing is left to spend" : isHeld ? "it waits" : next;
+  const kept = patch === undefined ? "" : `; what it left is kept in ${patch}`;
+  loom.report({ planId: record.id, level: "warn", text: `run ${number} was interrupted; ${then}${kept}` });
 }
 
-/** An agent that can continue its conversation finds the tree as it left it. */
+/** Whether a person has reworded, removed or ticked the TODO that the record waits for. */
+function isLeft(loom: Located & Records, record: PlanRecord): boolean {
+  const { current, rebase } = record;
+  if (!current || rebase) return false;
+  return planText(loom, record)?.doc.todos.find(({ id }) => id === current.todoId)?.state !== "open";
+}
+
+/** An agent that can continue its conversation finds the tree as it left it. Else returns the patch that has what it left. */
 async function takeBackInterrupted(
   loom: Located & Configured & Records & Pooled,
   record: PlanRecord,
   run: number,
-): Promise<void> {
+): Promise<string | undefined> {
   const now = requireRecord(loom, record.id);
   const config = planConfig(loom, now);
   // A person who comes in now must not find what a read-only stage left: it would pass for the person's own.
-  const mayStay = !(now.side && now.opened);
-  if (mayStay && config.ok && canGoOn(loom, now, config.config)) return;
-  await takeBackRun(loom, record, { run, name: "partial" });
+  const mayStay = !(now.side && now.opened) && !isLeft(loom, now);
+  if (mayStay && config.ok && canGoOn(loom, now, config.config)) {
+    await foldCommits(loom, now);
+    return undefined;
+  }
+  return takeBackRun(loom, record, { run, name: "partial" });
+}
+
+/** What the agent committed is a part of its TODO. On the branch it would pass for a person's from now on. */
+async function foldCommits(loom: Located & Configured, record: PlanRecord): Promise<void> {
+  const { current, rebase, branch = "" } = record;
+  if (!current || rebase) return;
+  const worktree = worktreeOf(loom, record);
+  const { baseSha } = current;
+  await repairGitFile(worktree);
+  if ((await headState(worktree, { branch, baseSha })) === "ahead") await foldAgentCommits(worktree, baseSha);
 }
 
 /** The record with a new run number for the same work; `changes` go to the current TODO or the side run. */
@@ -151,14 +175,21 @@ export function nextRun(record: PlanRecord, changes: { attempt?: number; missing
   return { runs: run, current: { ...record.current, ...changes, findings, seen: undefined, stage: "running", run } };
 }
 
-/** Drops what an unfinished TODO left and starts it over at the next look (`prloom unblock --reset`). */
-export async function discardWork(loom: Located & Configured & Records, record: PlanRecord): Promise<void> {
+/** Drops what an unfinished TODO left, and starts it over at the next look if it is still open. Returns the patch that has it. */
+export async function discardWork(
+  loom: Located & Configured & Records,
+  planned: PlanRecord,
+): Promise<string | undefined> {
+  const record = await followPerson(loom, planned);
   const base = record.current?.baseSha ?? record.side?.baseSha;
   // What is committed stays: its tick is written, or will be.
   const isCommitted = record.current?.stage === "committed" || record.current?.stage === "ticked";
   // A rebase that no agent is at yet has left nothing, and is called off as well.
-  if ((base === undefined && !record.rebase) || isCommitted) return;
-  if (base !== undefined) await takeBack(loom, record, { baseSha: base, run: record.runs, name: "discarded" });
+  if ((base === undefined && !record.rebase) || isCommitted) return undefined;
+  const patch =
+    base === undefined
+      ? undefined
+      : await takeBack(loom, record, { baseSha: base, run: record.runs, name: "discarded" });
   updateRecord(loom, record.id, (now) => ({
     ...withoutSessions(now, ["worker", "reviewer", ...(now.side ? [now.side.stage] : [])]),
     current: undefined,
@@ -168,6 +199,7 @@ export async function discardWork(loom: Located & Configured & Records, record: 
     hook: now.hook?.point === "afterActivate" ? { ...now.hook, next: undefined } : undefined,
     kept: undefined,
   }));
+  return patch;
 }
 
 /** Run folders are never reused; a folder without a request is left from a kill before the start. */

@@ -84,16 +84,19 @@ export function tellGate(loom: Located & Records & Buses & Gated & Extended & Re
   const isOpen = gate.state === "open";
   const actions = isOpen ? openedActions(loom, record, gate) : [decidedAction(record, gate)];
   settleGate(loom, record, `gate-${gate.gateId}-${gate.state}`, actions);
-  crashPoint("gate:told");
-  putGates(loom, record.id, [{ ...gate, told: gate.state }]);
+  noteTold(loom, gate);
   if (!isOpen) tellPeople(loom, record, gate);
+}
+
+function noteTold(loom: Records & Gated, gate: GateRecord): void {
+  crashPoint("gate:told");
+  putGates(loom, gate.planId, [{ ...gate, told: gate.state }]);
 }
 
 /** Where people talk, the next gate says why it is shown. */
 function tellOnBus(loom: Records & Buses & Gated, gate: GateRecord): void {
   if (gate.told !== undefined) loom.globalBus().appendEvents([gateEvent(gate)]);
-  crashPoint("gate:told");
-  putGates(loom, gate.planId, [{ ...gate, told: gate.state }]);
+  noteTold(loom, gate);
 }
 
 /**

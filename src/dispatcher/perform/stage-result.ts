@@ -5,6 +5,7 @@ import { lastWords } from "../../agents/run-log/run-log.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
+import { readAnswer } from "../../gate/answer.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
@@ -184,9 +185,15 @@ function withEdits(loom: Located, record: PlanRecord, now: string | undefined, d
 
 /** Names what was heard, so that its author sees that it was not passed over. */
 function designAnswer(events: readonly BusEvent[], todos: readonly Pick<Todo, "text">[]): string {
-  const heard = events.map(({ body, title }) => `> ${(body.trim() || title).split(/\r?\n/, 1)[0]?.slice(0, 200)}`);
+  const heard = events.map(({ body, title }) => `> ${(saidIn(body) || title).split(/\r?\n/, 1)[0]?.slice(0, 200)}`);
   const items = todos.map((todo) => `- ${todoTitle(todo)}`);
   return `This went into the design of the plan:\n\n${heard.join("\n>\n")}\n\nIts TODOs:\n${items.join("\n")}`;
+}
+
+/** Of an answer at a gate, the words behind the command. */
+function saidIn(body: string): string {
+  const answer = readAnswer(body);
+  return (answer.says === "none" ? body : answer.words || body).trim();
 }
 
 async function takeTriage(
@@ -217,7 +224,7 @@ async function takeTriage(
   loom.report({
     planId: record.id,
     level: "good",
-    text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}`,
+    text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}${reportedRebase(rebased)}`,
   });
   if (rebased) blockImpossible(loom, record, rebased);
   return undefined;
@@ -251,6 +258,20 @@ function toldRebase(record: PlanRecord, outcome: RebaseResult | undefined): stri
     return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
   if (outcome?.kind === "repository")
     return `The rebase is not possible: ${outcome.files.join(", ")} would make a folder a git repository.`;
+  if (outcome?.kind === "rebased") return `The branch is rebased: it stands at ${outcome.sha.slice(0, 8)} now.`;
+  if (outcome?.kind === "nothing") return "There is nothing to rebase: the branch has all of its base.";
   if (outcome?.kind === "lossy") return lossyError(record, outcome.merge).message;
   return "";
+}
+
+const REBASE_REPORTS = {
+  conflict: "; an agent resolves the conflicts of the rebase",
+  repository: "; the rebase is not possible",
+  lossy: "; the rebase is not possible",
+  rebased: "; rebased",
+  nothing: "; there was nothing to rebase",
+} as const satisfies Record<RebaseResult["kind"], string>;
+
+function reportedRebase(outcome: RebaseResult | undefined): string {
+  return outcome === undefined ? "" : REBASE_REPORTS[outcome.kind];
 }

@@ -22,6 +22,8 @@ export interface RunSummary {
   readonly model?: string;
   /** It went on with this conversation. */
   readonly sessionId?: string;
+  /** The TODO that it worked on, or what else its conversation is about. */
+  readonly about?: string;
   readonly dir: string;
   readonly state: "ended" | "working" | "interrupted";
   readonly exit?: RunExit;
@@ -53,7 +55,7 @@ export function readRuns(loom: Located, record: PlanRecord, working: boolean): R
     const dir = home.run(run);
     const started = readRunRecord(dir);
     if (!started) return [];
-    const { stage, agent, attempt, startedAt, level, model, sessionId } = started;
+    const { stage, agent, attempt, startedAt, level, model, sessionId, about } = started;
     const exit = readExit(dir);
     const state = exit
       ? ("ended" as const)
@@ -70,6 +72,7 @@ export function readRuns(loom: Located, record: PlanRecord, working: boolean): R
         ...(level === undefined ? {} : { level }),
         ...(model === undefined ? {} : { model }),
         ...(sessionId === undefined ? {} : { sessionId }),
+        ...(about === undefined ? {} : { about }),
         dir,
         state,
         ...(exit ? { exit } : {}),

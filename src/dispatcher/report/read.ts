@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
@@ -24,7 +23,7 @@ import { gatesOf } from "../gates/plan-gate.ts";
 import type { InboxProblem } from "../intake/inbox.ts";
 import { type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
 import { phaseAt } from "../intake/phases.ts";
-import { homeOf, type Located, type Paths, textPath } from "../paths.ts";
+import { homeOf, type Paths, textPath } from "../paths.ts";
 import { planText, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { decide } from "../steps/decide.ts";
@@ -33,6 +32,7 @@ import { deferredComments, type Observing, observe, unansweredComments } from ".
 import { currentRecords } from "./current-records.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, type BackOff, machineLevel, type Probe, readAgents, readBackOffs } from "./read-agents.ts";
+import { type Aside, readAside } from "./read-aside.ts";
 import {
   type BusReport,
   type FoundBus,
@@ -184,7 +184,7 @@ function waitingFor(
   return record.rebase && `the rebase onto ${record.baseBranch}`;
 }
 
-export interface PlanDetail {
+export interface PlanDetail extends Aside {
   readonly summary: PlanSummary;
   readonly record: PlanRecord;
   readonly planFile: string;
@@ -208,8 +208,6 @@ export interface PlanDetail {
   readonly thread: ThreadEntry[];
   /** At which it was shown to people, oldest first. */
   readonly gates: readonly GateRecord[];
-  /** What an author who may not change the plan would like it to say: a file. */
-  readonly proposal?: string;
 }
 
 /** Everything `prloom show` tells about one plan. */
@@ -243,11 +241,6 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
     thread: readThread(loom.log, id),
     gates: gatesOf(loom, record),
-    ...proposalOf(loom, id),
+    ...readAside(loom, id),
   };
-}
-
-function proposalOf(loom: Located, id: string): { proposal?: string } {
-  const file = homeOf(loom.paths, id).proposal;
-  return existsSync(file) ? { proposal: file } : {};
 }

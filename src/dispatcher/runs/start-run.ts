@@ -25,6 +25,7 @@ import { messageReceived, offerMessages, settleMessages, takeMessages } from "..
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { givenEvents, giveWords, renderWords } from "../perform/answer.ts";
 import { clearUnstarted } from "../perform/begin.ts";
+import { followPerson } from "../perform/follow-person.ts";
 import { resolutionValues, withResolution } from "../perform/resolution.ts";
 import { reviewPromptValues } from "../perform/review.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
@@ -66,12 +67,12 @@ export async function startAgentRun(
   const choice = loom.pool.choose(config.agents[stage], planned.id);
   // It was free when the step was decided; then the next look waits.
   if (choice.kind !== "free") return;
-  const record = giveWords(loom, planned);
-  const runDir = homeOf(loom.paths, record.id).run(number);
+  const runDir = homeOf(loom.paths, planned.id).run(number);
   // Counted before anything is awaited: the next plan that asks finds the place taken.
   const over = loom.pool.started(choice.agent.name);
   const coming: Coming = { number, runDir, stage, agent: choice.agent, config, over };
   try {
+    const record = giveWords(loom, await followPerson(loom, planned));
     // The door is closed for all but the worker.
     if (config.gated && stage !== "worker") await requireEnforced(loom.config, { [choice.agent.name]: choice.agent });
     await prepareWorktree(loom, record, coming, text);
@@ -95,10 +96,10 @@ export async function startAgentRun(
     const report = `${stage} started (run ${number}, agent ${choice.agent.name}${how})`;
     loom.report({ planId: record.id, level: "info", text: report });
   } catch (error) {
-    if (!loom.occupancy.agentIn(record.id)) {
+    if (!loom.occupancy.agentIn(planned.id)) {
       over();
       // The plans that were told to wait for this place meanwhile.
-      loom.runEnded(record.id);
+      loom.runEnded(planned.id);
     }
     throw error;
   }

@@ -1,5 +1,5 @@
 import type { GateRecord } from "../../gate/gate-record.ts";
-import { type BlockCause, nextTodo, type PlanDoc } from "../../plan/markdown/markdown.ts";
+import { type BlockCause, nextTodo, type PlanDoc, type Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { hasProvenance } from "../../plan/todos/provenance.ts";
 import { isReviewed } from "./is-reviewed.ts";
@@ -183,7 +183,7 @@ function isHeld({ record, door }: PlanView): boolean {
 function decideCurrent(view: PlanView): Step {
   switch (view.record.current?.stage) {
     case "running":
-      if (view.run === "none" && !isStillOpen(view)) return { kind: "drop-todo" };
+      if (view.run === "none" && currentState(view) !== "open") return { kind: "drop-todo" };
       return decideRun(view, { kind: "verify" });
     case "ended":
       return { kind: "verify" };
@@ -200,10 +200,10 @@ function decideCurrent(view: PlanView): Step {
 function decideVerified(view: PlanView): Step {
   const { record } = view;
   const isDue = wantsReview(view, "todo") && !record.current?.reviewed;
-  if (!record.side && !isDue) return { kind: "commit" };
+  // Checks, plugins and reviews take their time, in which a person may have changed the TODO under the work.
+  if (!record.side && !isDue) return { kind: currentState(view) ? "commit" : "drop-todo" };
   if (view.run === "interrupted") return { kind: "recover-run" };
-  // A review takes its time, in which a person may have changed the TODO under the work.
-  if (!isStillOpen(view)) return { kind: "drop-todo" };
+  if (currentState(view) !== "open") return { kind: "drop-todo" };
   return record.side ? decideSide(view) : { kind: "begin-side", stage: "reviewer" };
 }
 
@@ -218,11 +218,11 @@ function isEndReviewDue(view: PlanView): boolean {
   return reviewed === "" || (view.head !== undefined && view.head !== reviewed);
 }
 
-/** A person may have reworded, removed or ticked the TODO between two attempts. */
-function isStillOpen(view: PlanView): boolean {
+/** A person may have reworded or removed the TODO that is under way (then undefined), or ticked it. */
+function currentState({ doc, record }: PlanView): Todo["state"] | undefined {
   // The conflict of a commit: its TODO is done.
-  if (view.record.rebase) return true;
-  return view.doc?.todos.some((todo) => todo.id === view.record.current?.todoId && todo.state === "open") ?? false;
+  if (record.rebase) return "open";
+  return doc?.todos.find(({ id }) => id === record.current?.todoId)?.state;
 }
 
 function decideSide(view: PlanView): Step {

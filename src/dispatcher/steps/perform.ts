@@ -1,6 +1,7 @@
 import type { PlanConfig } from "../../config/presets.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { beginFinish, commitTodo, finishPlan, publishTodo, tickTodo } from "../acceptance/commit-todo.ts";
+import { leaveTodo } from "../acceptance/leave-todo.ts";
 import { commitResolution, verifyResolution } from "../acceptance/resolve-conflict.ts";
 import { verify } from "../acceptance/verify.ts";
 import type { Buses } from "../buses/buses.ts";
@@ -10,7 +11,7 @@ import { expireGate, giveUpGate } from "../gates/answer-gate.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import type { Located } from "../paths.ts";
 import { activate, clearInbox, restoreWorktree } from "../perform/activate.ts";
-import { beginSide, beginTodo, discardWork, recoverRun } from "../perform/begin.ts";
+import { beginSide, beginTodo, recoverRun } from "../perform/begin.ts";
 import { callPlugins } from "../perform/call-plugins.ts";
 import { closeOpened } from "../perform/close-opened.ts";
 import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
@@ -74,7 +75,10 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   "begin-side": (loom, { record }, { stage }) =>
     stage === "reviewer" ? beginReview(loom, record) : beginSide(loom, record, stage),
   rebase: (loom, { record }) => continueRebase(loom, record),
-  "drop-todo": (loom, { record }) => discardWork(loom, record),
+  "drop-todo": (loom, { record, config, door }) => {
+    const mayCommit = door.kind === "open" && !record.revising;
+    return config.ok ? leaveTodo(loom, record, { config: config.config, mayCommit }) : undefined;
+  },
   "start-run": configured(startAgentRun),
   "recover-run": (loom, { record }) => recoverRun(loom, record),
   verify: configured((loom, record, config) =>

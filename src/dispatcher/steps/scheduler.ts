@@ -126,7 +126,11 @@ export class Scheduler {
   /** The same for what no file tells: a place among the agents, the next try of a step. */
   waits(): Record<string, string> {
     const untold = [...this.#plans.values()].filter(({ id, retryAt }) => retryAt || this.#places.isWaiting(id));
-    return Object.fromEntries(untold.map(({ id, why }) => [id, why]));
+    const making = [...this.#activating].map((id): [string, string] => [
+      id,
+      "its worktree is being made ready (initCommands)",
+    ]);
+    return Object.fromEntries([...untold.map(({ id, why }): [string, string] => [id, why]), ...making]);
   }
 
   /** Ends timers; plans are no longer looked at. */

@@ -1,12 +1,13 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
+import { readTip } from "../../git/refs.ts";
 import { branchTip, gitAt } from "../../git/repository.ts";
 import { readmitWorktree } from "../../git/worktree/readmit.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { resetTo, savePartial } from "../../git/worktree/reset.ts";
 import { headState } from "../../git/worktree/settle-head.ts";
-import { type KeptTree, keepTree, restoreTree } from "../../git/worktree/snapshot.ts";
+import { type KeptTree, keepTip, keepTree, restoreTree } from "../../git/worktree/snapshot.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
@@ -73,6 +74,7 @@ export async function takeBack(
   const patch = patchOf(loom, record, aside);
   await repairGitFile(worktree);
   await headState(worktree, { branch, baseSha });
+  if (readTip(worktree.commonDir, branch) !== baseSha) await keepTip(worktree, branch, baseSha);
   await savePartial(worktree, { baseSha, patchFile: patch, leaveOut: leftOut(loom, record) });
   await resetTo(worktree, baseSha, branch, record.prepared);
   return existsSync(patch) ? patch : undefined;

@@ -12,12 +12,12 @@ export interface Pushed {
 export type PushOutcome =
   /** Also where it was there already, by a push whose answer was lost. */
   | { readonly kind: "pushed" }
-  /** Somebody else moved or deleted it. */
+  /** A person moved or deleted it. */
   | { readonly kind: "diverged"; readonly tip: string | undefined }
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** Makes a branch on the server what it is here, unless somebody else changed it there meanwhile. */
+/** Makes a branch on the server what it is here, unless a person changed it there meanwhile. */
 export async function pushBranch(
   repo: Repository,
   remote: Remote,

@@ -38,8 +38,8 @@ export function gitRemote(
       // Not among the arguments: those are seen by every process of the machine.
       ...{ GIT_CONFIG_COUNT: "2", GIT_CONFIG_KEY_0: `http.${new URL(url).origin}/.extraHeader` },
       GIT_CONFIG_VALUE_0: `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`,
-      // Elsewhere the token is not shown to anyone.
-      ...{ GIT_CONFIG_KEY_1: "http.followRedirects", GIT_CONFIG_VALUE_1: "initial" },
+      // Git leaves the token out of the request that follows a redirect, and puts it into those after it.
+      ...{ GIT_CONFIG_KEY_1: "http.followRedirects", GIT_CONFIG_VALUE_1: "false" },
     },
   });
 }

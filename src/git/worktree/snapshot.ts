@@ -69,7 +69,7 @@ export async function changedNames(worktree: Worktree, from: string, to: string)
 }
 
 /** Commits that are about to leave the branch stay findable, an agent's as well as a person's. */
-async function keepTip(worktree: Worktree, branch: string, head: string): Promise<void> {
+export async function keepTip(worktree: Worktree, branch: string, head: string): Promise<void> {
   const found = await gitIn(worktree, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`], { allowExit: [1] });
   const tip = found.stdout.trim();
   if (tip !== "" && tip !== head) await gitIn(worktree, ["update-ref", `refs/prloom/aside/${tip}`, tip]);

@@ -1,5 +1,6 @@
-import type { BuiltinBridge, PollResult } from "../../bridges/contract.ts";
+import type { BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
 import { trackerBridge } from "../../bridges/tracker/bridge.ts";
+import { hasWritePermission } from "../../bus/author.ts";
 import type { GitHubSettings } from "../../config/schema/github-schema.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GitHubClient } from "../client/client.ts";
@@ -21,7 +22,12 @@ export interface GitHubBridgeOptions {
 interface BridgeState {
   readonly comments: string;
   readonly issues: IssueCursor;
+  /** Threads whose plans may be about to be made, and until when that is thought. */
+  readonly expected: Readonly<Record<string, number>>;
 }
+
+/** A plan is there by then if anything is to come of its issue. */
+const EXPECTED_MS = 5 * 60_000;
 
 /** One look a minute is what its budget is for. */
 export const POLL_EVERY_MS = 60_000;
@@ -39,16 +45,36 @@ export function githubBridge({ settings, environment, clock }: GitHubBridgeOptio
   const connection = new Connection(client, repo);
   const permissions = new Permissions(connection, clock);
   const tracker = githubTracker({ connection, permissions });
-  const threads = trackerBridge({ tracker, target: ISSUE_TARGET, name: "GitHub" });
+  let expected: BridgeState["expected"] = {};
+  const options = { tracker, target: ISSUE_TARGET, name: "GitHub", expected: () => Object.keys(expected) };
+  const threads = trackerBridge(options);
   return {
     ...{ ...threads, name: "github", pollEveryMs: POLL_EVERY_MS },
     async events(ctx, kept) {
       const state = kept === undefined ? undefined : (JSON.parse(kept as string) as BridgeState);
-      // Issues first: a comment below one that has just become a plan is then heard by it.
-      const issues = await hearIssues(await connection.repository(), permissions, state?.issues);
+      const looking = { repository: await connection.repository(), permissions, clock, log: ctx.log };
+      const issues = await hearIssues(looking, state?.issues);
+      // What is said below an issue right after its label is for the plan, which is not there yet.
+      expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());
       const heard = (await threads.events?.(ctx, state?.comments)) as PollResult<string>;
-      const next: BridgeState = { comments: heard.state ?? "", issues: issues.cursor };
+      const next: BridgeState = { comments: heard.state ?? "", issues: issues.cursor, expected };
       return { events: [...issues.events, ...heard.events], state: JSON.stringify(next) };
     },
   };
+}
+
+/** Pure: the threads of issues to which something was done that can make a plan. */
+function expectedAfter(
+  before: BridgeState["expected"],
+  events: readonly BridgeEvent[],
+  now: number,
+): BridgeState["expected"] {
+  const still = Object.entries(before).filter(([, until]) => until > now);
+  const more = events.flatMap(({ replyTo, context }) => {
+    const permission = context?.author?.permission;
+    return replyTo?.token !== undefined && permission !== undefined && hasWritePermission({ permission })
+      ? [[replyTo.token, now + EXPECTED_MS] as const]
+      : [];
+  });
+  return Object.fromEntries([...still, ...more]);
 }

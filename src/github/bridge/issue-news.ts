@@ -1,10 +1,11 @@
 import * as z from "zod";
+import { BEGINNING, newer, readAgainFrom } from "../pages.ts";
 import { userSchema } from "../tracker/comments.ts";
 
 const labelSchema = z.union([z.string(), z.object({ name: z.string().nullish() })]);
 
-/** What counts of an issue as GitHub tells it in lists. */
-const issueSchema = z.object({
+/** What counts of an issue as GitHub tells it. */
+export const issueSchema = z.object({
   number: z.number(),
   node_id: z.string(),
   html_url: z.string(),
@@ -29,59 +30,62 @@ const happeningSchema = z.object({
   assignee: userSchema.nullish(),
 });
 export const happeningsSchema = z.array(happeningSchema);
-type Happening = z.infer<typeof happeningSchema>;
+export type Happening = z.infer<typeof happeningSchema>;
 
 export const labelsOf = ({ labels }: GitHubIssue): string[] =>
   labels.flatMap((label) => (typeof label === "string" ? [label] : label.name ? [label.name] : []));
 
-/** How far issues were read. */
+/** How far issues were read; all times are GitHub's. */
 export interface IssueCursor {
-  /** The newest change that was seen, by GitHub's clock. */
+  /** The newest change that was read. */
   readonly at: string;
-  /** When those around it were changed last, by their numbers. */
+  /** What happened before is not told. It stays behind while not all is read: something old may have happened to what changed last. */
+  readonly from: string;
+  /** When those around `at` were changed last, by their numbers. */
   readonly seen: Readonly<Record<string, string>>;
-  /** What happened around it and was told. */
-  readonly told: readonly number[];
+  /** What happened since `from` and was told. */
+  readonly told: readonly Told[];
+  /** The issues that could not be looked at, and their `from`. */
+  readonly held: Readonly<Record<string, string>>;
 }
 
-/** GitHub's lists may show something so much later than its time says. */
-const OVERLAP_MS = 60_000;
-const beforeThat = (at: string): number => Date.parse(at) - OVERLAP_MS;
-
-export const sinceOf = ({ at }: IssueCursor): string => new Date(beforeThat(at)).toISOString().replace(/\.\d+Z$/, "Z");
+/** An event that was told, by its id. */
+export interface Told {
+  readonly id: string;
+  readonly at: string;
+}
 
 /** Where issues end now: what happened before is not heard. */
-export function presentCursor(newest: readonly GitHubIssue[]): IssueCursor {
-  const at =
-    newest
-      .map((issue) => issue.updated_at)
-      .toSorted()
-      .at(-1) ?? "1970-01-01T00:02:00Z";
-  return { at, seen: seenAround(newest, at), told: [] };
+export function presentCursor(newest: readonly GitHubIssue[], repositoryId: number): IssueCursor {
+  const at = newest.reduce((time, issue) => newer(time, issue.updated_at), BEGINNING);
+  const told = newest.map((issue) => ({ id: openedId(repositoryId, issue), at: issue.created_at }));
+  return { at, from: at, seen: seenAround(newest, at), told: told.filter((one) => one.at >= at), held: {} };
 }
 
-/** Pure: the issues that changed since the last look; pull requests are issues, too. */
-export function changedIssues(issues: readonly GitHubIssue[], { seen }: IssueCursor): GitHubIssue[] {
-  return issues.filter((issue) => issue.pull_request === undefined && seen[issue.number] !== issue.updated_at);
+/** Pure: whether it changed since the last look; pull requests are issues, too. */
+export const isChanged = (issue: GitHubIssue, { seen }: IssueCursor): boolean =>
+  issue.pull_request === undefined && seen[issue.number] !== issue.updated_at;
+
+export interface LookedAt {
+  /** Oldest change first. */
+  readonly issues: readonly GitHubIssue[];
+  /** Whether these are all that changed. */
+  readonly isWhole: boolean;
+  readonly told: readonly Told[];
+  readonly held: IssueCursor["held"];
 }
 
-/** Pure: how far we are when these were told. */
-export function cursorAfter(issues: readonly GitHubIssue[], told: readonly Told[], cursor: IssueCursor): IssueCursor {
-  const at = [cursor.at, ...issues.map((issue) => issue.updated_at)].toSorted().at(-1) ?? cursor.at;
-  if (issues.length === 0) return cursor;
-  const recent = told.filter((one) => Date.parse(one.at) >= beforeThat(at)).map(({ id }) => id);
-  const before = at === cursor.at ? cursor.told : [];
-  return { at, seen: seenAround(issues, at), told: [...new Set([...before, ...recent])] };
+/** Pure: how far we are after a look. */
+export function cursorAfter({ issues, isWhole, told, held }: LookedAt, cursor: IssueCursor): IssueCursor {
+  const at = issues.reduce((time, issue) => newer(time, issue.updated_at), cursor.at);
+  const from = isWhole ? newer(cursor.from, readAgainFrom(at)) : cursor.from;
+  const seen = issues.length > 0 ? seenAround(issues, at) : cursor.seen;
+  return { at, from, seen, told: [...cursor.told, ...told].filter((one) => one.at >= from), held };
 }
 
 function seenAround(issues: readonly GitHubIssue[], at: string): Record<string, string> {
-  const around = issues.filter((issue) => Date.parse(issue.updated_at) >= beforeThat(at));
+  const around = issues.filter((issue) => issue.updated_at >= readAgainFrom(at));
   return Object.fromEntries(around.map((issue) => [issue.number, issue.updated_at]));
-}
-
-export interface Told {
-  readonly id: number;
-  readonly at: string;
 }
 
 /** Something that may make a plan. */
@@ -99,17 +103,24 @@ const TYPES: Readonly<Record<string, News["type"]>> = {
   reopened: "issue.reopened",
 };
 
-/** Pure: what happened to an issue that was not told yet, oldest first. */
-export function newsOf(issue: GitHubIssue, happened: readonly Happening[], cursor: IssueCursor): News[] {
-  const isNew = (at: string): boolean => Date.parse(at) >= beforeThat(cursor.at);
-  const isOpened = isNew(issue.created_at) && cursor.seen[issue.number] === undefined;
-  const opened: News[] = isOpened ? [{ id: 0, at: issue.created_at, type: "issue.opened", actor: issue.user }] : [];
+const openedId = (repositoryId: number, { number }: GitHubIssue): string => `github-issue-${repositoryId}-${number}`;
+
+/** Pure: what happened to an issue since a time and was not told yet, oldest first. */
+export function newsOf(
+  issue: GitHubIssue,
+  happened: readonly Happening[],
+  { from, told, repositoryId }: Pick<IssueCursor, "from" | "told"> & { readonly repositoryId: number },
+): News[] {
+  const opened: News = {
+    ...{ id: openedId(repositoryId, issue), at: issue.created_at },
+    ...{ type: "issue.opened", actor: issue.user },
+  };
   const later = happened.flatMap((one): News[] => {
     const type = TYPES[one.event];
-    if (type === undefined || !isNew(one.created_at) || cursor.told.includes(one.id)) return [];
+    if (type === undefined) return [];
     const label = one.label ? { label: one.label.name } : {};
     const assignee = one.assignee ? { assignee: one.assignee.login } : {};
-    return [{ id: one.id, at: one.created_at, type, actor: one.actor, ...label, ...assignee }];
+    return [{ id: `github-event-${one.id}`, at: one.created_at, type, actor: one.actor, ...label, ...assignee }];
   });
-  return [...opened, ...later];
+  return [opened, ...later].filter(({ id, at }) => at >= from && !told.some((one) => one.id === id));
 }

@@ -1,67 +1,149 @@
-import * as z from "zod";
-import type { BridgeEvent } from "../../bridges/contract.ts";
+import type { BridgeContext, BridgeEvent } from "../../bridges/contract.ts";
 import { hasWritePermission } from "../../bus/author.ts";
-import { allPages, CallError } from "../pages.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { messageOf } from "../../kernel/errors.ts";
+import { allPages, CallError, changedSince, onePage, readAgainFrom } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { authorIn } from "../tracker/comments.ts";
 import type { Permissions } from "../tracker/permissions.ts";
 import { ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
 import {
-  changedIssues,
   cursorAfter,
   type GitHubIssue,
   happeningsSchema,
   type IssueCursor,
+  isChanged,
+  issueSchema,
   issuesSchema,
   labelsOf,
   type News,
   newsOf,
   presentCursor,
-  sinceOf,
+  type Told,
 } from "./issue-news.ts";
+import { isRewritten, type Rewriting, rewritingsOf } from "./rewritten.ts";
 
 export interface HeardIssues {
   readonly events: readonly BridgeEvent[];
   readonly cursor: IssueCursor;
 }
 
-/** What happened to the issues of a repository since the last look. The first look hears nothing. */
-export async function hearIssues(
-  repository: RepositoryCalls,
-  permissions: Permissions,
-  cursor: IssueCursor | undefined,
-): Promise<HeardIssues> {
-  if (!cursor) {
-    const query = { state: "all", sort: "updated", direction: "desc" };
-    const newest = await allPages(repository, "/issues", { query, schema: issuesSchema, maxPages: 1 });
-    return { events: [], cursor: presentCursor(newest) };
-  }
-  const query = { state: "all", since: sinceOf(cursor), sort: "updated", direction: "asc" };
-  const issues = await allPages(repository, "/issues", { query, schema: issuesSchema });
-  const events: BridgeEvent[] = [];
-  const told: News[] = [];
-  for (const issue of changedIssues(issues, cursor)) {
-    const path = `/issues/${issue.number}/events`;
-    const news = newsOf(issue, await allPages(repository, path, { schema: happeningsSchema }), cursor);
-    told.push(...news);
-    for (const one of news) events.push(await eventOf({ repository, permissions }, issue, one));
-  }
-  return { events, cursor: cursorAfter(issues, told, cursor) };
-}
-
-interface Looking {
+export interface Looking {
   readonly repository: RepositoryCalls;
   readonly permissions: Permissions;
+  readonly clock: Clock;
+  readonly log: Pick<BridgeContext["log"], "warn">;
 }
 
-async function eventOf({ repository, permissions }: Looking, issue: GitHubIssue, news: News): Promise<BridgeEvent> {
+/** A look ends then with what it has, well before the deadline of a poll; the rest comes with the next one. */
+const LOOK_MS = 20_000;
+/** With more than these GitHub is out of order: then nothing is taken, and all of it is asked for again. */
+const MAX_HELD = 50;
+
+/** What happened to the issues of a repository since the last look. The first look hears nothing. */
+export async function hearIssues(looking: Looking, cursor: IssueCursor | undefined): Promise<HeardIssues> {
+  const { repository } = looking;
+  if (cursor) return new Look(looking, cursor).hear();
+  const query = { state: "all", sort: "updated", direction: "desc" };
+  const { items } = await onePage(repository, "/issues", { query, schema: issuesSchema });
+  return { events: [], cursor: presentCursor(items, repository.id) };
+}
+
+/** One look at what changed. */
+class Look {
+  readonly #looking: Looking;
+  readonly #cursor: IssueCursor;
+  readonly #until: number;
+  readonly #events: BridgeEvent[] = [];
+  readonly #told: Told[] = [];
+  readonly #held: Record<string, string> = {};
+  #looks = 0;
+
+  constructor(looking: Looking, cursor: IssueCursor) {
+    this.#looking = looking;
+    this.#cursor = cursor;
+    this.#until = looking.clock.now() + LOOK_MS;
+  }
+
+  async hear(): Promise<HeardIssues> {
+    for (const [number, from] of Object.entries(this.#cursor.held)) await this.#lookAgain(number, from);
+    const read = new Map<number, GitHubIssue>();
+    const isWhole = await this.#readChanged(read);
+    const issues = [...read.values()];
+    const after = { issues, isWhole, told: this.#told, held: this.#held };
+    return { events: this.#events, cursor: cursorAfter(after, this.#cursor) };
+  }
+
+  /** False where the time was over before all were looked at. */
+  async #readChanged(read: Map<number, GitHubIssue>): Promise<boolean> {
+    const list = { since: readAgainFrom(this.#cursor.at), query: { state: "all" }, schema: issuesSchema };
+    for await (const issues of changedSince(this.#looking.repository, "/issues", list)) {
+      for (const issue of issues) {
+        if (read.get(issue.number)?.updated_at === issue.updated_at) continue;
+        if (isChanged(issue, this.#cursor)) {
+          // One at least: a slow GitHub is not read in no time.
+          if (this.#looks > 0 && this.#looking.clock.now() > this.#until) return false;
+          await this.#orHold(issue.number, this.#cursor.from, () => this.#look(issue, this.#cursor.from));
+        }
+        read.set(issue.number, issue);
+      }
+    }
+    return true;
+  }
+
+  async #lookAgain(number: string, from: string): Promise<void> {
+    await this.#orHold(Number(number), from, async () => {
+      const path = `/issues/${number}`;
+      const outcome = await this.#looking.repository.get(path);
+      if (outcome.kind !== "ok") throw new CallError(path, outcome);
+      await this.#look(issueSchema.parse(outcome.data), from);
+    });
+  }
+
+  /** One issue that cannot be read keeps no other waiting; it is looked at again. */
+  async #orHold(number: number, from: string, look: () => Promise<void>): Promise<void> {
+    this.#looks += 1;
+    try {
+      await look();
+    } catch (error) {
+      const kind = error instanceof CallError ? error.kind : "failed";
+      if (kind === "not-found" || kind === "deleted" || kind === "moved") return;
+      const concernsAll = kind === "limited" || kind === "unauthorised";
+      if (concernsAll || Object.keys(this.#held).length === MAX_HELD) throw error;
+      this.#held[number] = from;
+      this.#looking.log.warn(`issue #${number} is held back: ${messageOf(error)}`);
+    }
+  }
+
+  async #look(issue: GitHubIssue, from: string): Promise<void> {
+    const { repository } = this.#looking;
+    const happened = await allPages(repository, `/issues/${issue.number}/events`, { schema: happeningsSchema });
+    const told = [...this.#cursor.told, ...this.#told];
+    const news = newsOf(issue, happened, { from, told, repositoryId: repository.id });
+    let rewritings: Promise<readonly Rewriting[]> | undefined;
+    const ask = (): Promise<readonly Rewriting[]> => (rewritings ??= rewritingsOf(repository, issue, happened));
+    const events: BridgeEvent[] = [];
+    for (const one of news) events.push(await eventOf(this.#looking, issue, one, ask));
+    this.#events.push(...events);
+    this.#told.push(...news.map(({ id, at }) => ({ id, at })));
+  }
+}
+
+async function eventOf(
+  { repository, permissions }: Looking,
+  issue: GitHubIssue,
+  news: News,
+  rewritings: () => Promise<readonly Rewriting[]>,
+): Promise<BridgeEvent> {
   const { number, title, body } = issue;
   const thread = `${repository.id}#${number}`;
   const author = authorIn(news.actor);
+  const permission = await permissions.of(author);
+  // What a stranger did makes no plan, so it does not matter then.
+  const rewritten = hasWritePermission({ permission }) && (await isRewritten(permissions, await rewritings(), news.at));
   const { label, assignee } = news;
   return {
-    id: news.type === "issue.opened" ? `github-issue-${repository.id}-${number}` : `github-event-${news.id}`,
-    ...{ type: news.type, severity: "info", title, body: body ?? "" },
+    ...{ id: news.id, type: news.type, severity: "info", title, body: body ?? "" },
     replyTo: { target: ISSUE_TARGET, token: thread },
     context: {
       source: { system: SYSTEM, kind: "issue", id: thread },
@@ -69,32 +151,8 @@ async function eventOf({ repository, permissions }: Looking, issue: GitHubIssue,
       ...{ labels: labelsOf(issue), assignees: (issue.assignees ?? []).map(({ login }) => login) },
       ...(label === undefined ? {} : { label }),
       ...(assignee === undefined ? {} : { assignee }),
-      ...((await isRewritten({ repository, permissions }, issue, news)) ? { rewritten: true } : {}),
-      author: { ...author, permission: await permissions.of(author) },
+      ...(rewritten ? { rewritten: true } : {}),
+      author: { ...author, permission },
     },
   };
-}
-
-const EDITED =
-  "query ($id: ID!) { node(id: $id) { ... on Issue { lastEditedAt editor { login ... on User { databaseId } } } } }";
-const editedSchema = z.object({
-  node: z.object({
-    lastEditedAt: z.string().nullable(),
-    editor: z.object({ login: z.string(), databaseId: z.number().nullish() }).nullable(),
-  }),
-});
-
-/** Whether what we read is not what the person saw: a stranger changed the text of the issue after they labelled it. */
-async function isRewritten(
-  { repository, permissions }: Looking,
-  { node_id: id }: GitHubIssue,
-  news: News,
-): Promise<boolean> {
-  const outcome = await repository.client.graphql(EDITED, { id });
-  if (outcome.kind !== "ok") throw new CallError("who edited an issue", outcome);
-  const { lastEditedAt, editor } = editedSchema.parse(outcome.data).node;
-  if (lastEditedAt === null || Date.parse(lastEditedAt) < Date.parse(news.at)) return false;
-  if (!editor) return true;
-  const known = editor.databaseId ? { id: String(editor.databaseId) } : {};
-  return !hasWritePermission({ permission: await permissions.of({ login: editor.login, ...known }) });
 }

@@ -23,9 +23,11 @@ export interface CallOptions {
 interface Remembered {
   readonly etag: string;
   readonly outcome: Outcome & { kind: "ok" };
+  readonly size: number;
 }
 
-const MAX_REMEMBERED = 500;
+/** Characters of answers that are remembered: strangers decide how long their issues are, and how often they change. */
+const MAX_REMEMBERED = 16 * 1024 * 1024;
 
 /** All talk with one GitHub, for one token: counted, within its limits, and never asked twice for what is under way. */
 export class GitHubClient {
@@ -88,11 +90,20 @@ export class GitHubClient {
       return known?.outcome ?? { kind: "failed", reason: "unchanged since never", mayHaveHappened: false };
     const etag = outcome.kind === "ok" ? outcome.headers.etag : undefined;
     this.#remembered.delete(url);
-    if (outcome.kind !== "ok" || etag === undefined) return outcome;
-    this.#remembered.set(url, { etag, outcome });
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > MAX_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
+    if (outcome.kind === "ok" && etag !== undefined) {
+      this.#remembered.set(url, { etag, outcome, size: JSON.stringify(outcome.data).length });
+      this.#forgetOldest();
+    }
     return outcome;
+  }
+
+  #forgetOldest(): void {
+    let size = this.#remembered.values().reduce((sum, one) => sum + one.size, 0);
+    for (const [url, one] of this.#remembered) {
+      if (size <= MAX_REMEMBERED) return;
+      this.#remembered.delete(url);
+      size -= one.size;
+    }
   }
 
   async #ask({ plan = "", bucket, judge = judgeAnswer, ...request }: Asked): Promise<Outcome> {

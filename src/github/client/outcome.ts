@@ -43,7 +43,8 @@ export function judgeGraphql(outcome: Outcome): Outcome {
   const [first] = errors ?? [];
   if (!first) return { ...outcome, data };
   const reason = first.message ?? "GraphQL refused without a word";
-  if (first.type === "RATE_LIMITED") return { kind: "limited", retryAfterMs: UNNAMED_LIMIT_MS, reason };
+  if (first.type === "RATE_LIMITED" || first.type === "RATE_LIMIT")
+    return { kind: "limited", retryAfterMs: UNNAMED_LIMIT_MS, reason };
   return first.type === "NOT_FOUND" ? { kind: "not-found", reason } : { kind: "refused", status: 200, reason };
 }
 
@@ -51,7 +52,8 @@ function limitOf({ status, headers, data }: WireAnswer, now: number): number | u
   const after = Number(headers["retry-after"]);
   if (after > 0) return after * 1000;
   const reset = Number(headers["x-ratelimit-reset"]) * 1000;
-  if (headers["x-ratelimit-remaining"] === "0" && reset > now) return reset - now;
+  // By our clock its end may have passed: it is a limit all the same, and not a refusal.
+  if (headers["x-ratelimit-remaining"] === "0") return reset > now ? reset - now : UNNAMED_LIMIT_MS;
   // Of a secondary limit GitHub sometimes says nothing but this.
   const isSecondary = status === 429 || /secondary rate limit|abuse detection/i.test(reasonOf(data, status));
   return isSecondary ? UNNAMED_LIMIT_MS : undefined;

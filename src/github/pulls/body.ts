@@ -16,7 +16,7 @@ function around(body: string): { readonly before: string; readonly after: string
   const from = body.indexOf(BEGIN);
   const to = body.lastIndexOf(END);
   if (from !== -1 && to > from) return { before: body.slice(0, from), after: body.slice(to + END.length) };
-  // Somebody took the markers out: our part comes again below what they wrote.
+  // A person took the markers out: our part comes again below what they wrote.
   const rest = body.replaceAll(BEGIN, "").replaceAll(END, "").trimEnd();
   return { before: rest === "" ? "" : `${rest}\n\n`, after: "" };
 }

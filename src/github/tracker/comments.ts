@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { HeardPost, TrackerAuthor, TrackerPost } from "../../bridges/tracker/port.ts";
+import { BEGINNING, newer, readAgainFrom } from "../pages.ts";
 import { splitMarker } from "./marker.ts";
 
 export const userSchema = z.object({ id: z.number(), login: z.string(), type: z.string() });
@@ -8,7 +9,7 @@ export const userSchema = z.object({ id: z.number(), login: z.string(), type: z.
 const commentSchema = z.object({
   id: z.number(),
   body: z.string().nullish(),
-  // An account that was deleted is nobody: what it wrote stays.
+  // An account that was deleted has no user any more; what it wrote stays.
   user: userSchema.nullable(),
   created_at: z.string(),
   updated_at: z.string(),
@@ -55,30 +56,36 @@ export function heardOf(comment: GitHubComment, self: TrackerAuthor, repositoryI
 
 const numberIn = ({ issue_url: url }: GitHubComment): string => url.slice(url.lastIndexOf("/") + 1);
 
-/** How far comments were read. */
+/** How far comments were read; all times are GitHub's. */
 export interface CommentCursor {
-  /** The newest change that was seen, by GitHub's clock. */
+  /** The newest change that was read. */
   readonly at: string;
-  /** Those around it: times have whole seconds, and lists lag behind. */
+  /** What was written before is not heard. It stays behind while not all is read: something old may have been edited last. */
+  readonly from: string;
+  /** Those around `at`: times have whole seconds, and lists lag behind. */
   readonly seen: readonly number[];
 }
 
-/** GitHub's lists may show a comment so much later than its time says. */
-const OVERLAP_MS = 60_000;
-
-export const since = ({ at }: CommentCursor): string =>
-  new Date(Date.parse(at) - OVERLAP_MS).toISOString().replace(/\.\d+Z$/, "Z");
+/** Where comments end now: what was written before is not heard. */
+export function presentEnd(newest: readonly GitHubComment[]): CommentCursor {
+  const at = newest.reduce((time, one) => newer(time, one.updated_at), BEGINNING);
+  return { at, from: at, seen: idsAround(newest, at) };
+}
 
 /** Pure: which comments are new, and how far we are then. One that was only edited is not new. */
 export function newComments(
   comments: readonly GitHubComment[],
   cursor: CommentCursor,
+  isWhole: boolean,
 ): { readonly fresh: readonly GitHubComment[]; readonly cursor: CommentCursor } {
-  const from = Date.parse(since(cursor));
-  const fresh = comments.filter(({ id, created_at: at }) => !cursor.seen.includes(id) && Date.parse(at) >= from);
-  const at = [cursor.at, ...comments.map((one) => one.updated_at)].reduce((a, b) => (a > b ? a : b));
-  const edge = Date.parse(at) - OVERLAP_MS;
-  const recent = comments.filter((one) => Date.parse(one.updated_at) >= edge).map(({ id }) => id);
-  const kept = comments.length > 0 ? recent : cursor.seen;
-  return { fresh: fresh.toSorted((a, b) => a.id - b.id), cursor: { at, seen: [...new Set(kept)] } };
+  const seen = new Set(cursor.seen);
+  const fresh = comments.filter(({ id, created_at: at }) => !seen.has(id) && at >= cursor.from);
+  const at = comments.reduce((time, one) => newer(time, one.updated_at), cursor.at);
+  const from = isWhole ? newer(cursor.from, readAgainFrom(at)) : cursor.from;
+  const kept = comments.length > 0 ? idsAround(comments, at) : cursor.seen;
+  return { fresh: fresh.toSorted((a, b) => a.id - b.id), cursor: { at, from, seen: kept } };
+}
+
+function idsAround(comments: readonly GitHubComment[], at: string): number[] {
+  return comments.filter((one) => one.updated_at >= readAgainFrom(at)).map(({ id }) => id);
 }

@@ -1,5 +1,5 @@
 /** What our comments end with: GitHub does not show it, and it is how a post is found again. */
-const MARKER = /\n\n<!-- prloom ([\w.:-]{1,300}) -->$/;
+const MARKER = /\n\n<!-- prloom ([^\s<>]{1,300}) -->$/;
 
 /** Room that a marker takes of a comment. */
 export const MARKER_LENGTH = 330;

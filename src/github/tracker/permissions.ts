@@ -10,7 +10,7 @@ const permissionSchema = z.object({ permission: z.string(), user: z.object({ id:
 /** So long a permission is believed; one that was taken away ends by then. */
 const BELIEVED_MS = 5 * 60_000;
 
-/** What people may do, by their user ids: a login can be taken over by somebody else. */
+/** What people may do, by their user ids: a login can be taken over by another person. */
 export class Permissions {
   readonly #connection: Pick<Connection, "repository">;
   readonly #clock: Clock;
@@ -39,7 +39,7 @@ export class Permissions {
     if (outcome.kind === "not-found") return "none";
     if (outcome.kind !== "ok") throw new CallError(`the permission of ${login}`, outcome);
     const { permission, user } = permissionSchema.parse(outcome.data);
-    if (id !== undefined && user && String(user.id) !== id) return "none";
+    if (id !== undefined && String(user?.id) !== id) return "none";
     return PERMISSIONS.find((one) => one === permission) ?? "none";
   }
 }

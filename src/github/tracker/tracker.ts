@@ -2,7 +2,7 @@ import type { NewPost, Posted, Tracker, TrackerFailure, TrackerPost } from "../.
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Connection } from "../connection.ts";
-import { allPages } from "../pages.ts";
+import { allPages, changedSince, onePage, readAgainFrom } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import {
   type CommentCursor,
@@ -12,7 +12,7 @@ import {
   newComments,
   postedSchema,
   postOf,
-  since,
+  presentEnd,
 } from "./comments.ts";
 import { MARKER_LENGTH, withMarker } from "./marker.ts";
 import type { Permissions } from "./permissions.ts";
@@ -57,10 +57,9 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
     async since(threads, next) {
       const repository = await connection.repository();
       const cursor = next === undefined ? undefined : (JSON.parse(next) as CommentCursor);
-      if (!cursor) return { posts: [], next: JSON.stringify(await presentEnd(repository)) };
-      const query = { since: since(cursor), sort: "updated", direction: "asc" };
-      const comments = await allPages(repository, "/issues/comments", { query, schema: commentsSchema });
-      const { fresh, cursor: end } = newComments(comments, cursor);
+      if (!cursor) return { posts: [], next: JSON.stringify(presentEnd(await newestComments(repository))) };
+      const { comments, isWhole } = await changedComments(repository, cursor);
+      const { fresh, cursor: end } = newComments(comments, cursor, isWhole);
       if (fresh.length === 0) return { posts: [], next: JSON.stringify(end) };
       const us = await connection.self();
       const posts = fresh.map((comment) => heardOf(comment, us, repository.id));
@@ -71,16 +70,26 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
 
 const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({ body: { body: withMarker(body, id) } });
 
-/** Where comments end now: what was written before is not heard. */
-async function presentEnd(repository: RepositoryCalls): Promise<CommentCursor> {
-  const query = { sort: "updated", direction: "desc", per_page: 100 };
-  const newest: readonly GitHubComment[] = await allPages(repository, "/issues/comments", {
-    query,
-    schema: commentsSchema,
-    maxPages: 1,
-  });
-  const start: CommentCursor = { at: "1970-01-01T00:02:00Z", seen: [] };
-  return newComments(newest, start).cursor;
+async function newestComments(repository: RepositoryCalls): Promise<readonly GitHubComment[]> {
+  const query = { sort: "updated", direction: "desc" };
+  return (await onePage(repository, "/issues/comments", { query, schema: commentsSchema })).items;
+}
+
+/** More are not read at once: the rest comes with the next look. */
+const MAX_COMMENTS = 2000;
+
+async function changedComments(
+  repository: RepositoryCalls,
+  { at, seen }: CommentCursor,
+): Promise<{ readonly comments: readonly GitHubComment[]; readonly isWhole: boolean }> {
+  const read = new Map<number, GitHubComment>();
+  const list = { since: readAgainFrom(at), schema: commentsSchema };
+  for await (const comments of changedSince(repository, "/issues/comments", list)) {
+    for (const comment of comments) read.set(comment.id, comment);
+    // Those that were read before do not count: there may be more of them around a time than are read at once.
+    if (read.size > MAX_COMMENTS + seen.length) return { comments: [...read.values()], isWhole: false };
+  }
+  return { comments: [...read.values()], isWhole: true };
 }
 
 /** The issue of a thread; a thread of another repository is not ours to write in. */
@@ -90,12 +99,11 @@ function issuePath({ id, fullName }: RepositoryCalls, thread: string): string {
   throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
 }
 
-/** A throw says that it is not known what happened: then the post is looked for before it is made again. */
+/** One that may have happened is looked for before it is made again, as after every failure that is retryable. */
 function postedFrom(outcome: Outcome): Posted {
-  if (outcome.kind === "ok") return { success: true, ref: String(postedSchema.parse(outcome.data).id) };
-  const failure = failureOf(outcome);
-  if (outcome.kind === "failed" && outcome.mayHaveHappened) throw new Error(failure.error);
-  return failure;
+  return outcome.kind === "ok"
+    ? { success: true, ref: String(postedSchema.parse(outcome.data).id) }
+    : failureOf(outcome);
 }
 
 function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFailure {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { MAX_DATE_MS } from "../../kernel/clock.ts";
 
 /** What agents name and say is bounded: a graph is read at every call of a tool. */
 const MAX_ID = 200;
@@ -7,7 +8,8 @@ const MAX_LIST = 1000;
 
 export const idSchema = z.string().min(1).max(MAX_ID);
 export const nameSchema = z.string().min(1).max(MAX_NAME);
-export const timeSchema = z.number().int().nonnegative();
+/** Facts can be forged, and what is beyond the last date cannot be shown as one. */
+export const timeSchema = z.number().int().nonnegative().max(MAX_DATE_MS);
 const idsSchema = z.array(idSchema).max(MAX_LIST).readonly();
 export const namesSchema = z.array(nameSchema).max(MAX_LIST).readonly();
 

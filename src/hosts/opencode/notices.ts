@@ -1,4 +1,4 @@
-import { askedAgainLine } from "../../agents/opencode/log-line.ts";
+import { askedAgainLine, POLICY_ENDS } from "../../agents/opencode/log-line.ts";
 import { asFields, asNumber, asString } from "../../kernel/json-fields.ts";
 import { quietly } from "../within.ts";
 import type { OpenCodeClient } from "./types.ts";
@@ -11,6 +11,12 @@ export function notify(client: OpenCodeClient, text: string, level: "warn" | "in
   const variant = level === "warn" ? "warning" : "info";
   void quietly(() => client.app?.log?.({ body: { service: "prloom", level, message } }));
   void quietly(() => client.tui?.showToast?.({ body: { title: "prloom", message, variant } }));
+}
+
+/** Has the program print that the rules end the run: the dispatcher reads what it prints, and ends it. */
+export async function tellPrinted(client: OpenCodeClient, why: string): Promise<void> {
+  const message = `${POLICY_ENDS}${why}`;
+  await quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
 }
 
 /** The program waits for its provider in silence, and tells only its plugins until when. */

@@ -11,7 +11,7 @@ import { Children } from "./children.ts";
 import { reopen } from "./closing.ts";
 import { governTools } from "./govern-tools.ts";
 import { addTurn, pruneOutputs, Summarised } from "./messages.ts";
-import { notify, tellRetry } from "./notices.ts";
+import { notify, tellPrinted, tellRetry } from "./notices.ts";
 import type { Hooks, PluginInput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
@@ -70,6 +70,8 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       if (verdict.allow) return;
       notify(client, verdict.text, "warn");
       if (verdict.endsRun) {
+        // The agent can delete what is written.
+        await tellPrinted(client, verdict.text);
         await quietly(() => tellEnd(facts, verdict.text));
         await quietly(() => children.endAll(sessionID));
       }

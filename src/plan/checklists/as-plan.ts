@@ -7,7 +7,7 @@ import { MAX_TODOS } from "../markdown/size-limits.ts";
 import { applyEdits } from "../markdown/text-edits.ts";
 import { MARKS } from "../todos/todo.ts";
 import { readChecklist } from "./checklist.ts";
-import { type Box, type Group, groupsOf } from "./groups.ts";
+import { type Box, type Group, groupsOf, isLabel } from "./groups.ts";
 import { isOnlyWork, isToDo } from "./heading-words.ts";
 
 /**
@@ -81,7 +81,9 @@ function withoutEmptied(text: string, groups: readonly Group[]): string {
   const blocks = blocksOf(text);
   const cuts = blocks.flatMap((block, index) => {
     const next = blocks[index + 1];
-    const isEmpty = !next || (next.type === "heading" && (next.depth ?? 1) <= (block.depth ?? 7));
+    // A label is for the list that follows it, and that is gone.
+    const isEmpty =
+      !next || (next.type === "heading" && (next.depth ?? 1) <= (block.depth ?? 7)) || isLabel(block, text);
     // A top heading is the title, whatever is left below it.
     const isHeading = (block.type === "heading" && block.depth !== 1) || block.type === "paragraph";
     const words = wordsOf(text, block);

@@ -1,3 +1,4 @@
+import { type Block, blocksOf, linesOf } from "../markdown/blocks.ts";
 import { type Group, groupsOf } from "./groups.ts";
 import { isExactTodo, isToDo, sameHeading } from "./heading-words.ts";
 
@@ -51,12 +52,23 @@ function fromWork(all: readonly Group[], work: readonly Group[]): Checklist {
   return work.length === 1 ? taken(all, work) : unclear(all, work);
 }
 
-/**
- * The group that a person names, whatever it would be taken for, with boxes or without, else those that may be something to do
- * below a heading of that name; undefined if there is none.
- */
-export function checklistUnder(text: string, heading: string): Checklist | undefined {
+/** The groups that a person names, in the order of the text; undefined if there is none of one name. */
+export function checklistUnder(text: string, ...headings: readonly string[]): Checklist | undefined {
   const all = groupsOf(text);
+  const found = headings.map((heading) => groupsUnder(text, all, heading));
+  if (found.some((groups) => groups.length === 0)) return undefined;
+  const chosen = [...new Map(found.flat().map((group) => [group.boxes[0]?.start ?? 0, group])).values()];
+  return taken(
+    all,
+    chosen.sort((one, other) => (one.boxes[0]?.start ?? 0) - (other.boxes[0]?.start ?? 0)),
+  );
+}
+
+/**
+ * The group of that name, whatever it would be taken for, with boxes or without, else those that may be something to do below a
+ * heading of that name.
+ */
+function groupsUnder(text: string, all: readonly Group[], heading: string): readonly Group[] {
   const isNamed = (group: Group): boolean => group.boxes.length > 0 && sameHeading(group.heading, heading);
   const isBelow = ({ boxes, kind, within }: Group): boolean =>
     boxes.length > 0 && isToDo(kind) && within.some((name) => sameHeading(name, heading));
@@ -67,9 +79,34 @@ export function checklistUnder(text: string, heading: string): Checklist | undef
   ];
   for (const way of ways) {
     const chosen = way();
-    if (chosen.length > 0) return taken(all, chosen);
+    if (chosen.length > 0) return chosen;
   }
-  return undefined;
+  return [];
+}
+
+/** Names of all groups, of lists without boxes too. */
+export function headingsOf(text: string): string[] {
+  return [...groupsOf(text), ...groupsOf(text, { of: "plain" })].map(({ heading }) => heading);
+}
+
+const LIKE_A_BOX = /^\s*(?:[-*+]|\d{1,9}[.)])\s*\[\s*[xX*✓✔]?\s*\](?!\()/u;
+const BOX = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ xXbB]\](?:\s|$)/;
+
+/** The lines, from 1, that were perhaps meant as boxes and are none: `- []`, `-[ ]`, `- [ ]x`. */
+export function misspeltBoxes(text: string): number[] {
+  const isWords = new Set<number>();
+  for (const block of blocksOf(text).flatMap(withChildren)) {
+    if (block.type !== "paragraph" && block.type !== "listItem") continue;
+    for (let line = block.line; line <= (block.type === "paragraph" ? block.endLine : block.line); line += 1)
+      isWords.add(line);
+  }
+  return linesOf(text).flatMap((line, index) =>
+    isWords.has(index + 1) && LIKE_A_BOX.test(line) && !BOX.test(line) ? [index + 1] : [],
+  );
+}
+
+function withChildren(block: Block): Block[] {
+  return [block, ...block.children.flatMap(withChildren)];
 }
 
 /** Lists below headings that say work, whose items are no boxes: they were perhaps meant. */

@@ -82,9 +82,11 @@ function groupBelow(above: readonly Above[]) {
 function finished(group: Unfinished, all: readonly Box[]): Group {
   const wanted = all.filter(({ text }) => !isCrossedOut(text));
   const boxes = wanted.filter(({ text }) => !isPlaceholder(text));
-  const claims = boxes.filter(({ text }) => isConfirmation(plainText(text))).length;
+  const isMost = (is: (text: string) => boolean) => boxes.filter(({ text }) => is(text)).length * 2 > boxes.length;
+  const isAsked = group.kind === "other" && isMost((text) => /[?？]$/.test(text.trim()));
+  const said = isAsked ? "question" : group.kind;
   const isWork = group.kind === "work" && isTasks(group.heading);
-  const kind = claims * 2 > boxes.length && !isWork ? "confirmation" : group.kind;
+  const kind = !isWork && isMost((text) => isConfirmation(plainText(text))) ? "confirmation" : said;
   const left = { placeholders: wanted.length - boxes.length, crossedOut: all.length - wanted.length };
   return { ...group, kind, boxes, ...left };
 }
@@ -97,6 +99,11 @@ function aboveFrom(block: Block, text: string): Above | undefined {
   if (source === undefined) return undefined;
   const words = plainText(source).replace(/\s*[:：]$/, "");
   return { depth, text: words, kind: headingKind(words), at: block.start };
+}
+
+/** Whether a block is such a label, and nothing else. */
+export function isLabel(block: Block, text: string): boolean {
+  return block.type === "paragraph" && labelOf(block, text) === text.slice(block.start, block.end).trim();
 }
 
 /** The last line of a paragraph that ends with a colon or is bold as a whole, or the summary of a part that folds. */
@@ -119,14 +126,18 @@ function plainBoxes(list: Block, text: string, below: readonly string[]): Box[] 
 /** Deeper ones are not read. */
 const MAX_DEPTH = 12;
 
-/** The boxes of a list; those below a plain item are boxes of the list, those below a box are its context. */
-function boxesOf(list: Block, text: string, below: readonly string[]): Box[] {
-  return list.children.flatMap((item) => {
+/** The boxes of a list; those below a plain item are boxes of the list, those below an open box are its context. */
+function boxesOf(outer: Block, text: string, below: readonly string[]): Box[] {
+  return outer.children.flatMap((item) => {
     const task = taskItemOf(item, text);
-    if (task) return [{ ...task, below }];
+    if (task && task.state !== "done") return [{ ...task, below }];
     const [first, ...rest] = item.children;
-    if (first?.type !== "paragraph" || below.length >= MAX_DEPTH) return [];
-    const words = plainText(text.slice(first.start, lineEnd(text, first.start))).replace(/\s*[:：]$/, "");
-    return rest.filter(({ type }) => type === "list").flatMap((nested) => boxesOf(nested, text, [...below, words]));
+    if (first?.type !== "paragraph" || below.length >= MAX_DEPTH) return task ? [{ ...task, below }] : [];
+    const line = task?.text ?? text.slice(first.start, lineEnd(text, first.start));
+    const words = plainText(line).replace(/\s*[:：]$/, "");
+    const nested = rest.filter(({ type }) => type === "list");
+    const inner = nested.flatMap((list) => boxesOf(list, text, [...below, words]));
+    // One that is ticked is done, unless something below it is not: then that is to be done.
+    return task && inner.every(({ state }) => state === "done") ? [{ ...task, below }] : inner;
   });
 }

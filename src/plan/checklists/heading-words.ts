@@ -48,6 +48,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
         "prerequisites?, confirm, confirmations?, acknowledge?ments?, initial checks?, self check, existing issues?, validations, voraussetzungen",
       ),
       /^(?:is|are|have|has|do|does|did|would|will|can|could|may) .*\?$/u,
+      within("確認事項, 確認項目, 确认事项, 提交前, 확인 ?사항"),
     ],
   ],
   [
@@ -61,7 +62,13 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       within("不在范围, 范围之外, スコープ外, 対象外, 범위 밖"),
     ],
   ],
-  ["question", [whole("(?:open |unresolved )?questions?, offene fragen, questions ouvertes, preguntas abiertas")]],
+  [
+    "question",
+    [
+      whole("(?:open |unresolved )?questions?, offene fragen, questions ouvertes, preguntas abiertas, maybe, perhaps"),
+      anywhere("not sure, unsure, undecided, to be (?:decided|discussed), needs? (?:a )?(?:discussion|decision)"),
+    ],
+  ],
   [
     "fault",
     // Steps that show a fault are nothing to do.
@@ -100,7 +107,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
 /** What a heading that says work ends or begins with: "Remaining tasks", "Tasks for the release". */
 const WORK =
   either(`todos?, tasks?, sub ?tasks?, sub ?issues?, child (?:tasks|issues), steps, plan, checklist, requirements?, goals, objectives, deliverables, to dos?, todo list, to do list, task list
-  action items?, work items?, implementation, proposed changes, (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
+  action items?, work items?, implementation, (?:proposed|suggested) (?:changes|fix(?:es)?|solution), (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
   what (?:needs|has) to (?:be done|happen|change), needs to be done, what to do
   aufgaben, aufgabenliste, teilaufgaben, schritte, zu erledigen, zu tun, offene punkte, anforderungen, ziele, checkliste, umsetzung
   tâches, liste de tâches, à faire, étapes, objectifs, exigences, tareas, lista de tareas, pasos, por hacer, pendientes, requisitos, objetivos, tarefas, passos, a fazer

@@ -214,7 +214,7 @@ function homelessTasks(text: string, blocks: readonly Block[], sections: readonl
   const headings = groups.map(({ heading }) => heading).filter((heading) => heading !== "");
   const where = headings.length === 0 ? "" : ` below ${shortLine(headings.map((one) => `"${one}"`).join(", "))}`;
   return [
-    `There is no "## TODO" section, so ${count} checkbox ${count === 1 ? "item" : "items"}${where} ${count === 1 ? "is" : "are"} not read as TODOs. Put ${count === 1 ? "it" : "them"} below "## TODO", or make the plan with \`prloom new --file\`.`,
+    `There is no "## TODO" section, so ${count} checkbox ${count === 1 ? "item" : "items"}${where} ${count === 1 ? "is" : "are"} not read as TODOs. Put ${count === 1 ? "it" : "them"} below "## TODO", or make the plan with \`prloom new --file <file> --todos-from "<heading>"\`.`,
   ];
 }
 

@@ -142,7 +142,7 @@ describe("a run of Claude Code that is judged from outside", () => {
       "--settings",
       JSON.stringify({
         permissions: { ask: ["*"], disableBypassPermissionsMode: "disable" },
-        env: { SHELL: "/bin/bash", CLAUDE_CODE_SHELL: "/bin/bash" },
+        env: { SHELL: "/bin/bash", CLAUDE_CODE_SHELL: "/bin/bash", CLAUDE_CODE_DISABLE_FILE_MENTIONS: "1" },
       }),
     ]);
   });

@@ -162,6 +162,12 @@ describe("OpenCode's log", () => {
     assert.equal(readLogLine("timestamp of level=ERROR"), undefined);
   });
 
+  test("our plugin says in it that the rules end the run, and why", () => {
+    const line =
+      'timestamp=2026-11-15T11:50:22.959Z level=ERROR run=8e message="prloom ends the run: denied\\nWHAT: x"';
+    assert.deepEqual(dialogue().read(line), { events: [], policyEnd: "denied\nWHAT: x" });
+  });
+
   test("warnings in it are not errors", () => {
     const line = 'timestamp=2026-11-15T11:50:22.959Z level=WARN run=8e message="stream error" error.error="x"';
     assert.deepEqual(heard(dialogue(), [line]), []);

@@ -36,12 +36,13 @@ test("a login is found wherever it can be, and never told", () => {
 });
 
 test("its files are taken from where variables have moved them, to where it looks without those", () => {
-  const env = { XDG_CONFIG_HOME: "/c", XDG_DATA_HOME: "/d" };
+  const env = { XDG_CONFIG_HOME: "/c", XDG_DATA_HOME: "/d", XDG_CACHE_HOME: "/k" };
   const items = openCodeProgram
     .homeItems({ home: "/home/u", env })
     .map(({ from, to, kind }) => `${kind} ${from} ${to}`);
   assert.deepEqual(items, [
     "config /c/opencode .config/opencode",
+    "cache /k/opencode .cache/opencode",
     "login /d/opencode/auth.json .local/share/opencode/auth.json",
     "login /d/opencode/mcp-auth.json .local/share/opencode/mcp-auth.json",
   ]);

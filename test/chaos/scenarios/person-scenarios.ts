@@ -50,3 +50,22 @@ export const putBack: Scenario = async (project, point) => {
   await crash(project, point);
   return { plans };
 };
+
+/** Agents fail; a person does the work in both worktrees, and ticks it. */
+export const ticked: Scenario = async (project, point) => {
+  const { agents } = project.config() as { agents: { chaos: object } };
+  project.config({ agents: { chaos: { ...agents.chaos, command: "false", args: [] } } });
+  const plans = twoPlans(project);
+  await finish(project);
+  project.config({ agents });
+  for (const { id } of plans) {
+    const lines = ["begin", "middle", "end"].map((part) => `${part} make one\n`);
+    writeFileSync(join(project.worktree(id), `work-${id}.txt`), lines.join(""));
+    const file = join(project.home, "ticked.md");
+    writeFileSync(file, project.planText(id).replace("[ ]", "[x]"));
+    await succeed(project, ["edit", id, "--file", file]);
+    await succeed(project, ["unblock", id]);
+  }
+  await crash(project, point);
+  return { plans };
+};

@@ -10,7 +10,7 @@ import { outsideProblems } from "../invariants/outside-invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
 import { GATE_SCENARIOS } from "./gate-scenario.ts";
-import { edited, paused, putBack, reloaded } from "./person-scenarios.ts";
+import { edited, paused, putBack, reloaded, ticked } from "./person-scenarios.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
 import { checkedMerge, givenUp, rebaseAsked, rebased, resolved } from "./rebase-scenarios.ts";
 import { comment, crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
@@ -264,6 +264,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "recover:reset": recovery,
   "recover:survivors-ended": recovery,
   "reload:taken": reloaded,
+  "ticked:judged": ticked,
   "resolve:judged": resolved,
   "review:posted": reviewAtEnd,
   "review:todos": reviewAtEnd,

@@ -207,6 +207,15 @@ describe("new", { concurrency: 2 }, () => {
       unclear.stderr,
       /below "Goals", "Tasks"\. \[usage\]\n {2}hint: Type one of: --todos-from "Goals", --todos-from "Tasks"/,
     );
+    const both = ["--stdin", "--id", "both", "--todos-from", "Goals", "--todos-from", "Tasks"];
+    assert.equal((await made(both, "## Goals\n- [ ] a\n\n## Tasks\n- [ ] b\n")).todos, 2);
+    const near = await repository.run(["new", "--stdin", "--todos-from", "Proposed fixx"], {
+      input: "## Proposed fix\n1. a\n",
+    });
+    assert.match(
+      near.stderr,
+      /hint: Did you mean --todos-from "Proposed fix"\? Type one of: --todos-from "Proposed fix"/,
+    );
     const wrong = await repository.run(["new", "--stdin", "--todos-from", "Chores"], { input: "## Goals\n- [ ] a\n" });
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, /below a heading "Chores"\. \[usage\]\n {2}hint: Type one of: --todos-from "Goals"/);

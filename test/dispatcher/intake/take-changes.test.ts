@@ -106,6 +106,7 @@ test("a plan whose worktree `clean` removed is looked at, and told of, at once, 
         removed: ["a"],
         left: {},
         kept: {},
+        aside: {},
         branches: { deleted: [], merged: [] },
       });
       assert.deepEqual(woken, ["a"]);

@@ -206,6 +206,16 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     /blocked/,
   ],
   ["verified is committed", { record: { current: { ...current, stage: "verified" } } }, "commit"],
+  [
+    "verified, and ticked by a person meanwhile, is committed",
+    { text: OPEN.replace("[ ]", "[x]"), record: { current: { ...current, stage: "verified" } } },
+    "commit",
+  ],
+  [
+    "verified, and reworded or removed meanwhile, is not",
+    { record: { current: { ...current, todoId: "other", stage: "verified" } } },
+    "drop-todo",
+  ],
   ["committed is ticked", { record: { current: { ...current, stage: "committed" } } }, "tick"],
   ["ticked is published", { record: { current: { ...current, stage: "ticked" } } }, "publish"],
   ["paused lets a TODO end", { record: { paused: true, current: { ...current, stage: "committed" } } }, "tick"],

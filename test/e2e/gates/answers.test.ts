@@ -7,6 +7,7 @@ import { PrloomError } from "../../../src/kernel/errors.ts";
 import { ownUser } from "../../../src/kernel/system/user.ts";
 import { gateStates, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
 import { startDaemon } from "../../testing/daemon.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 describe("an answer at a command line", { concurrency: 2 }, () => {
   it("is the machine's user's, whatever git calls that one and whoever the approvers are", async () => {
@@ -15,6 +16,17 @@ describe("an answer at a command line", { concurrency: 2 }, () => {
     const { by } = JSON.parse(await succeeds(project, "approve", "shop", "--json")) as { by: string };
     const [gate] = (await showPlan(project)).gates;
     assert.deepEqual([by, gate?.decidedBy, gate?.via], [ownUser().name, ownUser().name, "cli"]);
+    project.remove();
+  });
+
+  it("is explained as it would be heard at the gates of a plan", thorough, async () => {
+    const project = await waitingAtGate();
+    const explained = async () =>
+      JSON.parse(await succeeds(project, "explain", "answer", "lgtm", "--plan", "shop", "--json")) as object;
+    assert.partialDeepStrictEqual(await explained(), { answer: "approve" });
+    await succeeds(project, "revise", "shop", "smaller");
+    await untilIdle(project);
+    assert.partialDeepStrictEqual(await explained(), { answer: "none", why: "the plan was shown more than once here" });
     project.remove();
   });
 

@@ -91,6 +91,8 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     assert.match(project.runFile("shop", 2, "prompt.md"), /> Only one of them\./);
     const second = await show(project, "shop");
     assert.deepEqual(states(second), ["revised", "open"]);
+    const told = second.thread.map(({ body }) => body).join("\n");
+    assert.doesNotMatch(told, /^> \/revise/m, "the words count, not the command");
     const stale = first.gates[0]?.gateId ?? "";
     await refused(project, /is not the newest of this plan, which is/, "approve", "shop", "--gate", stale);
     project.remove();

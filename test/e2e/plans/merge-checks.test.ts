@@ -71,7 +71,9 @@ describe("a base that was rewritten", { concurrency: 2 }, () => {
     }
     await succeeds(project, "rebase", "one");
     await works(project);
-    await succeeds(project, "merge", "one");
+    await succeeds(project, "merge", "one", "--delete-branch");
+    const shown = await succeeds(project, "show", "one");
+    assert.match(shown, /^branch: prloom\/one \(deleted\)\nmerged: [0-9a-f]{8} on main$/m);
     assert.doesNotMatch(project.git("ls-tree", "--name-only", "main"), /secret/);
     assert.match(project.git("ls-tree", "--name-only", "main"), /work\.txt/);
   });

@@ -184,6 +184,18 @@ test("a graph that cannot be read denies what changes something, says so, and le
   assert.match(told.why, /cannot be read/);
 });
 
+test("a forged fact of a time that is no date does not keep a summary from carrying on the task", async (t) => {
+  const checkpoint = {
+    ...{ id: "c", taskNodeId: "todo", tool: "x", summary: "s", kind: "change", ok: true },
+    ...{ filesModified: [], timestamp: Number.MAX_SAFE_INTEGER },
+  };
+  const common = { key: "forged", at: 1, session: "own", role: "executor" };
+  const { hooks } = await pluginFor(t, { facts: [JSON.stringify({ type: "checkpoint", ...common, checkpoint })] });
+  const context: string[] = [];
+  await hooks["experimental.session.compacting"]?.({ sessionID: "own" }, { context });
+  assert.match(context.join("\n"), /TASK: todo "Build the form"/);
+});
+
 test("the program's log is told when a provider that refused is asked again: the program itself waits in silence", async (t) => {
   const { hooks, noticed } = await pluginFor(t);
   const status = (type: string, more = {}) =>
@@ -192,4 +204,24 @@ test("the program's log is told when a provider that refused is asked again: the
   await status("retry", { attempt: 1 });
   await status("retry", { attempt: 1, message: "usage\nlimit", next: 1_794_869_483_601.5 });
   assert.deepEqual(noticed, ["log error prloom: the provider is asked again at 1794869483602: usage limit"]);
+});
+
+test("with a sub-agent that is recalled, those that it started have no task any more", async (t) => {
+  const started = new Map([
+    ["child", "first"],
+    ["below", "second"],
+  ]);
+  const { hooks } = await pluginFor(t, { parents: { child: "own", below: "child" }, started });
+  const before = (tool: string, sessionID: string, callID: string, args: unknown) =>
+    hooks["tool.execute.before"]?.({ tool, sessionID, callID }, { args });
+  const part = (subagent_type: string) => ({ description: "A part", subagent_type, prompt: "Do it." });
+  const write = (callID: string) => before("write", "below", callID, { filePath: "src/a.txt", content: "x" });
+  await before("task", "own", "first", part("general"));
+  await hooks["chat.message"]?.({ sessionID: "child" }, {});
+  await before("task", "child", "second", part("writer"));
+  await hooks["chat.message"]?.({ sessionID: "below" }, {});
+  await write("allowed");
+  const recall = { action: "recall", delegation: "first", reason: "Not now." };
+  await hooks.tool?.govern_delegate?.execute(recall, { sessionID: "own", callID: "third", messageID: "m" });
+  await assert.rejects(async () => write("denied"), /no task is started/);
 });

@@ -263,4 +263,30 @@ export const BODIES_WITH_TODOS: readonly Body[] = [
     ["Header line"],
     [["Testing", 1, "conditions"]],
   ),
+  todos(
+    "what the author is not sure about",
+    "## 📦 Build\n- [ ] Drop gulp\n\n## 🤔 Not sure about these\n- [ ] rename the package?\n- [ ] drop ES5?\n\n## 🧐 Hm\n- [ ] why?\n",
+    ["Drop gulp"],
+    [
+      ["🤔 Not sure about these", 2, "questions"],
+      ["🧐 Hm", 1, "questions"],
+    ],
+  ),
+  todos(
+    "a proposed fix",
+    "## Proposed fix\n- [ ] Retry\n\n## Other\n- [ ] Log\n",
+    ["Retry"],
+    [["Other", 1, "another group"]],
+  ),
+  todos(
+    "what is open below a ticked one",
+    "## Tasks\n- [x] Server\n  - [x] Route\n  - [ ] Cache\n- [x] Page\n  - [x] Button\n",
+    ["Route", "Cache", "Page"],
+  ),
+  todos(
+    "確認事項",
+    "### 確認事項\n- [x] 既存の問題を検索\n\n### 作業\n- [ ] 直す\n",
+    ["直す"],
+    [["確認事項", 1, "confirmations"]],
+  ),
 ];

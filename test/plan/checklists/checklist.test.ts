@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { planFromIssue, withTodos } from "../../../src/plan/checklists/as-plan.ts";
-import { type Checklist, checklistUnder, readChecklist, unticked } from "../../../src/plan/checklists/checklist.ts";
+import {
+  type Checklist,
+  checklistUnder,
+  misspeltBoxes,
+  readChecklist,
+  unticked,
+} from "../../../src/plan/checklists/checklist.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { BODIES_WITH_TODOS } from "./bodies.ts";
 import { BODIES_WITHOUT } from "./bodies-without.ts";
@@ -63,6 +69,28 @@ describe("the checkboxes of an issue", () => {
       plan,
       "# Export\n\nAs CSV.\n\n### Notes\n\nSee RFC 4180.\n\n## TODO\n\n- [ ] Header line\n- [x] Quotes\n",
     );
+  });
+
+  it("leave no label that is empty then, whatever follows it", () => {
+    for (const after of ["**Notes**\n\nSee RFC 4180.", "Thanks!"])
+      assert.equal(
+        planFromIssue(`As CSV.\n\n**Tasks**\n\n- [ ] Quotes\n\n${after}\n`),
+        `As CSV.\n\n${after}\n\n## TODO\n\n- [ ] Quotes\n`,
+      );
+  });
+
+  it("that are almost some are found, by their lines, and no links and no code", () => {
+    const almost = ["- []  a", "- [ ]b", "-[ ] c", "- [ x ] d", "- [*] e", "1. []", "  - [ ]f"];
+    for (const line of almost) assert.deepEqual(misspeltBoxes(`- [ ] good\n\n${line}\n`), [3], line);
+    for (const line of ["- [ ] x", "- [](x)", "- [x](y)", "```\n- []\n```", "a [ ] b", "- word"])
+      assert.deepEqual(misspeltBoxes(`- [x] good\n\n${line}\n`), [], line);
+  });
+
+  it("of several headings are taken together, in the order of the text", () => {
+    const body = "## Backend\n- [ ] Route\n\n## Frontend\n- [ ] Button\n";
+    const both = checklistUnder(body, "frontend", "Backend", "Frontend");
+    assert.deepEqual(both && boxesIn(both), ["Route", "Button"]);
+    assert.equal(checklistUnder(body, "Backend", "Middle"), undefined);
   });
 
   it("leave a label or heading that says more than that there is work", () => {

@@ -13,7 +13,7 @@ export function openIssue(world: World, repository: Repository, by: User, { titl
   const issue: Issue = {
     ...{ id: world.newId(), number: nextNumber(repository), user: by, title, body, state: "open", locked: false },
     ...{ labels: new Set(), assignees: new Set(), milestone: undefined, comments: [], events: [] },
-    ...{ createdAt: at, updatedAt: at, closedAt: undefined, edited: undefined, pull: undefined },
+    ...{ createdAt: at, updatedAt: at, closedAt: undefined, edits: [], pull: undefined },
   };
   repository.issues.set(issue.number, issue);
   return issue;
@@ -27,10 +27,16 @@ export function touch(world: World, issue: Issue): void {
 
 /** Changes what an issue says; who did it is known. */
 export function rewrite(world: World, issue: Issue, by: User, { title, body }: Partial<IssueText>): void {
-  issue.title = title ?? issue.title;
+  if (title !== undefined && title !== issue.title) {
+    const rename = { from: issue.title, to: title };
+    issue.title = title;
+    note(world, issue, { event: "renamed", actor: by, rename });
+  }
   if (body !== undefined && body !== issue.body) {
     issue.body = body;
-    issue.edited = { at: world.time(), by };
+    // GitHub keeps what it was at first as the first of the edits.
+    if (issue.edits.length === 0) issue.edits.push({ at: issue.createdAt, by: issue.user });
+    issue.edits.push({ at: world.time(), by });
   }
   touch(world, issue);
 }

@@ -42,6 +42,8 @@ export class GitHubServer {
   readonly accounts: Accounts;
   readonly faults = new Faults();
   readonly seen: Seen[] = [];
+  /** Called with each request before its answer goes out: what is done here happens between two calls. */
+  onSeen: (seen: Seen) => void = () => undefined;
   readonly #limits = new Map<User, Limits>();
   readonly #options: ServerOptions;
   readonly #server = createServer((request, response) => {
@@ -115,7 +117,10 @@ export class GitHubServer {
     const final = this.#finish(request, answer, token, bucket);
     const points = final.status === 304 || !token ? 0 : 1;
     if (token && points > 0) this.#limitsOf(token.user).spend(bucket, points);
-    this.seen.push({ method, path, query: url.search, status: final.status, bucket, points, login: token?.user.login });
+    const { status } = final;
+    const seen: Seen = { method, path, query: url.search, status, bucket, points, login: token?.user.login };
+    this.seen.push(seen);
+    this.onSeen(seen);
     await send(response, fault, final);
   }
 

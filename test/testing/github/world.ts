@@ -62,6 +62,7 @@ export interface IssueEvent {
   readonly createdAt: string;
   readonly label?: string;
   readonly assignee?: User;
+  readonly rename?: { readonly from: string; readonly to: string };
 }
 
 export interface Issue {
@@ -80,8 +81,8 @@ export interface Issue {
   readonly createdAt: string;
   updatedAt: string;
   closedAt: string | undefined;
-  /** Of its text. */
-  edited: { readonly at: string; readonly by: User } | undefined;
+  /** Of its text; those of its title are events. */
+  readonly edits: { readonly at: string; readonly by: User }[];
   pull: Pull | undefined;
 }
 

@@ -81,10 +81,16 @@ function endCell(run: Run, detail: PlanDetail): Cell {
  */
 function wasRefused(run: Run, { runs: all, record }: PlanDetail): boolean {
   const next = all.find((other) => other.run > run.run && other.stage === run.stage);
-  if (next) return next.attempt === run.attempt + 1;
+  if (next) return next.attempt === run.attempt + 1 || wasStartedOver(run, next);
   const awaited = run.stage === "worker" ? record.current : record.side?.stage === run.stage ? record.side : undefined;
   if (!awaited || awaited.run <= run.run) return false;
   return awaited.missing !== undefined || record.blocked?.cause === "step";
+}
+
+/** A person let it be tried again after its last attempt: the count began anew. One that its provider failed was no attempt. */
+function wasStartedOver(run: Run, next: Run): boolean {
+  const isSame = run.stage === "worker" && next.about !== undefined && next.about === run.about;
+  return isSame && next.attempt <= run.attempt && run.errors.length === 0;
 }
 
 function endStyle({ state, exit }: Run, refused: boolean): Style {

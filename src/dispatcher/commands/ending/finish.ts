@@ -1,19 +1,21 @@
 import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isMergedInto } from "../../../git/commits/merge.ts";
 import { branchTip, gitAt } from "../../../git/repository.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { crashPoint } from "../../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../../kernel/errors.ts";
-import { existsNoFollow } from "../../../kernel/files.ts";
+import { ensureDir, existsNoFollow, readTextIfExists, writeFileAtomic } from "../../../kernel/files.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
 import type { Buses } from "../../buses/buses.ts";
 import type { Reporting, Waking } from "../../capabilities.ts";
 import { removePrivateHomes } from "../../enclosure/private-homes.ts";
 import type { Gated } from "../../gates/gate-store.ts";
-import { inboxOf, isInboxRecord, type Located } from "../../paths.ts";
+import { homeOf, inboxOf, isInboxRecord, type Located } from "../../paths.ts";
 import { cleanWorktree } from "../../perform/end-plan.ts";
 import { tellLast } from "../../perform/gate.ts";
 import { type Records, requireRecord, updateRecord } from "../../records.ts";
+import { patchesOf } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import { endPlanSurvivors, forgetWorktree, leftWorktree, putBranchBack } from "../../runs/survivors.ts";
 import type { Configured } from "../../settings/pinned.ts";
@@ -29,12 +31,14 @@ export async function deletePlan(
   loom: Located & Configured & Records & Buses & Gated & AtWork & Reporting,
   id: string,
   options: { branch: boolean },
-): Promise<{ left: string[]; kept?: string }> {
+): Promise<{ left: string[]; kept?: string; text?: string }> {
   const record = allowed(loom, id, "delete");
   const at = isoTime(loom.clock.now());
+  let text: string | undefined;
   // The text goes before the mark: a plan that is marked while its file is still there would be found and made again.
   if (isInboxRecord(record) || record.inInbox) {
     const files = inboxOf(loom.paths, id);
+    text = keepText(loom, id, files.text);
     rmSync(files.text, { force: true });
     rmSync(files.meta, { force: true });
     loom.store.forget([files.text, files.meta]);
@@ -50,7 +54,17 @@ export async function deletePlan(
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
   loom.report({ planId: id, level: "info", text: "deleted" });
-  return { left, ...(kept === undefined ? {} : { kept }) };
+  return { left, ...(kept === undefined ? {} : { kept }), ...(text === undefined ? {} : { text }) };
+}
+
+/** What a person wrote outlives its plan. Returns the file that has it. */
+function keepText(loom: Located, id: string, file: string): string | undefined {
+  const text = readTextIfExists(file);
+  if (text === undefined) return undefined;
+  const kept = join(homeOf(loom.paths, id).home, "deleted.md");
+  ensureDir(dirname(kept));
+  writeFileAtomic(kept, text);
+  return kept;
 }
 
 /** The record as the last step of the plan left it: it may have got its worktree only a moment ago. */
@@ -91,6 +105,8 @@ export interface Cleaned {
   readonly left: Record<string, string[]>;
   /** The patch that has what a worktree held beyond its commits, by plan. */
   readonly kept: Record<string, string>;
+  /** Patches of work that was put aside while the plans were worked on, by plan. */
+  readonly aside: Record<string, readonly string[]>;
   /** Plans that were merged and whose branches are gone now, and those whose branches could go. */
   readonly branches: { readonly deleted: string[]; readonly merged: string[] };
 }
@@ -113,6 +129,7 @@ export async function cleanPlans(
   const removed: string[] = [];
   const left: Record<string, string[]> = {};
   const kept: Record<string, string> = {};
+  const aside: Record<string, readonly string[]> = {};
   const branches: Cleaned["branches"] = { deleted: [], merged: [] };
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     if (id !== undefined && record.id !== id) continue;
@@ -122,6 +139,8 @@ export async function cleanPlans(
       if (cleaned.kept !== undefined) kept[record.id] = cleaned.kept;
       if (cleaned.left.length > 0) left[record.id] = cleaned.left;
       else removed.push(record.id);
+      const earlier = patchesOf(loom, record.id).filter((patch) => patch !== cleaned.kept);
+      if (earlier.length > 0) aside[record.id] = earlier;
     }
     if (left[record.id] || !(await hasMergedBranch(loom, record))) continue;
     const failed = withBranches ? (await removeMerged(loom, requireDeleted(loom, record))).left : [];
@@ -130,7 +149,7 @@ export async function cleanPlans(
   }
   // Each is told of at once, named or not.
   for (const planId of removed) loom.wake(planId);
-  return { removed, left, kept, branches };
+  return { removed, left, kept, aside, branches };
 }
 
 /** Whether everything on the branch of a plan is in its base by a merge of ours, so that nothing is lost with it. */

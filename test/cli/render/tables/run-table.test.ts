@@ -89,4 +89,16 @@ describe("the table of runs", () => {
     assert.match(first ?? "", /exit 0, not accepted$/);
     assert.match(second ?? "", /exit 0$/);
   });
+
+  it("tells it also when a person let it be tried again, and not of what its provider failed", () => {
+    const [, first, second, third] = linesOf(
+      200,
+      run(1, { attempt: 3, about: "a" }),
+      run(2, { about: "a", errors: [{ kind: "rate-limit", message: "later" }] }),
+      run(3, { about: "a" }),
+      run(4, { about: "b" }),
+    );
+    assert.match(first ?? "", /exit 0, not accepted$/);
+    for (const line of [second, third]) assert.match(line ?? "", /exit 0$/);
+  });
 });

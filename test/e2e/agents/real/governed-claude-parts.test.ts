@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { makeWorkshop } from "../../../testing/agents/real-agent-bench.ts";
 import type { Script, ScriptStep, ToolUse } from "../../../testing/model/script.ts";
@@ -89,6 +91,33 @@ describe("tasks and their parts in Claude Code", () => {
       assert.equal(refused?.length, 1, "the one call with another tool than those of the part");
       const children = model.asked().filter(({ text }) => /^(Look|Part|Do it|Below)/.test(text));
       assert(children.every(({ body }) => /HANDED OVER by executor/.test(JSON.stringify(body))));
+    },
+  );
+
+  test(
+    "a secret that a prompt mentions is not read by the program itself, nor one for a sub-agent",
+    thorough,
+    async (t) => {
+      const part = { description: "A part", subagent_type: "general-purpose", prompt: "Look at @.env." };
+      const script: Script = [
+        { when: /^Look at/, steps: [{ say: "Over." }] },
+        {
+          when: promptOf("worker"),
+          steps: [{ tool: "Agent", args: part }, { write: "src/form.txt", content: "x\n" }, ...DONE],
+        },
+      ];
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project, model } = bench;
+      for (const name of [".env", ".env.local"]) writeFileSync(join(project.root, name), "KEY=not-for-models\n");
+      project.git("add", "-fA");
+      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "secrets");
+      project.plan("governed", ["Build the form as in @.env.local"]);
+      const { stdout } = await project.work();
+      assert.equal(project.record("governed").status, "review", stdout);
+      const asked = model.asked().map(({ body }) => JSON.stringify(body));
+      assert(asked.some((body) => body.includes("as in @.env.local")));
+      assert(!asked.some((body) => body.includes("not-for-models")));
     },
   );
 });

@@ -185,6 +185,31 @@ describe("OpenCode with the policy inside", () => {
     },
   );
 
+  test("that insists is ended though a script of it takes away every note of that", thorough, async (t) => {
+    const erase = '(while sleep 0.01; do rm -f "$PRLOOM_RUN_DIR/policy-end.json"; done) > /dev/null 2>&1 &\n';
+    const steps: readonly ScriptStep[] = [
+      { write: "src/erase.sh", content: erase },
+      { shell: "sh src/erase.sh" },
+      { shell: TICK },
+      ...Array.from({ length: 20 }, () => ({ shell: "git push origin HEAD" })),
+      { say: "Done." },
+    ];
+    const bench = await workshop.bench(t, {
+      script: [{ when: promptOf("worker"), steps }],
+      limits: { attemptsPerTodo: 1 },
+    });
+    if (!bench) return;
+    const { project } = bench;
+    project.plan("governed", ["Build the form"]);
+    await project.work();
+    const [run] = JSON.parse((await project.cli(["show", "governed", "--json"])).stdout).runs;
+    assert.equal(run.exit.reason, "policy");
+    assert.match(
+      project.record("governed").blocked?.reason ?? "",
+      /The policy ended the run.*The command pushes commits/s,
+    );
+  });
+
   test("aborts a sub-agent that is recalled, and refuses a session that is not its own", thorough, async (t) => {
     const assign = { action: "assign", to: "executor", name: "The docs", expectedOutput: "a change" };
     const idIn = (results: readonly string[]) => /tn-\w+/.exec(results.join("\n"))?.[0] ?? "";

@@ -143,9 +143,15 @@ const statusNode = (status: CommitStatus, isRequired: boolean): Node => ({
   ...{ description: status.description, targetUrl: null, isRequired: () => isRequired },
 });
 
-export const issueNode = (repository: Repository, { id, number, edited }: Issue): Node => ({
+export const issueNode = (repository: Repository, { id, number, edits }: Issue): Node => ({
   ...{ __typename: "Issue", id: nodeId("I", id), databaseId: id, number, repository: repositoryNode(repository) },
-  ...{ lastEditedAt: edited?.at ?? null, editor: edited ? userNode(edited.by) : null },
+  userContentEdits: (page: Page) =>
+    connection(
+      edits
+        .map(({ at, by }, index) => ({ id: nodeId("UCE", `${id}-${index}`), editedAt: at, editor: userNode(by) }))
+        .reverse(),
+      page,
+    ),
 });
 
 export function projectNode(repository: Repository, { id, title, items }: Project): Node {

@@ -165,7 +165,7 @@ export const issueRoutes: readonly Route[] = [
       ok(call.repository.milestones.map((_, index) => milestoneShape(call.api, call.repository, index + 1))),
   },
   {
-    ...{ method: "GET", path: "/collaborators/{login}/permission", needs: { ...reads("metadata"), least: "read" } },
+    ...{ method: "GET", path: "/collaborators/{login}/permission", needs: { ...reads("metadata"), least: "write" } },
     handle(call) {
       const user = call.world.users.get((call.params.login ?? "").toLowerCase());
       if (!user) throw notFound();

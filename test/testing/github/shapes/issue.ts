@@ -91,6 +91,7 @@ export function issueEventShape(api: string, repository: Repository, event: Issu
     url: `${api}/repos/${fullNameOf(repository)}/issues/events/${event.id}`,
     ...{ actor: userShape(api, event.actor), created_at: event.createdAt, performed_via_github_app: null },
     ...(event.label === undefined ? {} : { label: { name: event.label, color: "ededed" } }),
+    ...(event.rename === undefined ? {} : { rename: event.rename }),
     ...(event.assignee === undefined
       ? {}
       : { assignee: userShape(api, event.assignee), assigner: userShape(api, event.actor) }),

@@ -1,0 +1,60 @@
+import * as z from "zod";
+import { hasWritePermission } from "../../bus/author.ts";
+import { CallError } from "../pages.ts";
+import type { RepositoryCalls } from "../repository.ts";
+import type { Permissions } from "../tracker/permissions.ts";
+import type { GitHubIssue, Happening } from "./issue-news.ts";
+
+/** A change of an issue's title or text. */
+export interface Rewriting {
+  readonly at: string;
+  /** Undefined: not a person, or one whose account is gone. */
+  readonly by: { readonly id: string; readonly login: string } | undefined;
+}
+
+const EDITS = `query ($id: ID!) { node(id: $id) { ... on Issue {
+  userContentEdits(first: 100) { totalCount nodes { editedAt editor { login ... on User { databaseId } } } }
+} } }`;
+const editSchema = z.object({
+  editedAt: z.string(),
+  editor: z.object({ login: z.string(), databaseId: z.number().nullish() }).nullable(),
+});
+const editsSchema = z.object({
+  node: z.object({ userContentEdits: z.object({ totalCount: z.number(), nodes: z.array(editSchema) }).nullable() }),
+});
+
+/** Who changed what an issue says, and when. */
+export async function rewritingsOf(
+  repository: RepositoryCalls,
+  { node_id: id, updated_at: at }: GitHubIssue,
+  happened: readonly Happening[],
+): Promise<readonly Rewriting[]> {
+  const outcome = await repository.client.graphql(EDITS, { id });
+  if (outcome.kind !== "ok") throw new CallError("who edited an issue", outcome);
+  const { totalCount, nodes } = editsSchema.parse(outcome.data).node.userContentEdits ?? { totalCount: 0, nodes: [] };
+  const edits = nodes.map(({ editedAt, editor }) => ({
+    at: editedAt,
+    by: personOf(editor?.databaseId, editor?.login),
+  }));
+  const renames = happened
+    .filter(({ event }) => event === "renamed")
+    .map(({ actor, created_at: renamedAt }) => ({ at: renamedAt, by: personOf(actor?.id, actor?.login) }));
+  // Of those that are not shown nothing is known.
+  return [...edits, ...renames, ...(totalCount > nodes.length ? [{ at, by: undefined }] : [])];
+}
+
+const personOf = (id: number | null | undefined, login: string | undefined): Rewriting["by"] =>
+  id && login !== undefined ? { id: String(id), login } : undefined;
+
+/** Whether what we read may not be what a person saw at that time: someone who may not write changed it then or later. */
+export async function isRewritten(
+  permissions: Permissions,
+  rewritings: readonly Rewriting[],
+  seenAt: string,
+): Promise<boolean> {
+  for (const { at, by } of rewritings) {
+    if (Date.parse(at) < Date.parse(seenAt)) continue;
+    if (!by || !hasWritePermission({ permission: await permissions.of(by) })) return true;
+  }
+  return false;
+}

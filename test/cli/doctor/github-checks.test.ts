@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { checkGitHub } from "../../../src/cli/doctor/github-checks.ts";
+import type { Call } from "../../../src/cli/output.ts";
+import { type FakeGitHub, startFakeGitHub } from "../../testing/github/fake-github.ts";
+import { repositoryFor } from "../fixture.ts";
+
+async function setUp(t: TestContext): Promise<{ github: FakeGitHub; ask: (token: string) => Promise<string[]> }> {
+  const github = await startFakeGitHub();
+  t.after(() => github.close());
+  github.repository("acme/app", { bot: "write" });
+  const settings = { repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", reserve: 0.2 };
+  const ask = async (token: string): Promise<string[]> =>
+    (await checkGitHub({ env: { TOKEN: token } } as unknown as Call, settings)).map(
+      ({ state, text }) => `${state} ${text}`,
+    );
+  return { github, ask };
+}
+
+test("a token that can do what is needed", async (t) => {
+  const { github, ask } = await setUp(t);
+  const [told = ""] = await ask(github.server.accounts.add("bot"));
+  assert.match(told, /^ok acme\/app as bot; 499\d of 5000 calls are left in this hour$/);
+});
+
+test("a token that is missing, revoked, or for nothing of it", async (t) => {
+  const { github, ask } = await setUp(t);
+  const { accounts } = github.server;
+  assert.deepEqual(await ask(""), ["bad who the token belongs to cannot be asked: TOKEN is not set"]);
+  assert.deepEqual(await ask("ghp_123"), ["bad who the token belongs to cannot be asked: Bad credentials"]);
+  const blind = accounts.add("bot", { kind: "fine-grained", permissions: { contents: "read" } });
+  assert.deepEqual(await ask(blind), [
+    "bad issues of acme/app cannot be read: Resource not accessible by personal access token",
+  ]);
+  const [reader = ""] = await ask(accounts.add("eve"));
+  assert.match(reader, /^warn acme\/app as eve.*who may only read there/);
+});
+
+test("a repository that was renamed, or is not there", async (t) => {
+  const { github, ask } = await setUp(t);
+  const token = github.server.accounts.add("bot");
+  const [repository] = github.world.repositories;
+  assert(repository);
+  repository.formerNames.add("acme/app");
+  repository.name = "shop";
+  assert.match((await ask(token)).join(), /^warn acme\/shop as bot/);
+  repository.formerNames.clear();
+  assert.deepEqual(await ask(token), ["bad the repository acme/app cannot be read: Not Found"]);
+});
+
+test("a branch that is only checked out cannot have the token sent anywhere", async (t) => {
+  const asked: string[] = [];
+  const thief = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.writeHead(404).end();
+  });
+  await once(thief.listen(0, "127.0.0.1"), "listening");
+  t.after(() => thief.close());
+  const { root, run } = repositoryFor(t);
+  const git = (...args: string[]): string =>
+    execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@localhost", ...args], {
+      cwd: root,
+      encoding: "utf8",
+    });
+  const file = join(root, "prloom", "config.json");
+  git("add", "-f", "prloom/config.json");
+  git("commit", "-qm", "Config");
+  const apiUrl = `http://127.0.0.1:${(thief.address() as AddressInfo).port}`;
+  const withGitHub = { ...JSON.parse(readFileSync(file, "utf8")), github: { repo: "acme/app", apiUrl } };
+  const env = { GITHUB_TOKEN: "ghp_secret" };
+  git("checkout", "-qb", "theirs");
+  writeFileSync(file, JSON.stringify(withGitHub));
+  git("commit", "-qam", "Look at this");
+  await run(["doctor"], { env });
+  assert.deepEqual(asked, []);
+  git("branch", "-f", "main");
+  await run(["doctor"], { env });
+  assert.deepEqual(asked, ["/user"], "it is a person's own by now");
+});

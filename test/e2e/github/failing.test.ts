@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { gateStates } from "../../testing/at-gate.ts";
+import { startFakeGitHub } from "../../testing/github/fake-github.ts";
+import { makeProject } from "../../testing/project.ts";
+import { THOROUGH } from "../../testing/thorough.ts";
+
+const BODY = "We want it dark.\n\n## Tasks\n\n- [ ] make one\n";
+const MARKER = /\n\n<!-- prloom \S+ -->$/;
+/** What a comment begins with. */
+const WORDS = /^[^(`]*/;
+/** Once each, in an order that depends on what failed. */
+const TOLD = [
+  "**The plan waits for your answer** ",
+  "**prloom** works on this as the plan ",
+  "approved",
+  "approved by ada ",
+];
+
+/** An issue is labelled, shown, approved and done while a fifth of all calls fails: what its thread then says. */
+async function told(t: TestContext, seed: number): Promise<string[]> {
+  const github = await startFakeGitHub();
+  t.after(() => github.close());
+  const repository = github.repository("acme/app", { ada: "write", bot: "write" });
+  const token = github.server.accounts.add("bot");
+  const project = makeProject({
+    config: {
+      github: { repo: "acme/app", apiUrl: github.apiUrl },
+      triggers: [{ on: "issue.labeled", label: "prloom", do: "queue" }],
+      gates: { plan: true, advisory: true },
+    },
+  });
+  t.after(() => project.remove());
+  const ada = github.person(repository, "ada");
+  const until = async (isThere: () => Promise<boolean> | boolean): Promise<void> => {
+    for (let start = 0; start < 30 && !(await isThere()); start += 1) await project.work({ GITHUB_TOKEN: token });
+    assert(await isThere());
+  };
+  github.server.faults.failShare(0.2, seed);
+  // A first look that failed would hear nothing of the label.
+  const heard = (): boolean =>
+    github.server.seen.some(({ path, status }) => path.endsWith("/comments") && status < 300);
+  await until(heard);
+  const { number } = ada.opens({ title: "Once", body: BODY });
+  ada.labels(number, "prloom");
+  const comments = (): string[] => (repository.issues.get(number)?.comments ?? []).map(({ body }) => body);
+  await until(() => comments().some((body) => body.startsWith("**The plan waits")));
+  const id = (await project.status()).plans[0]?.planId ?? "";
+  ada.comments(number, "approved");
+  await until(async () => (await gateStates(project, id)).includes("approved"));
+  await until(
+    () => project.record(id).status === "review" && comments().some((body) => /^approved by ada/m.test(body)),
+  );
+  github.server.faults.failShare(0, seed);
+  await project.work({ GITHUB_TOKEN: token });
+  assert.equal((await project.status()).plans.length, 1);
+  const markers = comments().flatMap((body) => MARKER.exec(body)?.[0] ?? []);
+  assert.equal(new Set(markers).size, markers.length, "no comment twice");
+  return comments().map((body) => WORDS.exec(body)?.[0] ?? "");
+}
+
+describe("a GitHub of which a fifth of the calls fail", { concurrency: 2 }, () => {
+  const seeds = THOROUGH ? [1, 2, 3, 4, 5, 6] : [6];
+  for (const seed of seeds) {
+    it(`is told the same, and once (seed ${seed})`, async (t) => {
+      assert.deepEqual((await told(t, seed)).toSorted(), TOLD);
+    });
+  }
+});
