@@ -68,7 +68,11 @@ function refuseRebase(loom: Rebasing, record: PlanRecord): void {
   refuseWhileOpen(loom, id);
   if (record.rebase?.ended) {
     const hint = `\`prloom start\` puts its branch back; then run \`prloom rebase ${id}\` again.`;
-    throw new PrloomError("plan-state", `The rebase of ${id} was called off, and its branch is not put back yet.`, hint);
+    throw new PrloomError(
+      "plan-state",
+      `The rebase of ${id} was called off, and its branch is not put back yet.`,
+      hint,
+    );
   }
   if (record.rebase) {
     const hint = `\`prloom start\` goes on with it; \`prloom unblock ${id} --reset\` calls it off.`;
