@@ -70,7 +70,7 @@ export function addEvent(summary: RunLogSummary, event: AgentEvent & { readonly 
 const MAX_WAIT_MS = 366 * 86_400_000;
 
 function endOfWait(at: string | undefined, ms: number): { retryAt?: string } {
-  return at === undefined ? {} : { retryAt: isoTime(Date.parse(at) + Math.min(ms, MAX_WAIT_MS)) };
+  return at === undefined ? {} : { retryAt: isoTime(Date.parse(at) + Math.min(Math.max(0, ms), MAX_WAIT_MS)) };
 }
 
 function nameIn(known: Readonly<Record<string, unknown>>, name: string): string {

@@ -58,10 +58,13 @@ export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<R
   }
   const to = await branchHead(loom, record);
   const isSame = to === from || (await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: to }));
-  const config = planConfig(loom, record);
-  const reviewAgain = !isSame && config.ok && config.config.review === "todo";
-  settleRebased(loom, id, { from, to, onto, isSame, reviewAgain });
+  settleRebased(loom, id, { from, to, onto, isSame, reviewAgain: !isSame && readsTodos(loom, record) });
   return to === from ? { kind: "nothing" } : { kind: "rebased", sha: to };
+}
+
+function readsTodos(loom: Located & Configured, record: PlanRecord): boolean {
+  const outcome = planConfig(loom, record);
+  return outcome.ok && outcome.config.review === "todo";
 }
 
 /** Blocks a plan whose branch cannot be rebased at all. */
@@ -210,7 +213,9 @@ async function finish(
   await resetTo(worktreeOf(loom, record), tip, record.branch ?? "", record.prepared);
   crashPoint("rebase:whole");
   const isSame = !resolved && (await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: tip }));
-  settleRebased(loom, record.id, { from, to: tip, onto, isSame });
+  // A resolved conflict was reviewed as such, its neighbours were not: they may change something else now.
+  const isRead = isSame || (resolved && done === 1);
+  settleRebased(loom, record.id, { from, to: tip, onto, isSame, reviewAgain: !isRead && readsTodos(loom, record) });
   await gitAt(loom.repo, ["update-ref", "-d", keptRef(record)]);
   const text = `rebased onto ${record.baseBranch}: ${counted(done, "commit")}`;
   loom.report({ planId: record.id, level: "good", text });

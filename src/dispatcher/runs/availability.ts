@@ -108,9 +108,10 @@ export function refuse(before: AgentRefusal | undefined, trouble: Trouble, now: 
   const earlier = before?.plans ?? [];
   const plans = planId === undefined || earlier.includes(planId) ? earlier : [...earlier, planId].slice(-2);
   // A command that a program runs can print a refusal in the program's name, and end it. It can do so in its own plan
-  // only: the others believe it when a second plan was refused too, and till then leave the agent alone for moments.
-  const isBelieved = planId === undefined || plans.length > 1;
-  const othersUntil = isBelieved ? until : now + Math.min(wait, ALONE_MS);
+  // only: the others believe it when a second plan was refused too, as far as both go, and till then leave the agent alone for moments.
+  const believed =
+    plans.length > 1 ? Math.max(before?.until ?? 0, now + waitMs(waits, count, undefined)) : now + ALONE_MS;
+  const othersUntil = planId === undefined ? until : Math.min(until, believed);
   const { kind, message: reason } = trouble;
   // After a limit that was waited for, being refused begins anew.
   const since = before?.resetsAt === undefined ? (before?.since ?? now) : now;

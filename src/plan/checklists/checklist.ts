@@ -8,6 +8,7 @@ export interface LeftOut {
   readonly count: number;
   readonly why:
     | "placeholders"
+    | "crossed out"
     | "conditions"
     | "confirmations"
     | "choices"
@@ -138,10 +139,11 @@ const WHY = {
 function leftOutOf(all: readonly Group[], chosen: readonly Group[]): LeftOut[] {
   const isChosen = new Set(chosen);
   return all.flatMap((group) => {
-    const { heading, boxes, placeholders, kind } = group;
+    const { heading, boxes, placeholders, crossedOut, kind } = group;
     const rest = isChosen.has(group) ? 0 : boxes.length;
     return [
       ...(placeholders > 0 ? [{ heading, count: placeholders, why: "placeholders" as const }] : []),
+      ...(crossedOut > 0 ? [{ heading, count: crossedOut, why: "crossed out" as const }] : []),
       ...(rest > 0 ? [{ heading, count: rest, why: WHY[kind] }] : []),
     ];
   });

@@ -1,7 +1,14 @@
 import { type Block, blocksOf, lineEnd, linesOf } from "../markdown/blocks.ts";
 import { plainText } from "../markdown/plain-text.ts";
 import { plainItemOf, type TaskItem, taskItemOf } from "../todos/todo.ts";
-import { type HeadingKind, headingKind, isConfirmation, isPlaceholder } from "./heading-words.ts";
+import {
+  type HeadingKind,
+  headingKind,
+  isConfirmation,
+  isCrossedOut,
+  isPlaceholder,
+  isTasks,
+} from "./heading-words.ts";
 
 /** A checkbox of a text, with what it stands below inside its group: headings that say nothing about it, plain items. */
 export interface Box extends TaskItem {
@@ -16,11 +23,15 @@ export interface Group {
   readonly boxes: readonly Box[];
   /** Boxes that a template left behind. */
   readonly placeholders: number;
+  /** Boxes that their author crossed out. */
+  readonly crossedOut: number;
   /** Groups with the same value stand side by side. */
   readonly beside: string;
   /** The headings that it stands below, outermost first. */
   readonly within: readonly string[];
 }
+
+type Unfinished = Omit<Group, "boxes" | "placeholders" | "crossedOut">;
 
 /** A heading or label whose reach has not ended yet. Labels are deeper than every heading. */
 interface Above {
@@ -37,7 +48,7 @@ export function groupsOf(
   text: string,
   { blocks = blocksOf(text), of = "boxes" }: { blocks?: readonly Block[]; of?: "boxes" | "plain" } = {},
 ): Group[] {
-  const found = new Map<string, { group: Omit<Group, "boxes" | "placeholders">; boxes: Box[] }>();
+  const found = new Map<string, { group: Unfinished; boxes: Box[] }>();
   let above: Above[] = [];
   for (const block of blocks) {
     const next = aboveFrom(block, text);
@@ -68,13 +79,16 @@ function groupBelow(above: readonly Above[]) {
   };
 }
 
-function finished(group: Omit<Group, "boxes" | "placeholders">, all: readonly Box[]): Group {
-  const boxes = all.filter(({ text }) => !isPlaceholder(text));
+function finished(group: Unfinished, all: readonly Box[]): Group {
+  const wanted = all.filter(({ text }) => !isCrossedOut(text));
+  const boxes = wanted.filter(({ text }) => !isPlaceholder(text));
   const isMost = (is: (text: string) => boolean) => boxes.filter(({ text }) => is(text)).length * 2 > boxes.length;
   const isAsked = group.kind === "other" && isMost((text) => /[?？]$/.test(text.trim()));
   const said = isAsked ? "question" : group.kind;
-  const kind = isMost((text) => isConfirmation(plainText(text))) ? "confirmation" : said;
-  return { ...group, kind, boxes, placeholders: all.length - boxes.length };
+  const isWork = group.kind === "work" && isTasks(group.heading);
+  const kind = !isWork && isMost((text) => isConfirmation(plainText(text))) ? "confirmation" : said;
+  const left = { placeholders: wanted.length - boxes.length, crossedOut: all.length - wanted.length };
+  return { ...group, kind, boxes, ...left };
 }
 
 function aboveFrom(block: Block, text: string): Above | undefined {

@@ -141,6 +141,11 @@ export function isOnlyWork(heading: string): boolean {
   return ONLY_WORK.test(wordsOf(heading));
 }
 
+/** Whether it says tasks, which an author who confirms something does not: what stands below it is to be done, whatever its words. */
+export function isTasks(heading: string): boolean {
+  return /(?:^| )(?:to ?dos?|(?:sub ?)?tasks?|(?:action|work) items?)(?: list)?$/.test(wordsOf(heading));
+}
+
 /** TODO itself, however it is spelt. */
 export function isExactTodo(heading: string): boolean {
   return /^to ?dos?$/.test(wordsOf(heading));
@@ -177,6 +182,11 @@ const CONFIRMATION = new RegExp(
 /** Whether an item is a statement of the person who filed the issue, and nothing to do. */
 export function isConfirmation(item: string): boolean {
   return CONFIRMATION.test(item.slice(0, MAX_CHARACTERS));
+}
+
+/** Whether an item is crossed out as a whole: it is not wanted any more. */
+export function isCrossedOut(item: string): boolean {
+  return /^(~~?)(?!~)[^~]+\1[\s.]*$/.test(item.trim());
 }
 
 const THINGS = "tasks?|items?|steps?|todos?|goals?|requirements?|criteria|criterion";

@@ -138,3 +138,10 @@ test("the end that a provider named is the same, however late the run is read", 
   log.close();
   assert.equal(readSummary(dir).trouble?.retryAt, retryAt);
 });
+
+test("a wait that no clock can tell, in whichever direction, is kept as one that it can", () => {
+  const at = "2026-11-16T12:00:00.000Z";
+  const endsAt = (retryAfterMs: number) =>
+    addEvent(EMPTY_SUMMARY, { type: "error", kind: "rate-limit", message: "429", retryAfterMs, at }).trouble?.retryAt;
+  assert.deepEqual([endsAt(-1e300), endsAt(1e300)], [at, "2027-11-17T12:00:00.000Z"]);
+});

@@ -107,6 +107,21 @@ test("a plan that says again and again that it was refused waits itself, and hol
   assert.equal(seen?.othersUntil, seen?.until, "and so is what prloom saw itself");
 });
 
+test("a limit that one plan alone names for long stops the others no longer than ours, whatever another met before", () => {
+  const month = 31 * 86_400_000;
+  const forged: Trouble = { kind: "quota", message: "x", retryAfterMs: 1e12, planId: "evil" };
+  const before: Trouble[] = [
+    { kind: "network", message: "ECONNRESET", planId: "good" },
+    { kind: "quota", message: "429", retryAfterMs: 20_000, planId: "good" },
+  ];
+  for (const trouble of before) {
+    const refusal = refuse(refuse(undefined, trouble, 0), forged, 0) ?? assert.fail();
+    assert.deepEqual([refusal.until, refusal.othersUntil], [month, 1_800_000]);
+    const agreed = refuse(refusal, { ...forged, planId: "good" }, 1_800_000) ?? assert.fail();
+    assert.equal(agreed.othersUntil, month, "two plans name it");
+  }
+});
+
 test("a limit whose end its provider names is waited for till then, a month's too, and no person is needed", () => {
   const day = 86_400_000;
   const limit = (retryAfterMs: number, planId = "one"): Trouble => ({

@@ -112,8 +112,8 @@ describe("rebase", { concurrency: 2 }, () => {
     const worked = await project.work();
     assert.equal(worked.code, 0, worked.stderr);
     assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
-    // Each TODO and its review, then the resolution and its review.
-    assert.equal(project.record("second").runs, 6);
+    // Each TODO and its review, the resolution and its review, then the branch: "d" stands beside other lines than before.
+    assert.equal(project.record("second").runs, 7);
     const prompt = project.runFile("second", 6, join("agent", "prompt.txt"));
     assert.match(prompt, /brought onto main, and an agent resolved its conflict in work\.txt:\n\nc\n[\s\S]*\n\+c\n/);
   });
@@ -165,6 +165,31 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.deepEqual(await runs(), [3, "review"]);
   });
 
+  test("with a reviewer of each TODO, so is a patch that a rebase changed beside a conflict", thorough, async () => {
+    const edit = `case $PRLOOM_TODO in b) at=12 ;; *) at=1 ;; esac; sed -i "\${at}s/.*/mine/" notes.txt`;
+    const resolve = `sed -i '/^[<=>]\\{7\\}/d' notes.txt`;
+    const done = `echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`;
+    const work = `cat > /dev/null; if [ "$PRLOOM_CONFLICTS" ]; then ${resolve}; else ${edit}; fi; ${done}`;
+    const critic = { command: process.execPath, args: [TEST_AGENT], env: { REVIEW: "approve" } };
+    const agents = { worker: { command: "sh", args: ["-c", work] }, critic };
+    const stages = { default: "worker", reviewer: "critic" };
+    const project = fresh({ config: { review: "todo", agents, stages } });
+    const lines = Array.from({ length: 12 }, (_unused, at) => String(at + 1));
+    const onMain = () => commitFile(project, project.root, "notes.txt", `${lines.join("\n")}\n`);
+    onMain();
+    project.plan("one", ["a", "b"]);
+    await project.work();
+    lines[3] = "four";
+    lines[11] = "twelve";
+    onMain();
+    assert.equal((await project.cli(["rebase", "one"])).code, 0);
+    const worked = await project.work();
+    assert.equal(worked.code, 0, worked.stderr);
+    // Each TODO and its review, the resolution and its review, then the branch with the patch of "a" as it is now.
+    assert.deepEqual([project.record("one").runs, project.record("one").status], [7, "review"]);
+    assert.equal(project.record("one").reviewedEnd?.head, tip(project, "one"));
+  });
+
   test("a reset calls it off, a deleted plan keeps its whole branch", thorough, async () => {
     const project = await conflicting(fresh({ env: { RESOLVE: "waits" } }), "third");
     const before = tip(project, "second");
@@ -178,6 +203,7 @@ describe("rebase", { concurrency: 2 }, () => {
     await resolving();
     await project.cli(["block", "second", "wait"]);
     assert.equal((await project.cli(["unblock", "second", "--reset"])).code, 0);
+    assert.match((await project.cli(["rebase", "second"])).stderr, /called off, and its branch is not put back yet/);
     assert.equal((await project.work()).code, 0);
     const { rebase, current, blocked, status } = project.record("second");
     assert.deepEqual([rebase, current, blocked, status], [undefined, undefined, undefined, "review"]);

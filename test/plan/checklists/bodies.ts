@@ -102,6 +102,21 @@ export const BODIES_WITH_TODOS: readonly Body[] = [
     [["Checklist", 2, "confirmations"]],
   ),
   todos(
+    "tasks in words that forms have, too",
+    "### Tasks\n- [ ] Check the existing handling of open issues\n- [ ] Read the config from the docs folder\n",
+    ["Check the existing handling of open issues", "Read the config from the docs folder"],
+  ),
+  todos("stories of a user as work items", "## Work items\n- [ ] I can log in\n- [ ] I can log out\n", [
+    "I can log in",
+    "I can log out",
+  ]),
+  todos(
+    "what was crossed out",
+    "### Tasks\n- [ ] ~~Drop the old parser~~\n- [ ] ~Rename it~\n- [ ] Keep ~~all~~ most of it\n- [ ] Read ~/.config and ~/.cache\n",
+    ["Keep ~~all~~ most of it", "Read ~/.config and ~/.cache"],
+    [["Tasks", 2, "crossed out"]],
+  ),
+  todos(
     "a question that is answered with yes",
     "### Is there an existing issue for this?\n- [x] Looked, found none\n\n### Tasks\n- [ ] Header line\n",
     ["Header line"],

@@ -66,6 +66,14 @@ function refuseRebase(loom: Rebasing, record: PlanRecord): void {
   }
   refuseUnrecovered(loom, id);
   refuseWhileOpen(loom, id);
+  if (record.rebase?.ended) {
+    const hint = `\`prloom start\` puts its branch back; then run \`prloom rebase ${id}\` again.`;
+    throw new PrloomError(
+      "plan-state",
+      `The rebase of ${id} was called off, and its branch is not put back yet.`,
+      hint,
+    );
+  }
   if (record.rebase) {
     const hint = `\`prloom start\` goes on with it; \`prloom unblock ${id} --reset\` calls it off.`;
     throw new PrloomError("plan-state", `${id} is being rebased already.`, hint);
