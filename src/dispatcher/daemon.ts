@@ -23,7 +23,7 @@ import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
 import { writeBack } from "./intake/write-back.ts";
 import { textPath } from "./paths.ts";
-import { endUnapproved } from "./perform/stop-run.ts";
+import { endUnapproved } from "./perform/gates/stop-run.ts";
 import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
 import { lookAtTree } from "./settings/pinned.ts";
 import { ownFiles } from "./settings/pinning.ts";

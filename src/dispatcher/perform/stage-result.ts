@@ -37,7 +37,7 @@ import { takeBackRun } from "../worktree/set-aside.ts";
 import { answerEvents, authorOf, givenEvents, isByApprovers } from "./answer.ts";
 import { answerTriaged } from "./answer-triaged.ts";
 import { nextRun } from "./begin.ts";
-import { GIVEN_WORDS } from "./gate.ts";
+import { GIVEN_WORDS } from "./gates/gate.ts";
 import { hookDue } from "./hook-due.ts";
 import { beginRebase, blockImpossible, lossyError, type RebaseResult } from "./rebase.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";

@@ -13,7 +13,7 @@ import { removePrivateHomes } from "../../enclosure/private-homes.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import { homeOf, inboxOf, isInboxRecord, type Located } from "../../paths.ts";
 import { cleanWorktree } from "../../perform/end-plan.ts";
-import { tellLast } from "../../perform/gate.ts";
+import { tellLast } from "../../perform/gates/gate.ts";
 import { type Records, requireRecord, updateRecord } from "../../records.ts";
 import { patchesOf } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";

@@ -1,16 +1,16 @@
-import { endInhabitants } from "../../agents/runner/survivors.ts";
-import { crashPoint } from "../../kernel/crash-point.ts";
-import { PrloomError } from "../../kernel/errors.ts";
-import type { PlanRecord } from "../../plan/record.ts";
-import type { Reporting } from "../capabilities.ts";
-import type { Gated } from "../gates/gate-store.ts";
-import { doorAt, gateOf } from "../gates/plan-gate.ts";
-import type { Located } from "../paths.ts";
-import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
-import type { AtWork } from "../runs/occupancy.ts";
-import type { Configured } from "../settings/pinned.ts";
-import { planConfig } from "../settings/plan-config.ts";
-import { openRunDir, openRunId } from "./close-opened.ts";
+import { endInhabitants } from "../../../agents/runner/survivors.ts";
+import { crashPoint } from "../../../kernel/crash-point.ts";
+import { PrloomError } from "../../../kernel/errors.ts";
+import type { PlanRecord } from "../../../plan/record.ts";
+import type { Reporting } from "../../capabilities.ts";
+import type { Gated } from "../../gates/gate-store.ts";
+import { doorAt, gateOf } from "../../gates/plan-gate.ts";
+import type { Located } from "../../paths.ts";
+import { planText, type Records, requireRecord, updateRecord } from "../../records.ts";
+import type { AtWork } from "../../runs/occupancy.ts";
+import type { Configured } from "../../settings/pinned.ts";
+import { planConfig } from "../../settings/plan-config.ts";
+import { openRunDir, openRunId } from "../close-opened.ts";
 
 /** The approval that a run works with was taken back, or is for another plan by now: it ends as one that was interrupted. */
 export async function stopRun(loom: Gated & AtWork & Reporting, record: PlanRecord): Promise<void> {
