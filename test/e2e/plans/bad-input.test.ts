@@ -196,7 +196,7 @@ describe("bad input", { concurrency: 2 }, () => {
     const record = readFileSync(file("newer"), "utf8");
     const bad = {
       torn: record.slice(0, 40),
-      newer: record.replace('"schemaVersion": 3', '"schemaVersion": 99'),
+      newer: record.replace(/"schemaVersion": \d+/, '"schemaVersion": 99'),
       strange: record.replace('"draft"', '"sleeping"'),
     };
     for (const [id, text] of Object.entries(bad)) writeFileSync(file(id), text);
@@ -214,7 +214,7 @@ describe("bad input", { concurrency: 2 }, () => {
     const { problems } = await project.status();
     const reasonOf = (id: string) => problems.find((problem) => problem.file === file(id))?.reason ?? "";
     assert.match(reasonOf("torn"), /state\.json cannot be used/);
-    assert.match(reasonOf("newer"), /has format 99; this prloom knows format 3/);
+    assert.match(reasonOf("newer"), /has format 99; this prloom knows format \d+/);
     assert.match(reasonOf("strange"), /state\.json cannot be used/);
     assert.match(result.stdout, /has format 99/);
     for (const [id, text] of Object.entries(bad)) assert.equal(readFileSync(file(id), "utf8"), text);
