@@ -36,15 +36,20 @@ export function inPlaceOf(path: string, error: unknown): unknown {
   return found && !found.isFile() ? notOurs(path, found, error) : error;
 }
 
-/** The same to be read from its beginning on; undefined when nothing is there. One that is too large is refused, too. */
-export function openWhole(path: string): number | undefined {
-  let fd: number;
+/** The same to be read; undefined when nothing is there. */
+export function openIfThere(path: string): number | undefined {
   try {
-    fd = openOwn(path);
+    return openOwn(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
+}
+
+/** The same to be read from its beginning on. One that is too large is refused, too. */
+export function openWhole(path: string): number | undefined {
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
   const stat = fstatSync(fd);
   if (stat.size <= MAX_FILE_BYTES) return fd;
   closeSync(fd);

@@ -5,7 +5,7 @@ import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, ErrorEvent } from "../port.ts";
 import { failureOf, saidFailure, withoutClass } from "./failure.ts";
-import { type LogLine, POLICY_ENDS, readAskedAgain, readLogLine } from "./log-line.ts";
+import { type LogLine, readAskedAgain, readLogLine, readPolicyEnd } from "./log-line.ts";
 import { usageOfStep } from "./usage.ts";
 
 export interface OpenCodeHearing {
@@ -138,7 +138,8 @@ class OpenCodeDialogue implements Dialogue {
 }
 
 function endIn({ fields: { message = "" } }: LogLine): Pick<Heard, "policyEnd"> {
-  return message.startsWith(POLICY_ENDS) ? { policyEnd: message.slice(POLICY_ENDS.length) } : {};
+  const policyEnd = readPolicyEnd(message);
+  return policyEnd === undefined ? {} : { policyEnd };
 }
 
 /** A tool is told when it has ended: the call and its result at once. */

@@ -6,9 +6,6 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** What our plugin has the program log when the rules end a run, before the reason: what was printed, no agent can take away. */
-export const POLICY_ENDS = "prloom ends the run: ";
-
 /** A name begins where it begins: looked for from each of its letters, a long word takes time with its square. */
 const FIELD = /(?<![\w.])([\w.]+)=("(?:[^"\\]|\\.)*"|\S*)/g;
 
@@ -25,7 +22,18 @@ function unquoted(value: string): string {
   return value.startsWith('"') ? String(jsonIn(value) ?? value.slice(1, -1)) : value;
 }
 
-const ASKED_AGAIN = "prloom: the provider is asked again at";
+/** Kinds of what our plugin has the program log; what follows one is for people. */
+const ASKED_AGAIN = "prloom:asked-again";
+const POLICY_END = "prloom:policy-end";
+
+/** That the rules end a run, and why: what was printed, no agent can take away. */
+export const policyEndLine = (why: string): string => `${POLICY_END} ${why}`;
+
+/** Why, in such a message; undefined for any other. */
+export function readPolicyEnd(message: string): string | undefined {
+  const [kind, ...why] = message.split(" ");
+  return kind === POLICY_END ? why.join(" ") : undefined;
+}
 
 /** What our plugin puts into the log: the program tells only its plugins how long it waits for its provider. */
 export function askedAgainLine(at: number, why: string): string {

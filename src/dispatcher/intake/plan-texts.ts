@@ -1,10 +1,9 @@
 import { closeSync, fstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { isMissing } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileIfChanged } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { asFields, isFields, type JsonFields } from "../../kernel/json-fields.ts";
-import { firstBytes, openOwn } from "../../kernel/own-file.ts";
+import { firstBytes, openIfThere } from "../../kernel/own-file.ts";
 import { type PlanDoc, parsePlan, progressOf } from "../../plan/markdown/markdown.ts";
 import { MAX_READ_BYTES } from "../../plan/markdown/size-limits.ts";
 import type { TextFacts } from "../../plan/summary.ts";
@@ -113,13 +112,8 @@ export function openTexts(cacheFile: string, write: (path: string, text: string)
 
 /** Of one that is far too large as much as shows that: a branch can bring gigabytes of nothing. */
 function readIfThere(path: string): Buffer | undefined {
-  let fd: number;
-  try {
-    fd = openOwn(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
   try {
     return firstBytes(fd, Math.min(fstatSync(fd).size, MAX_READ_BYTES));
   } finally {

@@ -43,9 +43,7 @@ export function decide(view: PlanView, now: number): Step {
   return decideOpen(view, now);
 }
 
-function waits(why: string): Step {
-  return { kind: "wait", why };
-}
+const waits = (why: string): Step => ({ kind: "wait", why });
 
 function fixConfigHint(id: string): string {
   return `Fix it in prloom/config.json (\`prloom reload\` takes that over) or in the plan's metadata, then run \`prloom unblock ${id}\`.`;

@@ -1,4 +1,4 @@
-import { askedAgainLine, POLICY_ENDS } from "../../agents/opencode/log-line.ts";
+import { askedAgainLine, policyEndLine } from "../../agents/opencode/log-line.ts";
 import { asFields, asNumber, asString } from "../../kernel/json-fields.ts";
 import { quietly } from "../within.ts";
 import type { OpenCodeClient } from "./types.ts";
@@ -15,7 +15,7 @@ export function notify(client: OpenCodeClient, text: string, level: "warn" | "in
 
 /** Has the program print that the rules end the run: the dispatcher reads what it prints, and ends it. */
 export async function tellPrinted(client: OpenCodeClient, why: string): Promise<void> {
-  const message = `${POLICY_ENDS}${why}`;
+  const message = policyEndLine(why);
   await quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
 }
 

@@ -41,12 +41,12 @@ describe("a run of Claude Code that is judged from outside", () => {
   });
 
   test("asks about each call, and is told why not", () => {
-    const { ask } = dialogue().read(hook("PreToolUse", { ...WRITE, cwd: "/work/src" }));
+    const { ask } = dialogue().read(hook("PreToolUse", { ...WRITE, cwd: "/repo/src" }));
     assert.deepEqual(ask?.request, {
       tool: "Write",
       input: { file_path: "a" },
       callId: "t1",
-      folder: "/work/src",
+      folder: "/repo/src",
       reads: false,
       question: "May Write be used?",
     });

@@ -163,8 +163,7 @@ describe("OpenCode's log", () => {
   });
 
   test("our plugin says in it that the rules end the run, and why", () => {
-    const line =
-      'timestamp=2026-11-15T11:50:22.959Z level=ERROR run=8e message="prloom ends the run: denied\\nWHAT: x"';
+    const line = 'timestamp=2026-11-15T11:50:22.959Z level=ERROR run=8e message="prloom:policy-end denied\\nWHAT: x"';
     assert.deepEqual(dialogue().read(line), { events: [], policyEnd: "denied\nWHAT: x" });
   });
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { gateStates } from "../../testing/at-gate.ts";
-import { startFakeGitHub } from "../../testing/github/fake-github.ts";
-import { makeProject } from "../../testing/project.ts";
 import { THOROUGH } from "../../testing/thorough.ts";
+import { githubProject } from "./github-project.ts";
 
 const BODY = "We want it dark.\n\n## Tasks\n\n- [ ] make one\n";
 const MARKER = /\n\n<!-- prloom \S+ -->$/;
@@ -19,17 +18,7 @@ const TOLD = [
 
 /** An issue is labelled, shown, approved and done while a fifth of all calls fails: what its thread then says. */
 async function told(t: TestContext, seed: number): Promise<string[]> {
-  const github = await startFakeGitHub();
-  t.after(() => github.close());
-  const repository = github.repository("acme/app", { ada: "write", bot: "write" });
-  const token = github.server.accounts.add("bot");
-  const project = makeProject({
-    config: {
-      github: { repo: "acme/app", apiUrl: github.apiUrl },
-      triggers: [{ on: "issue.labeled", label: "prloom", do: "queue" }],
-      gates: { plan: true, advisory: true },
-    },
-  });
+  const { github, repository, project, token } = await githubProject(t);
   t.after(() => project.remove());
   const ada = github.person(repository, "ada");
   const until = async (isThere: () => Promise<boolean> | boolean): Promise<void> => {

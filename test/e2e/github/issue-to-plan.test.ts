@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { gateStates } from "../../testing/at-gate.ts";
-import { type FakeGitHub, startFakeGitHub } from "../../testing/github/fake-github.ts";
+import type { FakeGitHub } from "../../testing/github/fake-github.ts";
 import type { Person } from "../../testing/github/people.ts";
 import type { Repository } from "../../testing/github/world.ts";
-import { makeProject, type Project } from "../../testing/project.ts";
+import type { Project } from "../../testing/project.ts";
+import { githubProject } from "./github-project.ts";
 
 const NO_STATUS = { investigating: false, planning: false, plan: false, implementing: false, pr: false };
 const BODY = "We want it dark.\n\n## Tasks\n\n- [ ] make one\n";
@@ -22,18 +23,7 @@ interface Setting {
 }
 
 async function setUp(t: TestContext): Promise<Setting> {
-  const github = await startFakeGitHub();
-  t.after(() => github.close());
-  const repository = github.repository("acme/app", { ada: "write", bot: "write" });
-  const token = github.server.accounts.add("bot");
-  const project = makeProject({
-    config: {
-      github: { repo: "acme/app", apiUrl: github.apiUrl },
-      triggers: [{ on: "issue.labeled", label: "prloom", do: "queue" }],
-      gates: { plan: true, advisory: true },
-      writeback: NO_STATUS,
-    },
-  });
+  const { github, repository, project, token } = await githubProject(t, { writeback: NO_STATUS });
   const bodies = (number: number): string[] =>
     (repository.issues.get(number)?.comments ?? []).map(({ body }) => body.replace(/\n\n<!-- prloom \S+ -->$/, ""));
   const [ada, eve] = [github.person(repository, "ada"), github.person(repository, "eve")];

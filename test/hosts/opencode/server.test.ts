@@ -203,7 +203,7 @@ test("the program's log is told when a provider that refused is asked again: the
   await status("busy");
   await status("retry", { attempt: 1 });
   await status("retry", { attempt: 1, message: "usage\nlimit", next: 1_794_869_483_601.5 });
-  assert.deepEqual(noticed, ["log error prloom: the provider is asked again at 1794869483602: usage limit"]);
+  assert.deepEqual(noticed, ["log error prloom:asked-again 1794869483602: usage limit"]);
 });
 
 test("with a sub-agent that is recalled, those that it started have no task any more", async (t) => {

@@ -1,0 +1,29 @@
+import type { TestContext } from "node:test";
+import { type FakeGitHub, startFakeGitHub } from "../../testing/github/fake-github.ts";
+import type { Repository } from "../../testing/github/world.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
+
+export interface GitHubProject {
+  readonly github: FakeGitHub;
+  readonly repository: Repository;
+  readonly project: Project;
+  /** Of the bot, for `GITHUB_TOKEN`. */
+  readonly token: string;
+}
+
+/** A project whose plans come from labelled issues of acme/app, in which ada may write, and wait at a gate. */
+export async function githubProject(t: TestContext, config: Record<string, unknown> = {}): Promise<GitHubProject> {
+  const github = await startFakeGitHub();
+  t.after(() => github.close());
+  const repository = github.repository("acme/app", { ada: "write", bot: "write" });
+  const token = github.server.accounts.add("bot");
+  const project = makeProject({
+    config: {
+      github: { repo: "acme/app", apiUrl: github.apiUrl },
+      triggers: [{ on: "issue.labeled", label: "prloom", do: "queue" }],
+      gates: { plan: true, advisory: true },
+      ...config,
+    },
+  });
+  return { github, repository, project, token };
+}
