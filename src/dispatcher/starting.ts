@@ -72,8 +72,9 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
 /** Only where the config names a repository there: loading it takes time. */
 async function githubOf({ config: { github: settings }, environment, clock }: BusesAtWork): Promise<BuiltinBridge[]> {
   if (!settings) return [];
+  const { githubAccess } = await import("../github/access.ts");
   const { githubBridge } = await import("../github/bridge/bridge.ts");
-  return [githubBridge({ settings, environment, clock })];
+  return [githubBridge(githubAccess({ settings, environment, clock }), clock)];
 }
 
 /**

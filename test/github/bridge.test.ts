@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import type { BridgeContext, BridgeEvent, PollResult } from "../../src/bridges/contract.ts";
+import { githubAccess } from "../../src/github/access.ts";
 import { githubBridge } from "../../src/github/bridge/bridge.ts";
 import { startFakeGitHub } from "../testing/github/fake-github.ts";
 import type { Person } from "../testing/github/people.ts";
@@ -22,11 +23,12 @@ async function setUp(t: TestContext) {
     listPlans: async () => plans,
     log: { warn: (text: string) => void warnings.push(text) },
   } as unknown as BridgeContext;
-  const bridge = githubBridge({
+  const access = githubAccess({
     settings: { repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", reserve: 0.2 },
     environment: { TOKEN: github.server.accounts.add("bot") },
     clock,
   });
+  const bridge = githubBridge(access, clock);
   let state: unknown;
   const look = async (): Promise<readonly BridgeEvent[]> => {
     const result = (await bridge.events?.(ctx, state as never)) as PollResult;

@@ -1,7 +1,5 @@
 import type { GitHubSettings } from "../../config/schema/github-schema.ts";
-import { GitHubClient } from "../../github/client/client.ts";
-import { environmentToken } from "../../github/client/tokens.ts";
-import { sendOnce } from "../../github/client/transport.ts";
+import { githubAccess } from "../../github/access.ts";
 import { probeToken, type TokenFacts } from "../../github/probe.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Call } from "../output.ts";
@@ -11,9 +9,8 @@ const NAME = "GitHub";
 
 /** What the token can really do: GitHub is asked. */
 export async function checkGitHub({ env }: Call, settings: GitHubSettings): Promise<Finding[]> {
-  const { apiUrl, reserve, repo, tokenEnv } = settings;
-  const token = environmentToken(env, tokenEnv);
-  const client = new GitHubClient({ apiUrl, reserve, token, clock: systemClock, send: sendOnce });
+  const { repo, tokenEnv } = settings;
+  const { client } = githubAccess({ settings, environment: env, clock: systemClock });
   const facts = await probeToken(client, repo);
   if ("problem" in facts)
     return [

@@ -1,22 +1,11 @@
 import type { BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
 import { trackerBridge } from "../../bridges/tracker/bridge.ts";
 import { hasWritePermission } from "../../bus/author.ts";
-import type { GitHubSettings } from "../../config/schema/github-schema.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { GitHubClient } from "../client/client.ts";
-import { environmentToken } from "../client/tokens.ts";
-import { sendOnce } from "../client/transport.ts";
-import { Connection } from "../connection.ts";
-import { Permissions } from "../tracker/permissions.ts";
+import type { GitHubAccess } from "../access.ts";
 import { githubTracker, ISSUE_TARGET } from "../tracker/tracker.ts";
 import type { IssueCursor } from "./issue-news.ts";
 import { hearIssues } from "./issues.ts";
-
-export interface GitHubBridgeOptions {
-  readonly settings: GitHubSettings;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-}
 
 /** How far it has heard; kept as JSON. */
 interface BridgeState {
@@ -33,17 +22,7 @@ const EXPECTED_MS = 5 * 60_000;
 export const POLL_EVERY_MS = 60_000;
 
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
-export function githubBridge({ settings, environment, clock }: GitHubBridgeOptions): BuiltinBridge {
-  const { apiUrl, reserve, repo, tokenEnv } = settings;
-  const client = new GitHubClient({
-    apiUrl,
-    clock,
-    reserve,
-    token: environmentToken(environment, tokenEnv),
-    send: sendOnce,
-  });
-  const connection = new Connection(client, repo);
-  const permissions = new Permissions(connection, clock);
+export function githubBridge({ connection, permissions }: GitHubAccess, clock: Clock): BuiltinBridge {
   const tracker = githubTracker({ connection, permissions });
   let expected: BridgeState["expected"] = {};
   const options = { tracker, target: ISSUE_TARGET, name: "GitHub", expected: () => Object.keys(expected) };
