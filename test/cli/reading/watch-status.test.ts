@@ -52,8 +52,10 @@ describe("status --watch", { concurrency: 2 }, () => {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
+    const states = told.map(({ type, status }) => status ?? type);
+    // A look in the middle of `queue` sees the times of the file, and the next one those of its record: two changes.
     assert.deepEqual(
-      told.map(({ type, status }) => status ?? type),
+      states.filter((state, index) => state !== states[index - 1]),
       ["dispatcher", "draft", "queued", "deleted"],
     );
   });
