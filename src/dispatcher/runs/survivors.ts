@@ -18,7 +18,7 @@ import { homeOf, type Located, type Paths } from "../paths.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isReplaced, keepUnready, removeOwnWorktree } from "../worktree/remove-own.ts";
-import { endInterruptedVisits } from "../worktree/set-aside.ts";
+import { endInterruptedVisits, keepBeforeRemoval } from "../worktree/set-aside.ts";
 import type { AtWork } from "./occupancy.ts";
 
 /**
@@ -175,12 +175,16 @@ async function endRunsOf(loom: Located & Configured, record: PlanRecord): Promis
 }
 
 /** A kill in the middle of `prloom delete` leaves the worktree. How large that is was an agent's choice: no start waits for it. */
-export async function removeDeleted(loom: Located & Records & AtWork & Reporting): Promise<void> {
+export async function removeDeleted(loom: Located & Configured & Records & AtWork & Reporting): Promise<void> {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     if (!record.deleted || record.worktree === undefined || loom.unrecovered.has(record.id)) continue;
     await orTell(loom, { planId: record.id }, async () => {
       const worktree = leftWorktree(record);
-      if (worktree !== undefined && existsNoFollow(worktree)) await removeOwnWorktree(loom, record);
+      if (worktree !== undefined && existsNoFollow(worktree)) {
+        // The kill may have come before the command could keep it.
+        await keepBeforeRemoval(loom, record);
+        await removeOwnWorktree(loom, record);
+      }
       await putBranchBack(loom, record);
       forgetWorktree(loom, record);
     });

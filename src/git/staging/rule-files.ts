@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import { placeFile } from "../../kernel/held/files.ts";
 import { type HeldKind, type Treatment, walkBelow } from "../../kernel/held/walk.ts";
@@ -35,20 +36,40 @@ export async function removeRules(worktree: Worktree, files: readonly string[]):
 }
 
 /**
- * Does what git would wait forever for, when something is in its way deep in a folder that git does not know, or what a rule of an agent
- * makes it try without end. Looking for that costs the whole tree, so only a git that did not answer makes us look. Where `act` does
- * not make the rules anew, those of the commit `from` are put in the place of what was taken away: without them all is staged that they ignore.
+ * Does what git would wait forever for, when something is in its way deep in a folder that git does not know, or what rules of an agent
+ * make it try without end. Looking for that costs the whole tree, so only a git that did not answer makes us look: first for what no one
+ * waits for, then, where git answers without rules, for all rules that the commit `from` has not: also ordinary ones are too much for it
+ * if there are enough of them. Where `act` does not make the rules anew, those of the commit are put in the place of what was taken away:
+ * without them all is staged that they ignore.
  */
 export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>, from?: string): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    if (!(error instanceof GitFailure) || error.kind !== "timeout") throw error;
-    const rules = from === undefined ? [] : await committedRules(worktree, from);
-    if ((await sweep(worktree)) === 0) throw error;
+  const first = await answered(act);
+  if ("answer" in first) return first.answer;
+  const rules = from === undefined ? [] : await committedRules(worktree, from);
+  const clear = async (isInTheWay: (rules: Buffer | undefined) => boolean): Promise<boolean> => {
+    if ((await sweep(worktree, rules, isInTheWay)) === 0) return false;
     for (const rule of rules) await placeRule(worktree, rule);
-    return act();
+    return true;
+  };
+  const second = (await clear(isEndless)) ? await answered(act) : first;
+  if ("answer" in second) return second.answer;
+  if (!(await answersWithoutRules(worktree)) || !(await clear(() => true))) throw second.error;
+  return act();
+}
+
+/** The answer, or that git gave none in its time. */
+async function answered<T>(act: () => Promise<T>): Promise<{ answer: T } | { error: GitFailure }> {
+  try {
+    return { answer: await act() };
+  } catch (error) {
+    if (error instanceof GitFailure && error.kind === "timeout") return { error };
+    throw error;
   }
+}
+
+/** Whether git gets through the tree: it is not the rules then that hold it up when it does not. */
+async function answersWithoutRules(worktree: Worktree): Promise<boolean> {
+  return "answer" in (await answered(() => gitIn(worktree, ["ls-files", "--others", "-z"], { encoding: "latin1" })));
 }
 
 interface CommittedRule {
@@ -77,6 +98,12 @@ async function placeRule(worktree: Worktree, { path, mode, object }: CommittedRu
   placeFile(worktree.path, Buffer.from(path, "latin1"), Buffer.from(stdout, "latin1"), mode);
 }
 
+/** The name under which git keeps these bytes, in a repository whose names have as many letters as this one. */
+function objectOf(data: Buffer, like: string): string {
+  const hash = createHash(like.length > 40 ? "sha256" : "sha1");
+  return hash.update(`blob ${data.length}\0`).update(data).digest("hex");
+}
+
 /**
  * Whether git may never be done with a file of rules: with each further `**` in one of them it tries every place of a deep path anew. People
  * write up to three, and lines of stars in comments; one file that is too large to be read here is none of theirs.
@@ -91,10 +118,19 @@ function isEndless(rules: Buffer | undefined): boolean {
   );
 }
 
-function sweep(worktree: Worktree): Promise<number> {
-  return walkBelow(worktree.path, "", (name, kind, read) =>
-    kind === "file" && RULES.includes(name) && isEndless(read()) ? "remove" : judgeRules(name, kind),
-  );
+function sweep(
+  worktree: Worktree,
+  committed: readonly CommittedRule[],
+  isInTheWay: (rules: Buffer | undefined) => boolean,
+): Promise<number> {
+  const known = new Set(committed.map(({ object }) => object));
+  const [like = ""] = known;
+  return walkBelow(worktree.path, "", (name, kind, read) => {
+    if (kind !== "file" || !RULES.includes(name)) return judgeRules(name, kind);
+    const rules = read();
+    const isKnown = rules !== undefined && known.has(objectOf(rules, like));
+    return !isKnown && isInTheWay(rules) ? "remove" : "leave";
+  });
 }
 
 /** Gives the owner back every folder of the tree, and removes rules that cannot be read and come to light there. */

@@ -35,6 +35,17 @@ test("what a worktree holds beyond its commits outlives its removal, as a patch"
   }
 });
 
+test("what a worktree holds beyond its commits outlives a delete that was killed, and the next start", async () => {
+  project.plan("killed", ["one"]);
+  await project.work();
+  const worktree = leave("killed");
+  const killed = await project.cli(["delete", "killed", "--yes"], { PRLOOM_CRASH_AT: "delete:marked" });
+  assert.equal(killed.signal, "SIGKILL", killed.stderr);
+  await project.work();
+  assert.equal(existsSync(worktree), false);
+  assert.match(readFileSync(join(project.authority, "plans/killed/left.patch"), "utf8"), /\+of killed/);
+});
+
 for (const [how, ...commands] of oneOf([
   ["the plan is unblocked", ["unblock", "half"], ["start", "--until-idle"]],
   ["the dispatcher is started", ["start", "--until-idle"]],
