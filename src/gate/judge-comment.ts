@@ -38,7 +38,7 @@ export interface AnswerRules {
   readonly ownLogin?: string | undefined;
 }
 
-/** What a comment decides. `reply` is for the author, and never for a stranger. */
+/** What a comment decides. `reply` is for the author; a stranger gets one only for what a person signed, who may have posted it. */
 export type Judged =
   | {
       readonly decides: Decision;

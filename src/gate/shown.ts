@@ -5,6 +5,7 @@ import { UNSEEN } from "./unseen.ts";
 export function revealed(text: string): string {
   return text
     .replace(/\r\n?/g, "\n")
+    .replace(LIKE_WRITTEN_OUT, writtenOut)
     .replace(UNSEEN, (char) => (char === "\n" ? char : writtenOut(char)))
     .replace(BLANKS, (row, at: number, all: string) => {
       const isAtEnd = /^(?:\n|$)/.test(all.charAt(at + row.length));
@@ -13,6 +14,9 @@ export function revealed(text: string): string {
 }
 
 const writtenOut = (char: string): string => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+
+/** The backslash of words that look like a character written out: else both would be shown alike. */
+const LIKE_WRITTEN_OUT = /\\(?=u\{[0-9a-f]{1,6}\})/g;
 
 /** Code blocks do not wrap: words behind so much of nothing are out of sight, and nothing says that they are there. */
 const MAX_BLANK = 80;

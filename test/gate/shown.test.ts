@@ -78,3 +78,13 @@ test("what changed is shown line by line, and not at all where nothing did", () 
   assert.doesNotMatch(post("a\n", "a\n"), /What changed/);
   assert.equal(difference("x\n".repeat(20_000), "y\n".repeat(20_000)).split("\n").length > 20_000, true);
 });
+
+test("a character that is written out is told from words that look like it", () => {
+  const [words, character] = ["a\\u{200b}b", "a\u200bb"];
+  assert.deepEqual([words, character].map(revealed), ["a\\u{5c}u{200b}b", "a\\u{200b}b"]);
+  assert.equal(
+    difference(words, character),
+    "@@ -1,1 +1,1 @@\n-a\\u{5c}u{200b}b\n\\ No newline at end of file\n+a\\u{200b}b\n\\ No newline at end of file",
+  );
+  assert.equal(revealed("\\u and \\u{here}"), "\\u and \\u{here}");
+});

@@ -74,10 +74,10 @@ export async function handlePlanEvents(loom: Taking & Extended, planId: string):
 async function take(loom: Taking & Extended, record: PlanRecord, offered: OfferedEvent): Promise<void> {
   const { event, by } = offered;
   const signature = await checkSignature(loom, record, event);
-  const posts = by === undefined ? await postsFor(loom, record, { event, signature }) : undefined;
+  const read = by === undefined ? await postsFor(loom, record, { event, signature }) : undefined;
   const now = loom.store.byId(record.id);
   // What is not taken comes again with the next start.
-  if (now && !now.deleted && !loom.stopping) takeEvent(loom, now, { ...offered, signature, posts });
+  if (now && !now.deleted && !loom.stopping) takeEvent(loom, now, { ...offered, signature, read });
 }
 
 /** New events of the repository: triggers and global plugins. What none of them wants has no other consequence. */

@@ -48,7 +48,7 @@ export function answerGate(
   const state = stateAfter(gate.state, answer.decision);
   if (late !== undefined || state === undefined) return { kind: "stale", why: late ?? lateFor(gate) };
   if (state === "approved" && !isAsShown(loom, record, gate))
-    return { kind: "stale", why: `it changed after gate ${gate.gateId}, and is about to be shown again` };
+    return { kind: "stale", why: `it changed after gate ${gate.gateId}, and ${whenShown(record)}` };
   const { by: decidedBy, via, words, event } = answer;
   const decidedAt = isoTime(loom.clock.now());
   const decided: GateRecord = { ...gate, state, decidedBy, via, decidedAt, comment: words, event };
@@ -64,6 +64,12 @@ function isAsShown(loom: Located & Records & Gated, record: PlanRecord, { kind, 
   if (kind === "plan") return whatPlanSays(record, text).digest === digest;
   const head = headSeen(loom, record);
   return head !== undefined && whatChangeSays(record, text, head).digest === digest;
+}
+
+/** What has to come before it is shown as it is now. */
+function whenShown({ id, blocked, hidden, paused }: PlanRecord): string {
+  const command = blocked ? "unblock" : hidden ? "unhide" : paused ? "resume" : undefined;
+  return command === undefined ? "is about to be shown again" : `\`prloom ${command} ${id}\` shows it again`;
 }
 
 /** What no state of the gate says; undefined if nothing. */

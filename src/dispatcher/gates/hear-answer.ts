@@ -1,3 +1,4 @@
+import type { EventAuthor } from "../../bus/message-types.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { readAnswer } from "../../gate/answer.ts";
 import { type GateRecord, isShown } from "../../gate/gate-record.ts";
@@ -28,8 +29,14 @@ export interface HeardComment {
   readonly event: BusEvent;
   /** What became of its signature, if it has one. */
   readonly signature?: SignatureCheck | undefined;
-  /** How the posts look that it may answer, as `postsFor` found them. */
-  readonly posts?: Posts | undefined;
+  /** The gate that it may answer, as `postsFor` found it. */
+  readonly read?: ReadGate | undefined;
+}
+
+interface ReadGate {
+  readonly gateId: string;
+  /** Absent where they cannot be read at all. */
+  readonly posts: Posts | undefined;
 }
 
 /**
@@ -40,13 +47,14 @@ export async function postsFor(
   loom: Configured & Records & Gated & Extended,
   record: PlanRecord,
   { event, signature }: HeardComment,
-): Promise<Posts | undefined> {
+): Promise<ReadGate | undefined> {
   const author = event.context?.author;
   const { says } = readAnswer(event.body);
   const isHeard = signature?.kind === "valid" || (author !== undefined && mayAnswer(author, loom.config.gates));
   if (!isHeard || !ANSWERS_OPEN.has(says)) return undefined;
   const gate = openGate(loom, record);
-  return gate && isShownAt(gate, event) ? readPosts(loom, gate, event) : undefined;
+  if (!gate || !isShownAt(gate, event)) return undefined;
+  return { gateId: gate.gateId, posts: await readPosts(loom, gate, event) };
 }
 
 const ANSWERS_OPEN: ReadonlySet<string> = new Set(["approve", "reject", "revise"]);
@@ -60,14 +68,27 @@ function openGate(loom: Gated, record: PlanRecord): GateRecord | undefined {
   }
 }
 
-/** Takes a comment as an answer to the plan's gate; undefined for one that is none. */
+/** Takes a comment as an answer to the plan's gate; undefined for one that is none. Strangers are told nothing: what a person signed can be copied. */
 export function hearAnswer(
   loom: Located & Configured & Records & Gated & Buses,
   record: PlanRecord,
-  { event, signature, posts }: HeardComment,
+  comment: HeardComment,
 ): HeardAnswer | undefined {
-  const author = event.context?.author;
-  if (!author || event.type === AGENT_MESSAGE) return undefined;
+  const author = comment.event.context?.author;
+  if (!author || comment.event.type === AGENT_MESSAGE) return undefined;
+  const heard = hear(loom, record, comment, author);
+  return heard?.kind === "answered" && !mayAnswer(author, loom.config.gates)
+    ? { kind: heard.kind, reason: heard.reason }
+    : heard;
+}
+
+function hear(
+  loom: Located & Configured & Records & Gated & Buses,
+  record: PlanRecord,
+  { event, signature, read }: HeardComment,
+  author: EventAuthor,
+): HeardAnswer | undefined {
+  const posts = read?.posts;
   const gates = gatesOf(loom, record).filter(({ told }) => told !== undefined);
   const known = gates.find((gate) => gate.event === event.id);
   // Heard before, right before a kill.
@@ -78,7 +99,7 @@ export function hearAnswer(
   const told = writtenAt(event);
   const at = gates.length === 0 ? undefined : (told ?? loom.bus(record.id).cameInAt(event.id) ?? 0);
   // By one clock: that of the place where it was written, else ours.
-  const seen = told === undefined ? undefined : posts;
+  const seen = told === undefined ? undefined : read;
   const comment = { body: event.body, author, edited, at, signature };
   const rules = { approvers: loom.config.gates.approvers, ownLogin: ownLoginOf(event) };
   const judged = judgeComment(
@@ -97,6 +118,8 @@ export function hearAnswer(
     return { kind: "answered", reason: paused ? "paused" : "goes on", reply: heldReply(record, author.login, paused) };
   }
   const { decides: decision, gateId = "", words, signer } = judged;
+  if (decision !== "withdraw" && read?.gateId !== gateId)
+    return { kind: "later", error: new Error(`gate ${gateId} was shown while it was looked at`) };
   if (decision !== "withdraw" && posts?.kind === "unreadable")
     return { kind: "later", error: new Error(`the post of gate ${gateId} cannot be read: ${posts.why}`) };
   if (posts?.kind === "taken-back") return { kind: "answered", reason: "its comment is gone" };
@@ -160,9 +183,10 @@ function isGated(loom: Configured, record: PlanRecord): boolean {
   return config.ok && (config.config.gated || config.config.prGated);
 }
 
-function posted(gate: GateRecord, posts: Posts | undefined): PostedGate {
+function posted(gate: GateRecord, read: ReadGate | undefined): PostedGate {
   const { gateId, state, openedAt, postedAt = openedAt } = gate;
   const isOpen = state === "open";
+  const posts = read?.gateId === gateId ? read.posts : undefined;
   const at = isOpen && posts?.kind === "intact" ? posts.at : Date.parse(postedAt);
   return { gateId, state, postedAt: at, isPosting: isOpen && !isShown(gate) };
 }

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gateStates, showPlan, succeeds, untilIdle } from "../../testing/at-gate.ts";
 import { startDaemon } from "../../testing/daemon.ts";
@@ -103,6 +105,34 @@ describe("a plan in a tracker that forgets what was posted", { concurrency: 2 },
     }
     await succeeds(project, "revise", "shop", "Smaller.");
     assert.equal(project.record("shop").blocked, undefined);
+    project.remove();
+  });
+
+  it("that was changed meanwhile is not approved, and says what shows it again", thorough, async () => {
+    const world = await forgotten();
+    const { project } = world;
+    const file = join(project.home, "plan.md");
+    const edit = async (): Promise<void> => {
+      writeFileSync(file, `${project.planText("shop")}\n## Notes\n\nMore.\n`);
+      await succeeds(project, "edit", "shop", "--file", file);
+    };
+    const showsIt = async (command: string): Promise<void> => {
+      const { code, stderr } = await project.cli(["approve", "shop"]);
+      assert.equal(code, 1);
+      assert.match(stderr, new RegExp(`it changed after gate \\w+, and \`prloom ${command} shop\` shows it again`));
+      await succeeds(project, command, "shop");
+    };
+    await edit();
+    await succeeds(project, "hide", "shop");
+    await showsIt("unhide");
+    await succeeds(project, "pause", "shop");
+    await showsIt("resume");
+    await untilIdle(project);
+    await approvals(world, 4);
+    await edit();
+    await showsIt("unblock");
+    await untilIdle(project);
+    await succeeds(project, "approve", "shop");
     project.remove();
   });
 

@@ -84,6 +84,11 @@ describe("a signed answer", { concurrency: 2 }, () => {
     );
     // What bob said is feedback, and triaged first.
     assert.match(project.runFile("shop", 2, "prompt.md"), /anna@example\.com approved this plan/);
+    // A copy is no answer; one who may answer is told so, and a stranger is not.
+    const before = (await showPlan(project)).thread.length;
+    await post(comment);
+    assert.deepEqual((await showPlan(project)).thread.slice(before + 1), []);
+    project.git("config", "user.name", "Clara");
     await post(comment);
     assert.match(await lastPost(project), /^Nothing was decided: gate \w+ is approved/);
     rmSync(dirname(eve.file), { recursive: true });
