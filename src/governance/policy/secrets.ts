@@ -9,6 +9,10 @@ const SECRET_HIDDEN: readonly RegExp[] = [
   /(?:^|\/)\.docker\/(?:config\.json$|contexts(?:\/|$))/,
   /(?:^|\/)\.config\/(?:gcloud|gh|op|hub|doctl|rclone|sops|age|configstore)(?:\/|$)/,
   /(?:^|\/)\.(?:netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc|git-credentials|s3cfg|boto|htpasswd|dockercfg|bash_history|zsh_history|python_history|node_repl_history|psql_history|mysql_history)$/,
+  // Logins of agent programs and their like, which they keep beside their settings.
+  /(?:^|\/)\.(?:claude|codex|gemini|qwen|cursor|copilot|composer|config\/[\w.-]+|local\/share\/[\w.-]+)\/(?:mcp-)?(?:auth|\.credentials|oauth_creds|accounts|mcp-oauth-tokens)\.json$/,
+  /(?:^|\/)\.config\/github-copilot(?:\/|$)/,
+  /(?:^|\/)\.claude\.json$/,
   /(?:^|\/)\.envrc$/,
   /(?:^|\/)\.env(?:\.(?!example$|sample$|template$|dist$|defaults$|schema$|test$|ci$)[\w.-]+)?$/,
 ];
@@ -25,6 +29,7 @@ const SECRET_LAST: readonly RegExp[] = [
 /** Those of the machine. */
 const SECRET_SYSTEM: readonly RegExp[] = [
   /^\/etc\/(?:shadow|gshadow|sudoers|ssl\/private|krb5\.keytab)/,
+  /^(?:\/var)?\/run\/secrets(?:\/|$)/,
   /^\/proc\/(?:.*\/)?(?:environ|mem|cmdline)$/,
   // Disks and memory as they are, with everything in them.
   /^\/proc\/kcore$|^\/dev\/(?:k?mem$|(?:sd|hd|vd|xvd)[a-z]|nvme\d|mmcblk\d|dm-|mapper\/|disk\/)/,
