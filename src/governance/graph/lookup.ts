@@ -76,26 +76,32 @@ export interface Blocker {
 }
 
 /** The nodes, and the plans of its plan, that must be completed before this one, and are not. */
-export function blockersOf(graph: TaskGraph, node: TaskNode): readonly Blocker[] {
-  const blockers = new Map<string, Blocker>();
-  for (const blocker of blockersIn(graph, node)) if (!blockers.has(blocker.id)) blockers.set(blocker.id, blocker);
-  return [...blockers.values()];
-}
+export const blockersOf = (graph: TaskGraph, node: TaskNode): readonly Blocker[] =>
+  blockersIn(graph, node, Number.POSITIVE_INFINITY);
 
 /** Whether there are any. */
-export const isWaiting = (graph: TaskGraph, node: TaskNode): boolean => !blockersIn(graph, node).next().done;
+export const isWaiting = (graph: TaskGraph, node: TaskNode): boolean => blockersIn(graph, node, 1).length > 0;
 
-function* blockersIn(graph: TaskGraph, node: TaskNode): Generator<Blocker, undefined> {
-  const gate = node.temporalGate ? [[node.temporalGate.afterTaskId, node.temporalGate.reason] as const] : [];
-  for (const [id, reason] of [...gate, ...node.dependsOn.map((id) => [id, undefined] as const)]) {
+const NO_BLOCKERS: readonly Blocker[] = [];
+
+/** So many of them at most. Asked at every call of a tool, and hardly ever there. */
+function blockersIn(graph: TaskGraph, node: TaskNode, most: number): readonly Blocker[] {
+  let blockers: Map<string, Blocker> | undefined;
+  const look = (id: string, reason?: string) => {
     const found = findNode(graph, id)?.node;
-    if (found?.status !== "completed") yield { id, found, reason };
-  }
+    if (found?.status === "completed" || blockers?.has(id)) return;
+    blockers ??= new Map();
+    blockers.set(id, { id, found, reason });
+  };
+  if (node.temporalGate) look(node.temporalGate.afterTaskId, node.temporalGate.reason);
+  for (const id of node.dependsOn) if ((blockers?.size ?? 0) < most) look(id);
   for (const id of findPlan(graph, node.workPlanId)?.dependsOn ?? []) {
     const found = findPlan(graph, id);
-    if (found?.status !== "completed" && found?.status !== "archived")
-      yield { id, found, reason: "Its plan waits for that plan." };
+    if (found?.status === "completed" || found?.status === "archived" || blockers?.has(id)) continue;
+    blockers ??= new Map();
+    blockers.set(id, { id, found, reason: "Its plan waits for that plan." });
   }
+  return blockers ? [...blockers.values()] : NO_BLOCKERS;
 }
 
 /** A way from an id back to itself over what each waits for; undefined when there is none. */

@@ -54,10 +54,10 @@ export function judgeWith(files: Files): Judge {
       if (request.malformed !== undefined) return malformed(request, request.malformed);
       let tree: EffectTree | undefined;
       const asked = new AskedOnce(files);
-      const effects = () => (tree ??= effectsOf(request, policy, asked));
       const ground = groundFor(policy);
-      const [located, looks] = [undefined, undefined];
-      return firstDenial({ request, graph, policy, now, files: asked, ground, effects, located, looks });
+      const effects = () => (tree ??= effectsOf(request, policy, asked, ground));
+      const [located, looks, answers] = [undefined, undefined, undefined];
+      return firstDenial({ request, graph, policy, now, files: asked, ground, effects, located, looks, answers });
     } catch (error) {
       return ownFault(request, error);
     }
@@ -72,8 +72,10 @@ function firstDenial(question: Question): Verdict {
   return { allow: true };
 }
 
+type ShellRequest = Pick<ToolRequest, "command" | "folder">;
+
 /** What a shell command does, where the run is. */
-export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, policy: Policy, files: Files): EffectTree {
+export function effectsOf(request: ShellRequest, policy: Policy, files: Files, ground?: Ground): EffectTree {
   const place: Place = {
     folder: policy.root,
     start: startOf(request, policy, files),
@@ -81,7 +83,7 @@ export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, poli
     temporary: policy.temporary,
     variables: policy.variables,
     look: (path) => files.kind(path),
-    leads: (path) => realPath(path, "/", files),
+    leads: (path) => realPath(path, "/", files, ground),
     isSecret: (path) => isSecretIn(path, policy),
   };
   return analyse(request.command ?? "", place);

@@ -19,6 +19,8 @@ export interface Question {
   /** What the shell command does, and whether it only looks at things; found out once, when a rule asks. */
   effects(): EffectTree;
   looks: boolean | undefined;
+  /** Whether it writes answers only, found out once as well. */
+  answers: boolean | undefined;
 }
 
 export type RuleRefusal = Omit<Denial, "rule">;
@@ -58,16 +60,22 @@ export function locate(given: string, question: Question): LocatedPath {
 /** Whether the request writes nothing but what every role answers with, or needs for a moment. */
 export function onlyAnswers(question: Question): boolean {
   const { kind, paths } = question.request;
-  if (kind === "shell") return !onlyLooksAt(question) && writesAnswers(question.effects(), question);
+  if (kind === "shell") {
+    question.answers ??= !onlyLooksAt(question) && writesAnswers(question.effects(), question);
+    return question.answers;
+  }
   if (kind !== "write" && kind !== "edit") return false;
   return paths.length > 0 && paths.every((path) => isFree(locate(path, question), question));
 }
 
 function writesAnswers({ effects, inner }: EffectTree, question: Question): boolean {
-  const isHarmless = ({ kind, path }: Effect): boolean =>
-    kind === "reads" || (kind === "writes" && path?.type === "known" && isFree(locate(path.text, question), question));
-  return effects.every(isHarmless) && inner.every((one) => writesAnswers(one, question));
+  for (const effect of effects) if (!isHarmless(effect, question)) return false;
+  for (const one of inner) if (!writesAnswers(one, question)) return false;
+  return true;
 }
+
+const isHarmless = ({ kind, path }: Effect, question: Question): boolean =>
+  kind === "reads" || (kind === "writes" && path?.type === "known" && isFree(locate(path.text, question), question));
 
 /** What no task is needed for: answers, and what is gone with the run. */
 function isFree(located: LocatedPath, { ground }: Question): boolean {
@@ -93,5 +101,6 @@ export const isListedRead = ({ tool }: ToolRequest, { mcp }: Policy): boolean =>
 /** Whether a shell command changes something, or may. */
 export function mutates({ effects, inner }: EffectTree): boolean {
   for (const { kind } of effects) if (kind !== "reads" && kind !== "fetches") return true;
-  return inner.some(mutates);
+  for (const one of inner) if (mutates(one)) return true;
+  return false;
 }

@@ -3,33 +3,50 @@ import { beforePattern, describeText, type Text } from "../shell/values/text.ts"
 import { below, matchesAny, matching } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 
-/** Files that hold keys, tokens and passwords, below a home or anywhere. */
-const SECRET_FILES: readonly RegExp[] = [
+/** Files that hold keys, tokens and passwords: hidden ones and what is in hidden folders, below a home or anywhere. */
+const SECRET_HIDDEN: readonly RegExp[] = [
   /(?:^|\/)\.(?:ssh|aws|gnupg|azure|kube|gcloud|password-store|vault-token|terraform\.d)(?:\/|$)/,
   /(?:^|\/)\.docker\/(?:config\.json$|contexts(?:\/|$))/,
   /(?:^|\/)\.config\/(?:gcloud|gh|op|hub|doctl|rclone|sops|age|configstore)(?:\/|$)/,
   /(?:^|\/)\.(?:netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc|git-credentials|s3cfg|boto|htpasswd|dockercfg|bash_history|zsh_history|python_history|node_repl_history|psql_history|mysql_history)$/,
+  // Logins of agent programs and their like, which they keep beside their settings.
+  /(?:^|\/)\.(?:claude|codex|gemini|qwen|cursor|copilot|composer|config\/[\w.-]+|local\/share\/[\w.-]+)\/(?:mcp-)?(?:auth|\.credentials|oauth_creds|accounts|mcp-oauth-tokens)\.json$/,
+  /(?:^|\/)\.config\/github-copilot(?:\/|$)/,
+  /(?:^|\/)\.claude\.json$/,
   /(?:^|\/)\.envrc$/,
   /(?:^|\/)\.env(?:\.(?!example$|sample$|template$|dist$|defaults$|schema$|test$|ci$)[\w.-]+)?$/,
-  /(?:^|\/)(?:id_rsa|id_dsa|id_ecdsa|id_ed25519)(?:\.\w+)?$/,
-  /(?:^|\/)[\w.-]+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|asc|ppk|ovpn)$/,
-  /(?:^|\/)(?:credentials|secrets?|token|master\.key|service-account)(?:\.(?:json|ya?ml|toml|ini|txt|enc))?$/,
+];
+
+/** By their last name, wherever they are. */
+const SECRET_LAST: readonly RegExp[] = [
+  /^(?:id_rsa|id_dsa|id_ecdsa|id_ed25519)(?:\.\w+)?$/,
+  /^[\w.-]+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|asc|ppk|ovpn)$/,
+  /^(?:credentials|secrets?|token|master\.key|service-account)(?:\.(?:json|ya?ml|toml|ini|txt|enc))?$/,
   // Tokens of a design are JSON or YAML.
-  /(?:^|\/)tokens(?:\.(?:ini|txt|enc))?$/,
+  /^tokens(?:\.(?:ini|txt|enc))?$/,
+];
+
+/** Those of the machine. */
+const SECRET_SYSTEM: readonly RegExp[] = [
   /^\/etc\/(?:shadow|gshadow|sudoers|ssl\/private|krb5\.keytab)/,
+  /^(?:\/var)?\/run\/secrets(?:\/|$)/,
   /^\/proc\/(?:.*\/)?(?:environ|mem|cmdline)$/,
   // Disks and memory as they are, with everything in them.
   /^\/proc\/kcore$|^\/dev\/(?:k?mem$|(?:sd|hd|vd|xvd)[a-z]|nvme\d|mmcblk\d|dm-|mapper\/|disk\/)/,
 ];
 
-const SECRET_FILE = new RegExp(SECRET_FILES.map(({ source }) => source).join("|"), "i");
+const anyOf = (patterns: readonly RegExp[]) => new RegExp(patterns.map(({ source }) => source).join("|"), "i");
+const [HIDDEN, LAST, SYSTEM] = [anyOf(SECRET_HIDDEN), anyOf(SECRET_LAST), anyOf(SECRET_SYSTEM)];
 
 /** Everything in a folder for certificates but what documents or makes them. */
 const CERTIFICATES = /(?:^|\/)certs(?:\/|$)/i;
 const DOCUMENT_OR_CODE = /\.(?:md|html?|[cm]?[jt]sx?|py|go|rs|rb|sh)$/i;
 
 const isSecretName = (path: string): boolean =>
-  SECRET_FILE.test(path) || (CERTIFICATES.test(path) && !DOCUMENT_OR_CODE.test(path));
+  LAST.test(path.slice(path.lastIndexOf("/") + 1)) ||
+  ((path.startsWith(".") || path.includes("/.")) && HIDDEN.test(path)) ||
+  SYSTEM.test(path) ||
+  (CERTIFICATES.test(path) && !DOCUMENT_OR_CODE.test(path));
 
 /** Names that a pattern can mean. */
 const SECRET_NAMES = [".env", ".netrc", ".npmrc", ".git-credentials", ".ssh", ".aws", ".gnupg", ".kube", "id_rsa"];

@@ -4,15 +4,21 @@ import { describeText, type Text, unknown } from "./values/text.ts";
 /** What a system takes as a path. */
 const MAX_PATH = 4096;
 
-/** Only what looks like these is changed by normalising. */
-const MAY_CHANGE = /\/[./]|\/$/;
+/** Only what has a slash before a dot, a slash or its end is changed by normalising. */
+function mayChange(path: string): boolean {
+  for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) {
+    const next = path[at + 1];
+    if (next === undefined || next === "." || next === "/") return true;
+  }
+  return false;
+}
 
 /** An absolute path without `.` and `..`. */
 export function normal(type: "known" | "glob", path: string): Text {
   // A pattern with `..` behind a special character can lead anywhere.
   if (type === "glob" && leadsUp(path)) return unknown(`${describeText({ type, text: path })} can be any path`);
   if (path.length > MAX_PATH) return unknown("it is too long for a path");
-  if (!MAY_CHANGE.test(path)) return { type, text: path };
+  if (!mayChange(path)) return { type, text: path };
   const text = posix.normalize(path);
   return { type, text: text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text };
 }

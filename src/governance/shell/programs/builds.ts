@@ -9,12 +9,12 @@ import {
   noteSecretOperands,
   noteSecrets,
   reads,
-  worksHere,
   writes,
 } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT, TERMINAL } from "../values/flow.ts";
 import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
+import { runsProject } from "./fetched.ts";
 import { noteOutputs } from "./outputs.ts";
 import { isAgentOrOurs } from "./own-programs.ts";
 import { runsTool } from "./shells.ts";
@@ -40,7 +40,7 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   const option = IN_FOLDER.get(name);
   const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;
   const folder = at < 0 ? undefined : args[at + 1];
-  worksHere(folder ? inFolder(spot, [folder]) : spot, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
+  runsProject(folder ? inFolder(spot, [folder]) : spot, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
   if (name === "go") runsGo(args, spot);
   return OUTPUT;
 };

@@ -1,7 +1,8 @@
-import { contentOf, noteSecrets, reads, store, worksHere, writes } from "../paths.ts";
+import { contentOf, noteSecrets, reads, store, writes } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
+import { runsProject } from "./fetched.ts";
 import { LEADS_ELSEWHERE } from "./outputs.ts";
 
 /** Modules of Python that only show something: the file that they are given, or about the system. */
@@ -34,7 +35,7 @@ export function runModule(module: Text, operands: readonly Text[], spot: Spot) {
     (folder) => folder !== undefined && [base, `${base}.py`].every((one) => !spot.line.place.look(`${folder}/${one}`)),
   );
   if (!READING_MODULES.test(name) || !isOwn) {
-    worksHere(spot, `runs the module ${describeText(module)}`);
+    runsProject(spot, `runs the module ${describeText(module)}`);
     return OUTPUT;
   }
   const [file, target] = operands.filter((one) => !startOf(one).startsWith("-") && !/^\d+$/.test(textOf(one)));

@@ -1,10 +1,11 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
-import { absolutePaths, noteSecretOperands, worksHere, writtenBefore } from "../paths.ts";
+import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
 import { noteEffect, noteUnknown } from "../state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
+import { runsProject } from "./fetched.ts";
 import { isGitCommand, judgeGit } from "./git/git.ts";
 import { noteOutputs } from "./outputs.ts";
 import { INTERPRETERS } from "./shells.ts";
@@ -32,7 +33,7 @@ export function judgeProgram(call: ProgramCall): Flow {
   }
   if (path) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
   else {
-    worksHere(spot, `runs ${name}`);
+    runsProject(spot, `runs ${name}`);
     noteOutputs(name, args, spot);
     noteSecretOperands(args, spot);
   }

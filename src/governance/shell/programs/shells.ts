@@ -1,20 +1,12 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
-import {
-  absolutePaths,
-  contentOf,
-  descriptorOf,
-  inFolder,
-  noteSecrets,
-  reads,
-  worksHere,
-  writtenBefore,
-} from "../paths.ts";
+import { absolutePaths, contentOf, descriptorOf, inFolder, noteSecrets, reads, writtenBefore } from "../paths.ts";
 import { copyShell, noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
 import { takeSecrets } from "../values/variables.ts";
+import { runsProject } from "./fetched.ts";
 import { installedProgram, withoutVersion } from "./own-programs.ts";
 import { runModule } from "./python-modules.ts";
 import { carrier } from "./wrappers.ts";
@@ -115,7 +107,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     if (runs) return runModule(runs, given.operands, spot);
     const [file] = given.operands;
     if (!file && given.has("test")) {
-      worksHere(spot, "runs the tests that it finds");
+      runsProject(spot, "runs the tests that it finds");
       return OUTPUT;
     }
     const installed = file && installedProgram(file);
@@ -123,7 +115,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
     if (given.has("S") && /^php/.test(name)) {
       for (const folder of given.values("t")) contentOf(folder, spot);
-      worksHere(spot, `runs a server with ${name}`);
+      runsProject(spot, `runs a server with ${name}`);
       return OUTPUT;
     }
     if (spot.input !== TERMINAL) return inlineCode(name, spot);
@@ -233,12 +225,12 @@ export const bun: Behaviour = (call) => {
   if (call.args.some((arg) => /^https?:/.test(textOf(arg))) && /^(?:test|install|add|compile|task)?$/.test(sub))
     noteEffect(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
   if (/^(?:install|i|add|remove|rm|update|test|build|pm|init|create|link|outdated|upgrade|audit)$/.test(sub)) {
-    worksHere(call.spot, `runs ${call.name} ${sub}`);
+    runsProject(call.spot, `runs ${call.name} ${sub}`);
     return OUTPUT;
   }
   if (sub === "eval" || sub === "repl") return inlineCode(call.name, call.spot);
   if (/^(?:fmt|lint|check|task|cache|compile|bench|doc|coverage|types)$/.test(sub)) {
-    worksHere(call.spot, `runs ${call.name} ${sub}`);
+    runsProject(call.spot, `runs ${call.name} ${sub}`);
     return OUTPUT;
   }
   return interpreter({
@@ -273,7 +265,7 @@ export const runsTool: Behaviour = ({ name, args, spot: outer }) => {
   if (first?.type === "known")
     return spot.line.engine.runWords([known(withoutVersion(first.text)), ...given.operands.slice(1)], spot);
   if (first) return spot.line.engine.runWords(given.operands, spot);
-  worksHere(spot, "runs a tool of the project");
+  runsProject(spot, "runs a tool of the project");
   return OUTPUT;
 };
 

@@ -1,11 +1,12 @@
 import { isOurSetting, judgeAssignment } from "../assignments.ts";
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
-import { inFolder, worksHere, writes } from "../paths.ts";
+import { inFolder, writes } from "../paths.ts";
 import { copyShell, noteEffect } from "../state.ts";
 import { OUTPUT, textOfFlow } from "../values/flow.ts";
 import { fillIn, known, type Text, textOf } from "../values/text.ts";
 import { showVariables, takeSecrets } from "../values/variables.ts";
+import { runsProject } from "./fetched.ts";
 import { noteOutputs } from "./outputs.ts";
 
 /** A program whose arguments, behind its options, are a command. */
@@ -33,7 +34,7 @@ export function measurer(rules: OptionRules): Behaviour {
 export const carrier: Behaviour = ({ name, args, spot }) => {
   if (/^dotenvx?$/.test(name)) takeSecrets(known(".env"), spot);
   noteOutputs(name, args, spot);
-  worksHere(spot, `runs ${name}`);
+  runsProject(spot, `runs ${name}`);
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
 };
