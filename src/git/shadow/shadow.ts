@@ -15,6 +15,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { errnoOf, isMissing } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readCheckedOut } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
+import { fileVersion } from "../file-version.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 import { type GitSetting, personalSettings, publicSettings, QUIET_SETTINGS, renderSettings } from "./git-settings.ts";
 
@@ -116,7 +117,7 @@ function realpathOf(path: string): string {
 async function copyRefs(commonDir: string, dir: string): Promise<void> {
   copyFolder(join(commonDir, "reftable"), join(dir, "reftable"));
   const packed = join(commonDir, "packed-refs");
-  const loose = looseRefs(commonDir, "refs");
+  const loose = looseRefs(commonDir);
   const plain = [...loose].filter(([, text]) => SHA_LINE.test(text));
   if (plain.length > 0) {
     const merged = packRefs(readRefs(packed) ?? "", plain);
@@ -150,18 +151,42 @@ function unlessGone<T>(read: () => T): T | undefined {
   }
 }
 
+/** What a loose ref says, and the version of its file. */
+type LooseRef = { readonly version: string; readonly text: string };
+
+/** Those that the last shadow had: every run copies all of them, and few have changed since. By their paths. */
+let knownRefs: ReadonlyMap<string, LooseRef> = new Map();
+
 /** Names and contents; without locks, and without the stash, which is nothing without its log. */
-function looseRefs(commonDir: string, below: string, found = new Map<string, string>()): Map<string, string> {
-  const list = () => readdirSync(refPath(commonDir, below), { withFileTypes: true, encoding: "latin1" });
-  for (const entry of unlessGone(list) ?? []) {
-    const ref = `${below}/${entry.name}`;
-    if (entry.isDirectory()) looseRefs(commonDir, ref, found);
-    else if (entry.isFile() && ref !== "refs/stash" && !ref.endsWith(".lock")) {
-      const text = readRefs(refPath(commonDir, ref));
-      if (text !== undefined) found.set(ref, text);
+function looseRefs(commonDir: string): Map<string, string> {
+  const found = new Map<string, LooseRef>();
+  const refs = new Map<string, string>();
+  const visit = (below: string): void => {
+    const list = () => readdirSync(refPath(commonDir, below), { withFileTypes: true, encoding: "latin1" });
+    for (const entry of unlessGone(list) ?? []) {
+      const ref = `${below}/${entry.name}`;
+      if (entry.isDirectory()) visit(ref);
+      else if (entry.isFile() && ref !== "refs/stash" && !ref.endsWith(".lock")) {
+        const known = looseRef(commonDir, ref);
+        if (known === undefined) continue;
+        found.set(`${commonDir}/${ref}`, known);
+        refs.set(ref, known.text);
+      }
     }
-  }
-  return found;
+  };
+  visit("refs");
+  knownRefs = found;
+  return refs;
+}
+
+function looseRef(commonDir: string, ref: string): LooseRef | undefined {
+  const path = refPath(commonDir, ref);
+  const known = knownRefs.get(`${commonDir}/${ref}`);
+  // Before it is read: what is put there meanwhile has another version.
+  const version = fileVersion(path);
+  if (known !== undefined && known.version === version) return known;
+  const text = readRefs(path);
+  return text === undefined ? undefined : { version, text };
 }
 
 /** The packed refs with loose ones laid over them. Git peels by itself what no line says is peeled. */
@@ -176,8 +201,8 @@ export function packRefs(packed: string, loose: Iterable<readonly [ref: string, 
     }
   }
   for (const [ref, line] of loose) byRef.set(ref, `${line.trimEnd()} ${ref}\n`);
-  // By bytes, as git compares them.
-  const sorted = [...byRef].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  // By bytes, as git compares them: each character is one.
+  const sorted = [...byRef].sort(([a], [b]) => (a < b ? -1 : 1));
   return `# pack-refs with: sorted \n${sorted.map(([, lines]) => lines).join("")}`;
 }
 
