@@ -39,8 +39,8 @@ export function readPolicyEnd(message: string): string | undefined {
 /** That our rules are in force in a run: our plugin says so before the model is asked anything. */
 export const inForceLine = (runId: string): string => `${IN_FORCE} ${runId}`;
 
-/** What `--format json` prints of an answer of the model begins like this; an error need not be one. */
-const ANSWERED = /^\{"type":"(?!error")/;
+/** What `--format json` prints of an answer of the model begins like this; other plugins may print JSON as well. */
+const ANSWERED = /^\{"type":"(?:step_start|text|reasoning|tool_use|step_finish)"/;
 
 /**
  * Whether our rules were in force before the model answered; undefined while it has not. A program without them can be
@@ -50,7 +50,8 @@ export function rulesInForce(lines: Iterable<string>, runId: string): boolean | 
   const proof = inForceLine(runId);
   for (const line of lines) {
     if (ANSWERED.test(line)) return false;
-    if (readLogLine(line)?.fields.message === proof) return true;
+    // What else is printed may stand before it in its line.
+    if (line.includes(proof)) return true;
   }
   return undefined;
 }

@@ -39,15 +39,19 @@ export function readExit(runDir: string): RunExit | undefined {
 
 const isAwaited = (runDir: string): boolean => existsSync(join(runDir, RUN_FILES.awaited));
 
-/** It is said among the first lines, or too late. */
-const MAX_HEAD = 256 * 1024;
+/** It is said among the first lines, unless the user has all of the program's log printed. */
+const HEADS = [256 * 1024, 16 * 1024 ** 2];
 
 /** Whether our rules were in force when the model first answered; undefined where it did not, or where that is not asked. */
 function inForce(runDir: string): boolean | undefined {
   if (!isAwaited(runDir)) return undefined;
   const { runId } = asFields(jsonIn(readTextIfExists(join(runDir, RUN_FILES.request)) ?? ""));
-  const head = readLinesInside(runDir, RUN_FILES.output, MAX_HEAD)?.bytes.toString("utf8") ?? "";
-  return rulesInForce(stripVTControlCharacters(head).split("\n"), asString(runId) ?? "");
+  for (const most of HEADS) {
+    const head = readLinesInside(runDir, RUN_FILES.output, most)?.bytes.toString("utf8") ?? "";
+    const isInForce = rulesInForce(stripVTControlCharacters(head).split("\n"), asString(runId) ?? "");
+    if (isInForce !== undefined) return isInForce;
+  }
+  return undefined;
 }
 
 const MAX_WHY = 1000;
