@@ -20,6 +20,8 @@ export interface RunExit {
   /** Processes that had to be ended because the program left them behind. */
   readonly leftBehind: number;
   readonly error?: string;
+  /** Its model answered before our rules were in force: nothing that it did is taken. */
+  readonly isUngoverned?: true;
 }
 
 /** Why a program says that it cannot go on; what is done about it depends on this alone. */

@@ -6,7 +6,7 @@ import type { Journal } from "../governance/journal.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import type { ToolRequest } from "../governance/policy/request.ts";
 import { roleOfSubAgent } from "../governance/policy/roles.ts";
-import type { HostCall } from "./host-call.ts";
+import { factId, type HostCall } from "./host-call.ts";
 import { childPolicy } from "./sessions.ts";
 
 const STARTING_MS = 3000;
@@ -33,6 +33,8 @@ export class Delegations {
   /** Those that may start, by the session that starts them, in the order of their calls. */
   readonly #starting = new Map<string, readonly Start[]>();
   readonly #children = new Map<string, Policy>();
+  /** Sub-agents whose sessions are gone: no more than their names is kept. */
+  readonly #gone = new Set<string>();
   #all: readonly Delegation[] = [];
   /** Those whose start is being recorded, and who started them. */
   readonly #binding = new Map<string, string>();
@@ -48,8 +50,14 @@ export class Delegations {
     return this.#all;
   }
 
+  /** Sessions that something is kept of. */
+  get size(): number {
+    return this.#children.size + this.#starting.size;
+  }
+
   policyFor(session: string): Policy {
-    return this.#children.get(session) ?? this.#options.policy;
+    const { policy } = this.#options;
+    return this.#children.get(session) ?? (this.#gone.has(session) ? { ...policy, node: null, session } : policy);
   }
 
   /** A call that may start a sub-agent was allowed to a session that works on a node. */
@@ -61,7 +69,7 @@ export class Delegations {
     const said = JSON.stringify(input ?? null);
     const parts = this.#options.journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks);
     const part = parts.find((node) => node.parent === own && node.status === "planned" && said.includes(node.id));
-    this.#starting.set(session, [...waiting, { id, to: delegate?.to, node: part?.id ?? own }]);
+    this.#starting.set(session, [...waiting, { id: factId(id), to: delegate?.to, node: part?.id ?? own }]);
   }
 
   /**
@@ -82,7 +90,8 @@ export class Delegations {
     const { journal } = this.#options;
     const waiting = this.#starting.get(parent) ?? [];
     const [only, ...others] = waiting;
-    const start = by !== undefined ? waiting.find(({ id }) => id === by) : others.length === 0 ? only : undefined;
+    const start =
+      by !== undefined ? waiting.find(({ id }) => id === factId(by)) : others.length === 0 ? only : undefined;
     this.#starting.set(
       parent,
       waiting.filter((one) => one !== start),
@@ -115,11 +124,11 @@ export class Delegations {
     if (move === "fail")
       this.#starting.set(
         call.session,
-        starting.filter(({ id }) => id !== call.id),
+        starting.filter(({ id }) => id !== factId(call.id)),
       );
     this.#changes.emit("change");
     const result = said === undefined ? "" : short(said, MAX_RESULT);
-    if (this.#all.some(({ id }) => id === call.id))
+    if (this.#all.some(({ id }) => id === factId(call.id)))
       await this.#move(call, move, "ended", result === "" ? {} : { result });
   }
 
@@ -147,14 +156,20 @@ export class Delegations {
     for (const one of below) if (this.policyFor(one.session).node !== null) this.#takeTask(one.session);
   }
 
+  /** A session that is gone. A call of it that is still under way has no task: without terms it would have those of the run. */
+  release(session: string): void {
+    this.#starting.delete(session);
+    if (this.#children.delete(session)) this.#gone.add(session);
+  }
+
   /** What every fact about a call has. */
   common({ id, session }: CallId, what: string): Pick<Fact, "key" | "at" | "session" | "role"> {
     const role = this.policyFor(session).role.name;
-    return { key: `${session}:${id}:${what}`.slice(0, 500), at: this.#options.now(), session, role };
+    return { key: `${session}:${factId(id)}:${what}`.slice(0, 500), at: this.#options.now(), session, role };
   }
 
   async #move(call: CallId, move: "accept" | "complete" | "fail", what: string, more = {}): Promise<void> {
-    const moved = { type: "delegation_moved", delegation: call.id, move, ...more } as const;
+    const moved = { type: "delegation_moved", delegation: factId(call.id), move, ...more } as const;
     await this.#options.journal.append({ ...moved, ...this.common(call, what) });
   }
 }

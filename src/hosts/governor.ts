@@ -4,7 +4,7 @@ import { renderCompaction } from "../governance/context/compaction.ts";
 import { concernsOf } from "../governance/context/concerns.ts";
 import { cutOutput, keptWhole } from "../governance/context/pruning.ts";
 import { renderTurn } from "../governance/context/turn.ts";
-import { type SeenOutput, type Wear, wearLines } from "../governance/context/warnings.ts";
+import { type Wear, wearLines } from "../governance/context/warnings.ts";
 import { checkpointOf, type EndedCall } from "../governance/evidence/checkpoint.ts";
 import { sameOrder } from "../governance/graph/lookup.ts";
 import type { TaskGraph } from "../governance/graph/schema.ts";
@@ -20,17 +20,14 @@ import { spelledBy } from "../governance/policy/tools/spelled-by.ts";
 import type { Caller } from "../governance/tools/answer.ts";
 import { isGovernTool } from "../governance/tools/arguments.ts";
 import { governCall, type ShellRun } from "../governance/tools/govern.ts";
-import { messageOf } from "../kernel/errors.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { Delegations } from "./delegations.ts";
-import type { HostCall } from "./host-call.ts";
+import { factId, type HostCall } from "./host-call.ts";
+import { type HostVerdict, unjudged } from "./host-verdict.ts";
+import { digestOf, OpenCalls } from "./open-calls.ts";
+import { SessionWear } from "./session-wear.ts";
 
 export type { HostCall };
-
-export type HostVerdict =
-  /** A note tells the model that something is wrong with us. */
-  | { readonly allow: true; readonly note?: string | undefined }
-  | { readonly allow: false; readonly text: string; readonly endsRun: boolean };
 
 export interface GovernAnswer {
   readonly text: string;
@@ -50,37 +47,18 @@ export interface GovernorOptions {
   newId(): string;
 }
 
-/** What is known of a call until it has ended. */
-interface OpenCall {
-  /** Of its tool and arguments: the same call again is the same one. */
-  readonly digest: string;
-  readonly request: ToolRequest;
-  readonly node: string | null;
-}
-
-const MAX_OUTPUTS = 1000;
 const MAX_NAMED = 5;
-
-const digestOf = ({ tool, input }: HostCall): string => shortHash(JSON.stringify([tool, input ?? null]));
-
-/** A call that we failed to judge, or not in time: reading goes on, with a note about us, and nothing else does. */
-export function unjudged(host: ToolHost, call: Pick<HostCall, "tool" | "input">, error: unknown): HostVerdict {
-  const text = `${call.tool} could not be judged. This is a fault of prloom: ${messageOf(error)}`;
-  if (onlyLooks(requestOf(host, call).kind)) return { allow: true, note: text };
-  return { allow: false, text: `GOVERNANCE BLOCK: ${text}`, endsRun: false };
-}
 
 /** Decides about every call of one run, records what was done, and tells each session where it stands. Knows no program. */
 export class Governor {
   readonly #options: GovernorOptions;
   readonly #judge: Judge;
-  readonly #open = new Map<string, OpenCall>();
+  readonly #open = new OpenCalls();
   readonly #sub: Delegations;
   #judged: TaskGraph | undefined;
-  readonly #outputs = new Map<string, SeenOutput[]>();
+  readonly #worn = new SessionWear();
   /** Calls that have ended, and the node that each was for. */
   readonly #nodes = new Map<string, string | null>();
-  readonly #drift = new Map<string, number>();
   /** How often each call was denied. */
   readonly #denials = new Map<string, number>();
   /** Calls that changed what is protected, by what they were: they are not made again. */
@@ -103,17 +81,18 @@ export class Governor {
 
   /** Before a tool runs. An error of ours denies what changes something, and lets reading through. */
   async before(call: HostCall): Promise<HostVerdict> {
-    const request = requestOf(this.#options.host, call);
+    const digest = digestOf(call.tool, call.input);
+    const malformed = digest === undefined ? { malformed: "they are nested too deep" } : {};
+    const request = { ...requestOf(this.#options.host, call), ...malformed };
     try {
       await this.#options.journal.refresh();
       const policy = this.policyFor(call.session);
-      const digest = digestOf(call);
-      const harm = this.#harmful.get(digest);
+      const harm = digest === undefined ? undefined : this.#harmful.get(digest);
       const verdict: Verdict = harm
         ? { allow: false, denial: harm }
         : this.#judge(request, this.#graph(), policy, this.#options.now());
       if (!verdict.allow) return await this.#denied(call, request, verdict);
-      this.#open.set(call.id, { digest, request, node: policy.node });
+      this.#open.open(call.id, { digest: digest ?? "", request, node: policy.node });
       if (request.kind === "delegate" && policy.node !== null) this.#sub.noteStart(call, request, policy.node);
       return { allow: true, note: verdict.note };
     } catch (error) {
@@ -136,7 +115,7 @@ export class Governor {
     verdict: Extract<Verdict, { allow: false }>,
   ): Promise<HostVerdict> {
     const { journal, policy } = this.#options;
-    const digest = shortHash(JSON.stringify([call.session, call.tool, call.input ?? null]));
+    const digest = digestOf(call.tool, call.input, call.session) ?? shortHash(`${call.session}:${call.tool}`);
     const fact = { tool: request.tool.slice(0, 200), rule: verdict.denial.rule, call: digest };
     // What is denied stays denied where it cannot be recorded.
     await journal.append({ type: "denied", ...this.#sub.common(call, "denied"), ...fact }).catch(() => undefined);
@@ -163,9 +142,20 @@ export class Governor {
     return this.#sub.childStarted(session, parent, call);
   }
 
+  /** A session that is gone: what is known of it is let go. */
+  released(session: string): void {
+    this.#sub.release(session);
+    this.#worn.release(session);
+  }
+
+  /** How many sessions something is known of. */
+  get sessions(): number {
+    return Math.max(this.#worn.size, this.#sub.size);
+  }
+
   /** A call that was allowed, and failed: nothing comes of it, a sub-agent neither. */
   async failed(call: Pick<HostCall, "id" | "session">): Promise<void> {
-    this.#open.delete(call.id);
+    this.#open.close(call.id);
     await this.#sub.ended(call, "fail");
   }
 
@@ -174,24 +164,25 @@ export class Governor {
     { id, session }: Pick<HostCall, "id" | "session">,
     { said, ...end }: Pick<EndedCall, "ok" | "files" | "putBack"> & { readonly said?: string | undefined },
   ): Promise<void> {
-    const open = this.#open.get(id);
-    this.#open.delete(id);
+    const open = this.#open.close(id);
     if (!open) return;
-    const { request, node } = open;
+    const { request, node, fact } = open;
     if (request.kind === "delegate") await this.#sub.ended({ id, session }, end.ok ? "complete" : "fail", said);
     const { policy, files, journal } = this.#options;
     this.#nodes.set(id, node);
-    const outputs = [...(this.#outputs.get(session) ?? []), { node }];
-    this.#outputs.set(session, outputs.slice(-MAX_OUTPUTS));
+    this.#worn.brought(session, { node });
     const effects = request.kind === "shell" ? effectsOf(request, policy, files) : undefined;
     const at = this.#options.now();
-    const checkpoint = node === null ? undefined : checkpointOf({ id, request, effects, ...end, at }, node);
+    const checkpoint = node === null ? undefined : checkpointOf({ id: fact, request, effects, ...end, at }, node);
     if (checkpoint) {
-      this.#drift.set(session, 0);
-      await journal.append({ type: "checkpoint", ...this.#sub.common({ id, session }, "checkpoint"), checkpoint });
-      await this.#renew({ id, session }, checkpoint.taskNodeId, checkpoint.filesModified);
-    } else if (effects ? mutates(effects) : !onlyLooks(request.kind))
-      this.#drift.set(session, (this.#drift.get(session) ?? 0) + 1);
+      this.#worn.anchored(session);
+      await journal.append({
+        type: "checkpoint",
+        ...this.#sub.common({ id: fact, session }, "checkpoint"),
+        checkpoint,
+      });
+      await this.#renew({ id: fact, session }, checkpoint.taskNodeId, checkpoint.filesModified);
+    } else if (effects ? mutates(effects) : !onlyLooks(request.kind)) this.#worn.drifted(session);
   }
 
   /** A call that changed what is protected is denied from then on, if it is known. What its agent is told, once that is put back. */
@@ -226,7 +217,7 @@ export class Governor {
     const policy = this.policyFor(call.session);
     const caller: Caller = {
       session: call.session,
-      call: call.id,
+      call: factId(call.id),
       role: policy.role.name,
       node: policy.node,
       now: now(),
@@ -237,7 +228,7 @@ export class Governor {
     if (prepared.kind === "answer") return { text: prepared.text };
     if (prepared.kind === "run") return prepared;
     const outcome = await journal.append(prepared.fact);
-    if (call.tool === "anchor") this.#drift.set(call.session, 0);
+    if (call.tool === "anchor") this.#worn.anchored(call.session);
     const ends = outcome.kind === "refused" ? undefined : prepared.ends;
     if (ends !== undefined) await this.#sub.recalled(call, ends);
     return { text: prepared.answer(outcome, journal.brain), ends, isChange: outcome.kind !== "refused" };
@@ -283,8 +274,7 @@ export class Governor {
   #wear(session: string): Wear {
     const now = this.#options.now();
     const stale = this.#anchors().filter((anchor) => anchor.priority !== "critical" && isStale(anchor, now));
-    const outputs = this.#outputs.get(session) ?? [];
-    return { drift: this.#drift.get(session) ?? 0, outputs, stale: stale.length, now };
+    return { drift: this.#worn.drift(session), outputs: this.#worn.outputs(session), stale: stale.length, now };
   }
 
   #anchors(): readonly Anchor[] {

@@ -1,3 +1,5 @@
+import { sha256 } from "../kernel/ids.ts";
+
 /** One call of a tool in an agent program. */
 export interface HostCall {
   readonly id: string;
@@ -7,3 +9,9 @@ export interface HostCall {
   /** The folder that it is made in, where the host tells it. */
   readonly folder?: string | undefined;
 }
+
+/** So many characters of an id are kept in facts. */
+const MAX_ID = 200;
+
+/** What a call is called in facts: its id comes from the model, and may be anything. */
+export const factId = (id: string): string => (id.length > 0 && id.length <= MAX_ID ? id : `call-${sha256(id)}`);

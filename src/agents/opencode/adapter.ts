@@ -21,7 +21,12 @@ export function openCodeAdapter(spec: AdapterSpec): AgentAdapter {
           permission: request.env.OPENCODE_PERMISSION,
           governed: request.governed,
         }),
-        dialogue: openCodeDialogue({ program: spec.command, model: model ?? "default", now: Date.now }),
+        dialogue: openCodeDialogue({
+          program: spec.command,
+          model: model ?? "default",
+          now: Date.now,
+          governedRun: request.governed ? request.runId : undefined,
+        }),
       });
     },
   };

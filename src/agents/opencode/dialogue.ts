@@ -4,8 +4,9 @@ import type { Dialogue, Heard } from "../dialogue/dialogue.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, ErrorEvent } from "../port.ts";
+import { NOT_IN_FORCE } from "../runner/run-exit.ts";
 import { failureOf, saidFailure, withoutClass } from "./failure.ts";
-import { type LogLine, readAskedAgain, readLogLine, readPolicyEnd } from "./log-line.ts";
+import { type LogLine, readAskedAgain, readLogLine, readPolicyEnd, rulesInForce } from "./log-line.ts";
 import { usageOfStep } from "./usage.ts";
 
 export interface OpenCodeHearing {
@@ -14,6 +15,8 @@ export interface OpenCodeHearing {
   /** OpenCode does not print which model answered. */
   readonly model: string;
   readonly now: () => number;
+  /** The run that our rules must be in force in before the model answers; undefined for one without rules inside. */
+  readonly governedRun?: string | undefined;
 }
 
 const EXPECTED = '{"type": "step_start", "sessionID": …}, "text", "tool_use", "step_finish"';
@@ -28,6 +31,8 @@ class OpenCodeDialogue implements Dialogue {
   readonly #reader: JsonReader;
   readonly #session = sessionTeller();
   #hasSession = false;
+  /** Whether our rules were there before the model answered; undefined until one of them is known. */
+  #isInForce: boolean | undefined;
   /** It has told how it ended: what its log says about the same is not news. */
   #failed = false;
   /** An error that only names a line of the log, until that line comes. */
@@ -45,7 +50,11 @@ class OpenCodeDialogue implements Dialogue {
   }
 
   read(line: string): Heard {
-    return this.#reader.read(line.startsWith("{") ? line : stripVTControlCharacters(line));
+    const plain = line.startsWith("{") ? line : stripVTControlCharacters(line);
+    const { governedRun } = this.#hearing;
+    if (governedRun !== undefined) this.#isInForce ??= rulesInForce([plain], governedRun);
+    const heard = this.#reader.read(plain);
+    return this.#isInForce === false ? { ...heard, policyEnd: NOT_IN_FORCE } : heard;
   }
 
   close(): readonly AgentEvent[] {

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import * as z from "zod";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { readInside } from "../../kernel/held/files.ts";
+import { readInside, readLinesInside } from "../../kernel/held/files.ts";
 import { asFields, asString, jsonIn } from "../../kernel/json-fields.ts";
+import { rulesInForce } from "../opencode/log-line.ts";
 import { EXIT_REASONS, type RunExit } from "../port.ts";
 import { RUN_FILES } from "./run-files.ts";
 
@@ -19,22 +21,44 @@ const exitSchema = z.object({
   error: z.string().exactOptional(),
 });
 
+export const NOT_IN_FORCE =
+  "the program did not load prloom's plugin, and without it nothing may be changed. Look what it printed, and whether a setting switches plugins off.";
+
 /** How the run ended, or undefined when it has no exit: it still runs, or it was interrupted. */
 export function readExit(runDir: string): RunExit | undefined {
   const exit = exitSchema.safeParse(jsonIn(readTextIfExists(join(runDir, RUN_FILES.exit)) ?? "")).data;
-  const why = exit?.reason === "exited" ? policyEnd(runDir, exit.code) : undefined;
-  return exit && why !== undefined ? { ...exit, reason: "policy", error: why } : exit;
+  if (!exit) return undefined;
+  const isInForce = inForce(runDir);
+  if (isInForce === false) return { ...exit, reason: "policy", error: NOT_IN_FORCE, isUngoverned: true };
+  if (exit.reason !== "exited") return exit;
+  // A program that failed before it had them says itself why.
+  const isMissing = isInForce === undefined && exit.code === 0 && isAwaited(runDir);
+  const why = isMissing ? NOT_IN_FORCE : policyEnd(runDir);
+  return why === undefined ? exit : { ...exit, reason: "policy", error: why };
+}
+
+const isAwaited = (runDir: string): boolean => existsSync(join(runDir, RUN_FILES.awaited));
+
+/** It is said among the first lines, unless the user has all of the program's log printed. */
+const HEADS = [256 * 1024, 16 * 1024 ** 2];
+
+/** Whether our rules were in force when the model first answered; undefined where it did not, or where that is not asked. */
+function inForce(runDir: string): boolean | undefined {
+  if (!isAwaited(runDir)) return undefined;
+  const { runId } = asFields(jsonIn(readTextIfExists(join(runDir, RUN_FILES.request)) ?? ""));
+  for (const most of HEADS) {
+    const head = readLinesInside(runDir, RUN_FILES.output, most)?.bytes.toString("utf8") ?? "";
+    const isInForce = rulesInForce(stripVTControlCharacters(head).split("\n"), asString(runId) ?? "");
+    if (isInForce !== undefined) return isInForce;
+  }
+  return undefined;
 }
 
 const MAX_WHY = 1000;
 
-/**
- * The rules inside of a governed program ended it, or were never there. An agent can write this as well, and then only its own
- * work is not taken. A program that failed before it had them says itself why.
- */
-function policyEnd(runDir: string, code: number | null): string | undefined {
+/** The rules inside of a governed program ended it. An agent can write this as well, and then only its own work is not taken. */
+function policyEnd(runDir: string): string | undefined {
   if (!existsSync(join(runDir, RUN_FILES.governance))) return undefined;
   const told = readInside(runDir, join(RUN_FILES.agentDir, RUN_FILES.policyEnd), 4 * MAX_WHY);
-  const { why, isAwaited } = asFields(jsonIn(told?.toString("utf8") ?? ""));
-  return isAwaited === true && code !== 0 ? undefined : asString(why)?.slice(0, MAX_WHY);
+  return asString(asFields(jsonIn(told?.toString("utf8") ?? "")).why)?.slice(0, MAX_WHY);
 }

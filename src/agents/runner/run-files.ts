@@ -15,7 +15,9 @@ export const RUN_FILES = {
   agentDir: "agent",
   /** What a run that is governed from inside may do; it can only read it. */
   governance: "governance",
-  /** In the agent's folder: why the rules inside of it ended the run; until they are in force, that they are not. */
+  /** The program must say that our rules are in force before its model answers; what it did otherwise is not taken. */
+  awaited: "awaited.json",
+  /** In the agent's folder: why the rules inside of it ended the run. */
   policyEnd: "policy-end.json",
 } as const;
 

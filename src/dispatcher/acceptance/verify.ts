@@ -29,6 +29,7 @@ import { overBudget } from "../runs/availability.ts";
 import { countRun } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { takeBackRun } from "../worktree/set-aside.ts";
 import { changesOf } from "./changes.ts";
 import { tryCommit } from "./commit-hooks.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
@@ -57,6 +58,7 @@ export async function verify(
   if (todo.state === "done" && !current.seen) return leaveTicked(loom, record, (now) => nextRun(now, {}));
   if (todo.state === "blocked" && !markedByUs)
     return putAside(loom, record, "its TODO was marked as blocked while the agent worked");
+  if (readExit(runDir)?.isUngoverned) await takeBackUngoverned(loom, record, current.run);
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   await keepEvidence(worktreeOf(loom, record).path, runDir);
@@ -106,6 +108,14 @@ export async function isNobodysAttempt(
   // The next look finds the budget spent, and says so.
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
   return true;
+}
+
+/** Nothing judged what it did: an attempt that is governed must not go on from there. */
+async function takeBackUngoverned(loom: Located & Configured & Reporting, record: PlanRecord, run: number) {
+  const patch = await takeBackRun(loom, record, { run, name: "aside" });
+  if (patch === undefined) return;
+  const text = `run ${run} changed files without prloom's rules; put aside in ${patch}`;
+  loom.report({ planId: record.id, level: "warn", text });
 }
 
 /** What an agent changed beyond its claims is kept for people, and never applied. */

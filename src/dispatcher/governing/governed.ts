@@ -15,7 +15,6 @@ import { filesSeenFrom } from "../../governance/policy/files-seen.ts";
 import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
 import { type Role, roleNamed } from "../../governance/policy/roles.ts";
-import { AWAITED } from "../../hosts/end-run.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
 import { ProtectedFiles } from "../../hosts/protected-files.ts";
 import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../../hosts/run-governance.ts";
@@ -116,7 +115,7 @@ export async function governRun(
   }
   const agentDir = join(runDir, RUN_FILES.agentDir);
   const facts = join(agentDir, FACTS);
-  writeRunFile(join(agentDir, RUN_FILES.policyEnd), AWAITED);
+  writeRunFile(join(runDir, RUN_FILES.awaited), "{}\n");
   return {
     governed: {
       plugin: join(at.program, PLUGIN),

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Permission, PermitRequest, SubAgent, Told, ToldAnswer } from "../../agents/port.ts";
 import { ownTool } from "../../governance/policy/tools/request-of.ts";
 import { isGovernTool } from "../../governance/tools/arguments.ts";
-import { type Governor, type HostCall, type HostVerdict, unjudged } from "../../hosts/governor.ts";
+import type { Governor, HostCall } from "../../hosts/governor.ts";
+import { type HostVerdict, unjudged } from "../../hosts/host-verdict.ts";
 import type { ProtectedFiles } from "../../hosts/protected-files.ts";
 import type { TouchedFiles } from "../../hosts/touched-files.ts";
 import { quietly, within } from "../../hosts/within.ts";
@@ -107,7 +108,7 @@ export class RunOverseer {
     // One that we know nothing of, or no more, may have run all the same: what is protected is put back after it, too.
     if (!call) return this.#noteOf({ id: callId }, await this.#putBack());
     this.#calls.delete(callId);
-    const tool = ownTool(call.tool);
+    const tool = ownTool("claude", call.tool);
     // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
     if (ok && isGovernTool(tool) && tool !== "govern_shell") return this.#govern({ ...call, tool });
     if (this.#governor.mayTouch(callId)) return this.#touchedBy(call, ok);

@@ -29,7 +29,10 @@ export class Children {
     if (type === "message.part.updated") return this.#heardPart(asFields(asFields(properties).part));
     const info = asFields(asFields(properties).info);
     const id = asString(info.id);
-    if (type === "session.deleted" && id !== undefined) this.#bound.delete(id);
+    if (type !== "session.deleted" || id === undefined) return;
+    this.#bound.delete(id);
+    this.#tops.delete(id);
+    this.#governor.released(id);
   }
 
   /** A tool that failed has no hook of its own. */

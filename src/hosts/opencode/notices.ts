@@ -1,4 +1,5 @@
-import { askedAgainLine, policyEndLine } from "../../agents/opencode/log-line.ts";
+import { askedAgainLine, inForceLine, policyEndLine } from "../../agents/opencode/log-line.ts";
+import { RUN_ID_VARIABLE } from "../../agents/runner/run-files.ts";
 import { asFields, asNumber, asString } from "../../kernel/json-fields.ts";
 import { quietly } from "../within.ts";
 import type { OpenCodeClient } from "./types.ts";
@@ -16,6 +17,12 @@ export function notify(client: OpenCodeClient, text: string, level: "warn" | "in
 /** Has the program print that the rules end the run: the dispatcher reads what it prints, and ends it. */
 export async function tellPrinted(client: OpenCodeClient, why: string): Promise<void> {
   const message = policyEndLine(why);
+  await quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
+}
+
+/** Has it print that the rules are in force: without that, before the model answers, the dispatcher takes nothing of the run. */
+export async function tellInForce(client: OpenCodeClient): Promise<void> {
+  const message = inForceLine(process.env[RUN_ID_VARIABLE] ?? "");
   await quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
 }
 

@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../../kernel/errors.ts";
 import { asFields, asNumber } from "../../kernel/json-fields.ts";
-import { tellBegin, tellEnd } from "../end-run.ts";
-import { type Governor, unjudged } from "../governor.ts";
+import { tellEnd } from "../end-run.ts";
+import type { Governor } from "../governor.ts";
+import { unjudged } from "../host-verdict.ts";
 import { ProtectedFiles } from "../protected-files.ts";
 import { GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../run-governance.ts";
 import { TouchedFiles } from "../touched-files.ts";
@@ -11,7 +12,7 @@ import { Children } from "./children.ts";
 import { reopen } from "./closing.ts";
 import { governTools } from "./govern-tools.ts";
 import { addTurn, pruneOutputs, Summarised } from "./messages.ts";
-import { notify, tellPrinted, tellRetry } from "./notices.ts";
+import { notify, tellInForce, tellPrinted, tellRetry } from "./notices.ts";
 import type { Hooks, PluginInput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
@@ -24,19 +25,19 @@ export async function server(input: PluginInput): Promise<Hooks> {
   try {
     const phase = phaseOf(process.env.PRLOOM_STAGE);
     const governor = await within(governorOfRun("opencode", { folder, facts, phase }), HOOK_MS);
-    await within(tellBegin(facts), HOOK_MS);
     return hooksOf(governor, facts, input);
   } catch (error) {
     const why = `prloom's rules for this run cannot be read: ${messageOf(error)}`;
     await quietly(() => within(tellEnd(facts, why), HOOK_MS));
-    return refusing(why);
+    return refusing(why, input);
   }
 }
 
 /** An agent that can read can still say what is wrong. What changes something is denied, and told why. */
-function refusing(why: string): Hooks {
+function refusing(why: string, { client }: PluginInput): Hooks {
   return {
     config: async (config) => reopen(config),
+    "chat.message": () => tellInForce(client),
     "tool.execute.before": async ({ tool }, { args }) => {
       const verdict = unjudged("opencode", { tool, input: args }, why);
       if (!verdict.allow) throw new Error(verdict.text);
@@ -61,7 +62,10 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       tellRetry(client, event);
       await quietly(() => children.heard(event));
     },
-    "chat.message": async ({ sessionID }) => quietly(() => children.bind(sessionID)),
+    "chat.message": async ({ sessionID }) => {
+      await tellInForce(client);
+      await quietly(() => children.bind(sessionID));
+    },
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { id: callID, session: sessionID, tool, input: args };
       // A session that nothing is known about could be one that has less than the run.

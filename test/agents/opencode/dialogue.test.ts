@@ -8,8 +8,8 @@ import { readLogLine } from "../../../src/agents/opencode/log-line.ts";
 import { closed, reopen } from "../../../src/hosts/opencode/closing.ts";
 import { assertUnshaken, heard } from "../../testing/printed-lines.ts";
 
-function dialogue(): Dialogue {
-  return openCodeDialogue({ program: "opencode", model: "scripted/scripted-1", now: () => 0 });
+function dialogue(governedRun?: string): Dialogue {
+  return openCodeDialogue({ program: "opencode", model: "scripted/scripted-1", now: () => 0, governedRun });
 }
 
 function recorded(name: string): string[] {
@@ -165,6 +165,20 @@ describe("OpenCode's log", () => {
   test("our plugin says in it that the rules end the run, and why", () => {
     const line = 'timestamp=2026-11-15T11:50:22.959Z level=ERROR run=8e message="prloom:policy-end denied\\nWHAT: x"';
     assert.deepEqual(dialogue().read(line), { events: [], policyEnd: "denied\nWHAT: x" });
+  });
+
+  test("our plugin says in it that the rules are in force; a run whose model answers before that is ended", () => {
+    const proof = 'timestamp=2026-11-15T11:50:22.959Z level=ERROR run=8e message="prloom:in-force run-7"';
+    const answer = '{"type":"step_start","sessionID":"ses_1","part":{}}';
+    const ends = (governedRun: string | undefined, lines: readonly string[]): boolean => {
+      const one = dialogue(governedRun);
+      return lines.map((line) => one.read(line)).some(({ policyEnd }) => policyEnd !== undefined);
+    };
+    assert.equal(ends("run-7", [proof, answer]), false);
+    assert.equal(ends("run-7", [answer, proof]), true);
+    assert.equal(ends("run-8", [proof, answer]), true);
+    assert.equal(ends(undefined, [answer]), false);
+    assert.deepEqual(dialogue("run-7").read(proof).events, []);
   });
 
   test("warnings in it are not errors", () => {

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
+import { inForceLine } from "../../../src/agents/opencode/log-line.ts";
 import { readExit } from "../../../src/agents/runner/run-exit.ts";
-import { AWAITED } from "../../../src/hosts/end-run.ts";
 
 const made: string[] = [];
 afterEach(() => {
@@ -34,12 +34,51 @@ test("a governed run that its rules ended was ended by the policy, and says why 
 
 test("one whose rules never were in force was ended by the policy, unless it failed before that and says why", () => {
   const [went, failed] = [runFolder(), runFolder("exited", true, 1)];
-  for (const dir of [went, failed]) said(dir, AWAITED);
+  for (const dir of [went, failed]) printed(dir, []);
   assert.match(
     `${readExit(went)?.reason}: ${readExit(went)?.error}`,
     /^policy: the program did not load prloom's plugin/,
   );
   assert.equal(readExit(failed)?.reason, "exited");
+});
+
+const ANSWER = '{"type":"step_start","timestamp":1}';
+const proof = (runId: string) => `timestamp=2026-11-15T11:50:22Z level=ERROR run=8e message="${inForceLine(runId)}"`;
+
+/** A run whose rules are awaited, and what its program printed. */
+function printed(dir: string, lines: readonly string[]): string {
+  writeFileSync(join(dir, "awaited.json"), "{}");
+  writeFileSync(join(dir, "request.json"), JSON.stringify({ runId: "run-7" }));
+  writeFileSync(join(dir, "output.log"), lines.map((line) => `${line}\n`).join(""));
+  return dir;
+}
+
+test("one whose model answered before its rules were in force is taken for nothing, whatever it prints then", () => {
+  const outputs = [
+    [ANSWER],
+    [ANSWER, proof("run-7")],
+    [proof("run-6"), ANSWER, proof("run-7")],
+    [`x ${proof("run-6")}`, ANSWER],
+  ];
+  for (const lines of outputs)
+    for (const [reason, code] of [
+      ["exited", 0],
+      ["exited", 1],
+      ["deadline", 1],
+    ] as const) {
+      const exit = readExit(printed(runFolder(reason, true, code), lines));
+      assert.deepEqual([exit?.reason, exit?.isUngoverned], ["policy", true], lines.join("\n"));
+    }
+  const log = Array.from({ length: 10_000 }, () => "timestamp=2026-11-15T11:50:22Z level=DEBUG message=x");
+  const good = [
+    ["INFO", proof("run-7")],
+    ['{"type":"banner"}', `Loading ... ${proof("run-7")}`],
+    [...log, proof("run-7")],
+  ];
+  for (const lines of good) {
+    const exit = readExit(printed(runFolder(), [...lines, ANSWER]));
+    assert.deepEqual([exit?.reason, exit?.isUngoverned], ["exited", undefined], lines.at(-1));
+  }
 });
 
 for (const [what, dir] of [

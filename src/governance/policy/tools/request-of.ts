@@ -29,10 +29,10 @@ export const TOOL_MAPS: Readonly<Record<ToolHost, ToolMap>> = {
 };
 
 export const GOVERNS = new Set(["govern_plan", "govern_task", "govern_delegate", "anchor"]);
-/** How hosts call the tools of our own MCP server. */
-const OURS = /^(?:mcp__prloom__|prloom_)/;
-/** A tool's name without that of our server. */
-export const ownTool = (tool: string): string => tool.replace(OURS, "");
+/** How Claude Code calls the tools of our own MCP server. In OpenCode they are our plugin's, and have no server in front. */
+const OURS = /^mcp__prloom__/;
+/** A tool's name without that of our server, where the host has it. */
+export const ownTool = (host: ToolHost, tool: string): string => (host === "opencode" ? tool : tool.replace(OURS, ""));
 const MAX_PATH = 4096;
 const MAX_PATCH = 4 * 1024 * 1024;
 const MAX_MENTIONS = 1000;
@@ -53,7 +53,7 @@ export interface ToolCall {
 
 /** A call as an agent program has it, as a request; what does not fit makes it malformed, never something else. */
 export function requestOf(host: ToolHost, { tool, input, session, folder }: ToolCall): ToolRequest {
-  const own = ownTool(tool);
+  const own = ownTool(host, tool);
   const fields = isFields(input) ? input : undefined;
   if (GOVERNS.has(own)) return governing(own, { fields, session });
   const shape =
