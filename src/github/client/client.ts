@@ -1,8 +1,8 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { type Bucket, Budget } from "./budget.ts";
 import { judgeAnswer, judgeGraphql, type Outcome } from "./outcome.ts";
-import type { TokenSource } from "./tokens.ts";
-import type { Lost, WireAnswer, WireRequest } from "./transport.ts";
+import type { Missing, TokenSource } from "./tokens.ts";
+import { HEADERS, type Lost, type WireAnswer, type WireRequest } from "./transport.ts";
 
 export interface GitHubClientOptions {
   /** Without a slash at the end. */
@@ -45,6 +45,16 @@ export class GitHubClient {
 
   get apiUrl(): string {
     return this.#options.apiUrl;
+  }
+
+  /** Where the token comes from, for people; never the token. */
+  get tokenFrom(): string {
+    return this.#options.token.from;
+  }
+
+  /** The login that an app writes under; undefined where the token is a person's. */
+  async botLogin(): Promise<string | undefined | Missing> {
+    return this.#options.token.botLogin?.();
   }
 
   /** Requests so far by plan id; those of the repository under "". */
@@ -123,7 +133,9 @@ export class GitHubClient {
     const tag = known ? { "if-none-match": known.etag } : {};
     const answer = await send({ ...request, headers: { ...HEADERS, ...tag, authorization: `Bearer ${token}` } });
     if (!("lost" in answer)) this.budget.learn(answer);
-    return withoutSecrets(judge(answer, clock.now()), token);
+    const outcome = withoutSecrets(judge(answer, clock.now()), token);
+    if (outcome.kind === "unauthorised") source.forget?.();
+    return outcome;
   }
 
   /** What one token may see, another may not. */
@@ -142,8 +154,6 @@ interface Asked {
   readonly bucket: Bucket;
   readonly plan: string | undefined;
 }
-
-const HEADERS = { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28", "user-agent": "prloom" };
 
 /** GitHub Enterprise has it beside the other API, not below it. */
 const graphqlUrl = (apiUrl: string): string => `${apiUrl.replace(/\/v3$/, "")}/graphql`;
