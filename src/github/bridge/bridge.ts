@@ -1,9 +1,9 @@
-import type { BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
+import type { BridgeContext, BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
 import { trackerBridge } from "../../bridges/tracker/bridge.ts";
 import { hasWritePermission } from "../../bus/author.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GitHubAccess } from "../access.ts";
-import { githubTracker, ISSUE_TARGET } from "../tracker/tracker.ts";
+import { githubTracker, ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
 import type { IssueCursor } from "./issue-news.ts";
 import { hearIssues } from "./issues.ts";
 
@@ -31,7 +31,9 @@ export function githubBridge({ connection, permissions }: GitHubAccess, clock: C
     ...{ ...threads, name: "github", pollEveryMs: POLL_EVERY_MS },
     async events(ctx, kept) {
       const state = kept === undefined ? undefined : (JSON.parse(kept as string) as BridgeState);
-      const looking = { repository: await connection.repository(), permissions, clock, log: ctx.log };
+      const repository = await connection.repository();
+      const planned = await plannedIssues(ctx, repository.id, Object.keys(state?.expected ?? {}));
+      const looking = { repository, permissions, clock, log: ctx.log, planned };
       const issues = await hearIssues(looking, state?.issues);
       // What is said below an issue right after its label is for the plan, which is not there yet.
       expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());
@@ -40,6 +42,18 @@ export function githubBridge({ connection, permissions }: GitHubAccess, clock: C
       return { events: [...issues.events, ...heard.events], state: JSON.stringify(next) };
     },
   };
+}
+
+/** The issues of a repository that have open plans, or are about to. */
+async function plannedIssues(
+  ctx: Pick<BridgeContext, "listPlans">,
+  repositoryId: number,
+  expected: readonly string[],
+): Promise<Set<number>> {
+  const plans = await ctx.listPlans({ status: ["draft", "queued", "active", "triaging", "review"] });
+  const threads = plans.flatMap(({ source }) => (source?.system === SYSTEM ? [source.id] : []));
+  const ours = [...threads, ...expected].map((thread) => thread.split("#"));
+  return new Set(ours.filter(([id]) => id === String(repositoryId)).map(([, number]) => Number(number)));
 }
 
 /** Pure: the threads of issues to which something was done that can make a plan. */
