@@ -94,7 +94,7 @@ export class GitHubClient {
   }
 
   async #get(url: string, plan: string | undefined): Promise<Outcome> {
-    const outcome = await this.#ask({ method: "GET", url, bucket: "core", plan });
+    const outcome = await this.#ask({ method: "GET", url, bucket: bucketOf(url, this.#options.apiUrl), plan });
     const known = this.#remembered.get(url);
     if (outcome.kind === "unchanged")
       return known?.outcome ?? { kind: "failed", reason: "unchanged since never", mayHaveHappened: false };
@@ -154,6 +154,9 @@ interface Asked {
   readonly bucket: Bucket;
   readonly plan: string | undefined;
 }
+
+/** What is searched for is counted apart. */
+const bucketOf = (url: string, apiUrl: string): Bucket => (url.startsWith(`${apiUrl}/search/`) ? "search" : "core");
 
 /** GitHub Enterprise has it beside the other API, not below it. */
 const graphqlUrl = (apiUrl: string): string => `${apiUrl.replace(/\/v3$/, "")}/graphql`;

@@ -7,12 +7,14 @@ import { fullRepositoryShape } from "../shapes/repository.ts";
 import type { Token } from "../tokens.ts";
 import { fullNameOf, permissionOf, type World } from "../world.ts";
 import { type Answer, created, notFound, ok, Refusal } from "./route.ts";
+import { searchIssues } from "./search.ts";
 
 export interface AccountCall {
   readonly world: World;
   readonly api: string;
   readonly method: string;
   readonly path: string;
+  readonly query: URLSearchParams;
   readonly accounts: Accounts;
   readonly authorization: string | undefined;
 }
@@ -49,7 +51,11 @@ function installationIn(
 }
 
 /** What is about the caller rather than about a repository. */
-export function answerAccount({ world, api, path }: AccountCall, token: Token, limits: Limits): Answer | undefined {
+export function answerAccount(
+  { world, api, path, query }: AccountCall,
+  token: Token,
+  limits: Limits,
+): Answer | undefined {
   if (path === "/rate_limit") {
     const shape = (bucket: "core" | "search" | "graphql") => {
       const { limit, used, remaining, reset } = limits.counted(bucket);
@@ -60,6 +66,7 @@ export function answerAccount({ world, api, path }: AccountCall, token: Token, l
       rate: shape("core"),
     });
   }
+  if (path === "/search/issues") return ok(searchIssues({ world, api, query: query.get("q") ?? "" }, token));
   if (path === "/user") {
     // An installation is not a user.
     if (token.kind === "app") throw new Refusal(403, "Resource not accessible by integration");
