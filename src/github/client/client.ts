@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Bucket, Budget } from "./budget.ts";
 import { judgeAnswer, judgeGraphql, type Outcome } from "./outcome.ts";
@@ -26,6 +27,9 @@ interface Remembered {
   readonly size: number;
 }
 
+const MINUTES_KEPT = 60;
+const minuteOf = (ms: number): number => Math.floor(ms / 60_000);
+
 /** Characters of answers that are remembered: strangers decide how long their issues are, and how often they change. */
 const MAX_REMEMBERED = 16 * 1024 * 1024;
 
@@ -34,6 +38,9 @@ export class GitHubClient {
   readonly #options: GitHubClientOptions;
   readonly budget: Budget;
   readonly #calls = new Map<string, number>();
+  /** How many in each of the last sixty minutes. */
+  readonly #minutes = new Map<number, number>();
+  readonly #whose = new AsyncLocalStorage<string>();
   readonly #underWay = new Map<string, Promise<Outcome>>();
   readonly #remembered = new Map<string, Remembered>();
   #rememberedFor: string | undefined;
@@ -60,6 +67,18 @@ export class GitHubClient {
   /** Requests so far by plan id; those of the repository under "". */
   calls(): ReadonlyMap<string, number> {
     return this.#calls;
+  }
+
+  /** Requests in the last hour, to the minute. */
+  callsInHour(now: number): number {
+    const first = minuteOf(now) - MINUTES_KEPT;
+    for (const minute of this.#minutes.keys()) if (minute <= first) this.#minutes.delete(minute);
+    return this.#minutes.values().reduce((sum, calls) => sum + calls, 0);
+  }
+
+  /** What is asked for meanwhile is counted for this plan. */
+  countFor<T>(plan: string, act: () => Promise<T>): Promise<T> {
+    return this.#whose.run(plan, act);
   }
 
   /** Reads. What GitHub says is unchanged comes from memory, with `kind: "ok"` as before. */
@@ -116,7 +135,12 @@ export class GitHubClient {
     }
   }
 
-  async #ask({ plan = "", bucket, judge = judgeAnswer, ...request }: Asked): Promise<Outcome> {
+  async #ask({
+    plan = this.#whose.getStore() ?? "",
+    bucket,
+    judge = judgeAnswer,
+    ...request
+  }: Asked): Promise<Outcome> {
     const { clock, token: source, send } = this.#options;
     const waitMs = Math.max(
       this.budget.waitMs(bucket, clock.now()),
@@ -128,6 +152,9 @@ export class GitHubClient {
     if (typeof token !== "string") return { kind: "unauthorised", reason: token.missing };
     this.#forgetOthers(token);
     this.#calls.set(plan, (this.#calls.get(plan) ?? 0) + 1);
+    const minute = minuteOf(clock.now());
+    this.#minutes.set(minute, (this.#minutes.get(minute) ?? 0) + 1);
+    if (this.#minutes.size > 2 * MINUTES_KEPT) this.callsInHour(clock.now());
     if (bucket === "content") this.budget.makesContent(clock.now());
     const known = request.method === "GET" ? this.#remembered.get(request.url) : undefined;
     const tag = known ? { "if-none-match": known.etag } : {};

@@ -52,6 +52,13 @@ describe("tokens for GitHub", { concurrency: 2 }, () => {
     const setting = await githubProject(t);
     const told = await worked(setting, { GITHUB_TOKEN: setting.token });
     assert.match(told, /as bot, by the variable GITHUB_TOKEN/);
+    const { github: usage, plans } = await setting.project.status();
+    assert(usage && usage.lastHour > 0);
+    const { core } = usage.limits;
+    assert(core && core.limit === 5000 && core.remaining < 5000);
+    assert.deepEqual(Object.keys(usage.plans), [plans[0]?.planId]);
+    const { stdout } = await setting.project.cli(["status"]);
+    assert.match(stdout, /^GitHub: acme\/app, \d+ calls in the last hour \(most for once-.*of 5000 are left, 1000 of/m);
     assert.deepEqual(filesWith(setting.project, [setting.token]), []);
     assert(!told.includes(setting.token));
     setting.project.remove();
