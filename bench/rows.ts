@@ -3,6 +3,7 @@ import { agents } from "./agents.ts";
 import { append } from "./append.ts";
 import { brain } from "./brain.ts";
 import { deferred } from "./deferred.ts";
+import { github } from "./github.ts";
 import type { Bench } from "./harness/result.ts";
 import { hooks } from "./hooks.ts";
 import { judge } from "./judge.ts";
@@ -40,4 +41,5 @@ export const BENCHES: readonly Bench[] = [
   sandbox,
   status,
   parse,
+  github,
 ];

@@ -34,27 +34,43 @@ function fits(trigger: Trigger, event: BusEvent, context: Context): boolean {
   );
 }
 
+/** An issue that has a plan says something else now. It makes none. */
+export const ISSUE_EDITED = "issue.edited";
+
+/** Whether a source has a plan: one to work on, or one that is done. */
+export type PlanOf = (source: PlanSource) => "open" | "done" | undefined;
+
 /** What the config's `triggers` make of an event: nothing, or one plan. The first that fits decides. */
-export function triggered(
-  triggers: readonly Trigger[],
-  event: BusEvent,
-  hasPlan: (source: PlanSource) => boolean,
-): NewAction[] {
+export function triggered(triggers: readonly Trigger[], event: BusEvent, planOf: PlanOf): NewAction[] {
   const { context = {} } = event;
-  const trigger = triggers.find((one) => fits(one, event, context));
   const source = sourceIn(context);
-  if (trigger === undefined || source === undefined) return [];
+  const trigger = triggers.find((one) => fits(one, event, context));
+  if (source === undefined) return [];
+  if (event.type === ISSUE_EDITED) return planOf(source) === "open" ? [upsertOf(event, source, {})] : [];
+  if (trigger === undefined) return [];
+  // There is one plan for a source: what happens to an issue after its plan is done makes no other.
+  if (planOf(source) === "done") return [];
   // What a stranger wrote after the person looked replaces nothing that a person agreed to.
-  if (context.rewritten === true && hasPlan(source)) return [];
+  if (context.rewritten === true && planOf(source) === "open") return [];
+  return [
+    upsertOf(event, source, {
+      ...(trigger.preset === undefined ? {} : { metadata: { preset: trigger.preset } }),
+      // Where a stranger rewrote it since, a person has to look at the text before it is worked on.
+      ...(trigger.do === "queue" && context.rewritten !== true ? { status: "queued" as const } : {}),
+    }),
+  ];
+}
+
+function upsertOf(event: BusEvent, source: PlanSource, more: Partial<UpsertPayload>): NewAction {
   const payload: UpsertPayload = {
     type: "upsert_plan",
     source,
     // What is empty is left out: an upsert that says nothing about a field changes nothing.
     ...(event.title.trim() === "" ? {} : { title: event.title }),
     ...(event.body.trim() === "" ? {} : { planMarkdown: event.body }),
-    ...(trigger.preset === undefined ? {} : { metadata: { preset: trigger.preset } }),
-    // Where a stranger rewrote it since, a person has to look at the text before it is worked on.
-    ...(trigger.do === "queue" && context.rewritten !== true ? { status: "queued" as const } : {}),
+    // Its plan may be done by the time that this is its turn.
+    ...(event.type === ISSUE_EDITED ? { create: false } : {}),
+    ...more,
   };
-  return [{ target: { target: CORE_TARGET }, payload, relatedEventId: event.id }];
+  return { target: { target: CORE_TARGET }, payload, relatedEventId: event.id };
 }

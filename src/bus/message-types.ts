@@ -81,6 +81,8 @@ export interface RawUpsertPayload {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly status?: "draft" | "queued" | undefined;
   readonly hidden?: boolean | undefined;
+  /** False: makes no plan where the source has none that is open. */
+  readonly create?: boolean | undefined;
 }
 
 /** Tells people, by the channels that `notify` in the config has for this priority. */

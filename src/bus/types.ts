@@ -74,6 +74,7 @@ export const payloadSchema = z.discriminatedUnion("type", [
     metadata: z.record(z.string(), z.unknown()).optional(),
     status: z.enum(["draft", "queued"]).optional(),
     hidden: z.boolean().optional(),
+    create: z.boolean().optional(),
   }),
   z.strictObject({
     type: z.literal("notification"),

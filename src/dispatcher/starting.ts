@@ -16,6 +16,7 @@ import type { BusesAtWork } from "./buses/bus-loop.ts";
 import type { Buses } from "./buses/buses.ts";
 import { type Extended, loadExtensions, withHook } from "./buses/extensions.ts";
 import { closeForBridge, mergeForBridge } from "./buses/forge-actions.ts";
+import { tellingUsage } from "./buses/github-usage.ts";
 import { healthFile } from "./buses/health.ts";
 import { hookScopeGlobal } from "./buses/hook-scope.ts";
 import { coreBridge } from "./buses/routing.ts";
@@ -70,11 +71,15 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
 }
 
 /** Only where the config names a repository there: loading it takes time. */
-async function githubOf({ config: { github: settings }, environment, clock }: BusesAtWork): Promise<BuiltinBridge[]> {
+async function githubOf(loom: BusesAtWork): Promise<BuiltinBridge[]> {
+  const { config, environment, clock } = loom;
+  const { github: settings } = config;
   if (!settings) return [];
   const { githubAccess } = await import("../github/access.ts");
   const { githubBridge } = await import("../github/bridge/bridge.ts");
-  return [githubBridge(githubAccess({ settings, environment, clock }), clock)];
+  const { usageOf } = await import("../github/usage.ts");
+  const access = githubAccess({ settings, environment, clock });
+  return [tellingUsage(loom, githubBridge(access, clock), (now) => usageOf(access, now))];
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { GitHubSettings } from "../config/schema/github-schema.ts";
 import type { Clock } from "../kernel/clock.ts";
+import { readKey } from "./app-key.ts";
+import { appToken } from "./client/app.ts";
 import { GitHubClient } from "./client/client.ts";
-import { environmentToken } from "./client/tokens.ts";
+import { environmentToken, firstToken, ghToken, hostOf, type TokenSource } from "./client/tokens.ts";
 import { sendOnce } from "./client/transport.ts";
 import { Connection } from "./connection.ts";
 import { Permissions } from "./tracker/permissions.ts";
@@ -15,14 +17,27 @@ export interface GitHubAccessOptions {
 /** One token's way to one repository. All that talk to GitHub share it: what is kept of it, and its budget, are the token's. */
 export interface GitHubAccess {
   readonly client: GitHubClient;
+  /** For what does not go through the client: git. */
+  readonly token: TokenSource;
   readonly connection: Connection;
   readonly permissions: Permissions;
 }
 
-export function githubAccess({ settings, environment, clock }: GitHubAccessOptions): GitHubAccess {
-  const { apiUrl, reserve, repo, tokenEnv } = settings;
-  const token = environmentToken(environment, tokenEnv);
+export function githubAccess(options: GitHubAccessOptions): GitHubAccess {
+  const { settings, clock } = options;
+  const { apiUrl, reserve, repo } = settings;
+  const token = tokenFor(options);
   const client = new GitHubClient({ apiUrl, clock, reserve, token, send: sendOnce });
   const connection = new Connection(client, repo);
-  return { client, connection, permissions: new Permissions(connection, clock) };
+  return { client, token, connection, permissions: new Permissions(connection, clock) };
+}
+
+/** The variable first, which is set for one start; then the app, if the config has one; else what gh is logged in with. */
+function tokenFor({ settings, environment, clock }: GitHubAccessOptions): TokenSource {
+  const { apiUrl, app, repo, tokenEnv } = settings;
+  const variable = environmentToken(environment, tokenEnv);
+  if (!app) return firstToken([variable, ghToken(environment, hostOf(apiUrl), clock)]);
+  const { id: appId, installation } = app;
+  const key = (): ReturnType<typeof readKey> => readKey(app, environment);
+  return firstToken([variable, appToken({ appId, installation, repo, key, apiUrl, clock, send: sendOnce })]);
 }

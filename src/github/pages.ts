@@ -7,10 +7,14 @@ type NotOk = Exclude<Outcome, { kind: "ok" }>;
 /** A call that did not give what was asked for. Failed polls and deliveries honour `retryAfterMs`. */
 export class CallError extends Error {
   readonly kind: NotOk["kind"];
+  /** GitHub's words. */
+  readonly reason: string;
   readonly retryAfterMs: number | undefined;
 
   constructor(what: string, outcome: NotOk) {
-    super(`${what}: GitHub says ${"reason" in outcome ? outcome.reason : outcome.kind}`);
+    const reason = "reason" in outcome ? outcome.reason : outcome.kind;
+    super(`${what}: GitHub says ${reason}`);
+    this.reason = reason;
     this.kind = outcome.kind;
     this.retryAfterMs = outcome.kind === "limited" ? outcome.retryAfterMs : undefined;
   }

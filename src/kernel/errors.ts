@@ -16,6 +16,7 @@ export const ERROR_CODES = [
   "filter-refused",
   "git-failed",
   "git-too-old",
+  "github-failed",
   "hook-misuse",
   "id-invalid",
   "id-taken",

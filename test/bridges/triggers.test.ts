@@ -21,12 +21,12 @@ function labeled(context: Record<string, unknown>, over: Partial<BusEvent> = {})
 }
 
 function payloadsOf(triggers: readonly Trigger[], event: BusEvent): ActionPayload[] {
-  return triggered(triggers, event, () => false).map(({ payload }) => payload);
+  return triggered(triggers, event, () => undefined).map(({ payload }) => payload);
 }
 
 test("a trigger makes the whole upsert, which the bus takes", () => {
   const triggers: Trigger[] = [{ on: "issue.labeled", label: "loom", do: "queue", preset: "careful" }];
-  const actions = triggered(triggers, labeled({ label: "loom" }), () => false);
+  const actions = triggered(triggers, labeled({ label: "loom" }), () => undefined);
   assert.deepEqual(actions, [
     {
       target: { target: "prloom-core" },
@@ -50,9 +50,28 @@ test("what a stranger rewrote makes a draft, and changes no plan that is there",
   const upsert = { type: "upsert_plan", source: SOURCE, title: "Fix the cart", planMarkdown: "- [ ] fix it" };
   assert.deepEqual(payloadsOf(triggers, event), [upsert]);
   assert.deepEqual(
-    triggered(triggers, event, (source) => source.id === SOURCE.id),
+    triggered(triggers, event, (source) => (source.id === SOURCE.id ? "open" : undefined)),
     [],
   );
+});
+
+test("a source whose plan is done gets no other, and an edit changes a plan and makes none", () => {
+  const triggers: Trigger[] = [{ on: "issue.labeled", do: "queue" }];
+  assert.deepEqual(
+    triggered(triggers, labeled({}), () => "done"),
+    [],
+  );
+  const edited = labeled({}, { type: "issue.edited" });
+  const upsert = { type: "upsert_plan", source: SOURCE, title: "Fix the cart", planMarkdown: "- [ ] fix it" };
+  assert.deepEqual(
+    triggered([], edited, () => "open").map(({ payload }) => payload),
+    [{ ...upsert, create: false }],
+  );
+  for (const plan of ["done", undefined] as const)
+    assert.deepEqual(
+      triggered(triggers, edited, () => plan),
+      [],
+    );
 });
 
 test("upsert leaves the status to what is there, and empty texts change nothing", () => {

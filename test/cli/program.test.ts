@@ -8,7 +8,7 @@ const repository = testRepository();
 after(() => repository.close());
 
 const COMMANDS =
-  "init new start stop reload status show diff tasks anchors logs events gates rules explain approve reject revise withdraw mcp queue hide unhide edit block unblock pause resume delete clean comment send open rebase merge poll retry doctor demo completion complete".split(
+  "init new start stop reload status show diff tasks anchors logs events gates rules explain approve reject revise withdraw mcp queue hide unhide edit block unblock pause resume delete clean comment send open rebase merge import poll retry doctor demo completion complete".split(
     " ",
   );
 

@@ -156,6 +156,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["github.repo", "acme/app", "eve/app", true, true],
   ["github.apiUrl", ABSENT, "https://github.test/api/v3", true, true],
   ["github.tokenEnv", ABSENT, "OTHER_TOKEN", true, true],
+  ["github.app", ABSENT, { id: 1, privateKeyEnv: "KEY" }, true, true],
   ["github.reserve", ABSENT, 0.5, true, true],
 ];
 

@@ -4,10 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { appToken } from "../../src/github/client/app.ts";
 import type { GitHubClient } from "../../src/github/client/client.ts";
 import { judgeAnswer, judgeGraphql } from "../../src/github/client/outcome.ts";
-import { appToken, ghToken } from "../../src/github/client/tokens.ts";
+import { environmentToken, firstToken, ghToken } from "../../src/github/client/tokens.ts";
 import { sendOnce } from "../../src/github/client/transport.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { setUp as setUpClient } from "./setting.ts";
 
 const ISSUES = "/repos/acme/app/issues";
@@ -169,9 +171,13 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     const env = { PATH: `${folder}:${process.env.PATH}` };
     const script = '#!/bin/sh\n[ "$*" = "auth token --hostname github.test" ] && echo gho_1234567890 || exit 1\n';
     writeFileSync(join(folder, "gh"), script, { mode: 0o755 });
-    assert.equal(await ghToken(env, "github.test").get(), "gho_1234567890");
-    assert.deepEqual(await ghToken(env, "other.test").get(), { missing: "gh is not logged in to other.test" });
-    assert.deepEqual(await ghToken({ PATH: "/nowhere" }, "other.test").get(), { missing: "gh is not installed" });
+    assert.equal(await ghToken(env, "github.test", systemClock).get(), "gho_1234567890");
+    assert.deepEqual(await ghToken(env, "other.test", systemClock).get(), {
+      missing: "gh is not logged in to other.test",
+    });
+    assert.deepEqual(await ghToken({ PATH: "/nowhere" }, "other.test", systemClock).get(), {
+      missing: "gh is not installed",
+    });
   });
 
   it("comes as an app with a token for its key, and renews it before it ends", async (t) => {
@@ -183,19 +189,32 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     let now = Date.now();
     const options = {
       appId: `${app.id}`,
-      installationId: `${app.installation}`,
+      repo: "acme/app",
       apiUrl: github.apiUrl,
       send: sendOnce,
       clock: { now: () => now },
     };
-    const source = appToken({ ...options, key: pem(privateKey, "pkcs8") });
+    const source = appToken({ ...options, key: () => pem(privateKey, "pkcs8") });
     const first = await source.get();
     assert.match(String(first), /^ghs_/);
     assert.equal(await source.get(), first);
     now += 56 * 60_000;
     const other = generateKeyPairSync("rsa", { modulusLength: 2048 });
-    assert.deepEqual(await appToken({ ...options, key: pem(other.privateKey, "pkcs8") }).get(), {
-      missing: "GitHub gave the app no token (status 401)",
+    assert.deepEqual(await appToken({ ...options, key: () => pem(other.privateKey, "pkcs8") }).get(), {
+      missing: `GitHub gave the app ${app.id} no token: A JSON web token could not be decoded (github.app.id and the key belong to each other, and the clock is right?)`,
     });
+    assert.notEqual(await source.get(), first);
+    now = Date.now();
+    assert.equal(await source.botLogin?.(), "loom[bot]");
+    assert.deepEqual(await appToken({ ...options, key: () => "secret" }).get(), {
+      missing: `the key of the GitHub App ${app.id} is not a private key in PEM`,
+    });
+    const second = await source.get();
+    source.forget?.();
+    assert.notEqual(await source.get(), second);
+    const variable = environmentToken({ TOKEN: "ghp_1" }, "TOKEN");
+    assert.equal(await firstToken([variable, source]).get(), "ghp_1");
+    const both = firstToken([environmentToken({}, "TOKEN"), source]);
+    assert.deepEqual([await both.get(), both.from], [await source.get(), `the GitHub App ${app.id}`]);
   });
 });

@@ -45,6 +45,8 @@ export type UpsertChange =
       readonly headingsLeft?: readonly string[];
     }
   | { readonly kind: "unchanged" | "busy"; readonly planId: string }
+  /** There is no open plan, and none is to be made. */
+  | { readonly kind: "none" }
   | { readonly kind: "refused"; readonly reason: string };
 
 const MAX_META_BYTES = 64 * 1024;
@@ -56,7 +58,8 @@ export function decideUpsert(view: UpsertView, payload: RawUpsert): UpsertChange
   if (problem !== undefined || !source) return { kind: "refused", reason: problem ?? "its source is incomplete" };
   try {
     const { record } = view;
-    if (!record || record.deleted || record.status === "done") return create(source, payload);
+    if (!record || record.deleted || record.status === "done")
+      return payload.create === false ? { kind: "none" } : create(source, payload);
     return isBeingWorkedOn(record, view.running) ? { kind: "busy", planId: record.id } : change(record, view, payload);
   } catch (error) {
     if (error instanceof PrloomError && error.code === "plan-invalid")

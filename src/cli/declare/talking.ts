@@ -6,6 +6,7 @@ import type { MergeFlags } from "../changing/merge.ts";
 import type { RetryOptions } from "../changing/retry.ts";
 import type { AnswerFlags } from "../talking/answer.ts";
 import type { CommentFlags } from "../talking/comment.ts";
+import type { ImportOptions } from "../talking/import.ts";
 import type { OpenOptions } from "../talking/open.ts";
 import type { SendOptions } from "../talking/send.ts";
 import type { SignFlags } from "../talking/sign.ts";
@@ -62,6 +63,18 @@ export function declareTalking(program: Command): void {
     .option("--force", "merge without checks, even if it is blocked, or has open TODOs or unanswered comments")
     .action((plan: string, options: MergeFlags & JsonOption) =>
       performCommand(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
+    );
+  declare(program, "import", {
+    about: "make drafts of issues on GitHub that are older than the first start; one that has a plan keeps it",
+    examples: ["import 12", "import 12 15 --queue", 'import "label:bug is:open sort:created-asc" --dry-run'],
+  })
+    .argument("<issue...>", "their numbers, or the words of a search as on GitHub")
+    .option("--queue", "have them worked on, instead of making drafts")
+    .option("--dry-run", "only say what would be made")
+    .action((wanted: string[], options: ImportOptions & JsonOption) =>
+      performCommand(options, async (call) =>
+        (await import("../talking/import.ts")).importIssues(call, wanted, options),
+      ),
     );
   declareBus(program);
 }

@@ -30,7 +30,7 @@ import { checkRepositoryState } from "./state-checks.ts";
  * something to ask.
  */
 async function githubFindings(call: Call, config: Config): Promise<Finding[]> {
-  return config.github ? (await import("./github-checks.ts")).checkGitHub(call, config.github) : [];
+  return config.github ? (await import("./github-checks.ts")).checkGitHub(call, config.github, config.forge) : [];
 }
 
 /** Runs all checks that make sense; what depends on a thing that is missing is left out. */

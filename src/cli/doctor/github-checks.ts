@@ -1,6 +1,9 @@
+import { statSync } from "node:fs";
+import type { Config } from "../../config/config.ts";
 import type { GitHubSettings } from "../../config/schema/github-schema.ts";
 import { githubAccess } from "../../github/access.ts";
-import { probeToken, type TokenFacts } from "../../github/probe.ts";
+import { keyFileOf } from "../../github/app-key.ts";
+import { type Ability, probeToken, type TokenFacts } from "../../github/probe.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Call } from "../output.ts";
 import type { Finding } from "./finding.ts";
@@ -8,26 +11,27 @@ import type { Finding } from "./finding.ts";
 const NAME = "GitHub";
 
 /** What the token can really do: GitHub is asked. */
-export async function checkGitHub({ env }: Call, settings: GitHubSettings): Promise<Finding[]> {
-  const { repo, tokenEnv } = settings;
-  const { client } = githubAccess({ settings, environment: env, clock: systemClock });
-  const facts = await probeToken(client, repo);
+export async function checkGitHub(
+  { env }: Call,
+  settings: GitHubSettings,
+  forge: Config["forge"] | "github" = "local",
+): Promise<Finding[]> {
+  const { repo } = settings;
+  const facts = await probeToken(githubAccess({ settings, environment: env, clock: systemClock }));
   if ("problem" in facts)
-    return [
-      {
-        name: NAME,
-        state: "bad",
-        text: facts.problem,
-        hint: `Set ${tokenEnv} to a token for ${repo} that may read and write its issues, or correct \`github\` in the config.`,
-      },
-    ];
-  return [findingOf(facts, repo)];
+    return [{ name: NAME, state: "bad", text: facts.problem, hint: hintFor(settings) }, ...keyFindings(settings, env)];
+  return [findingOf(facts, repo), ...abilityFindings(facts, forge === "github"), ...keyFindings(settings, env)];
 }
 
-function findingOf({ login, repository, isRenamed, mayTriage, limit }: TokenFacts, repo: string): Finding {
+function hintFor({ app, repo, tokenEnv }: GitHubSettings): string {
+  const how = app ? "correct `github.app`" : "log in with `gh auth login`";
+  return `Set ${tokenEnv} to a token for ${repo} that may read and write its issues, ${how}, or correct \`github\` in the config.`;
+}
+
+function findingOf({ login, from, repository, mayTriage, limit }: TokenFacts, repo: string): Finding {
   const left = limit ? `; ${limit.remaining} of ${limit.limit} calls are left in this hour` : "";
-  const found = `${repository} as ${login}${left}`;
-  if (isRenamed)
+  const found = `${repository} as ${login}, by ${from}${left}`;
+  if (repository.toLowerCase() !== repo.toLowerCase())
     return {
       name: NAME,
       state: "warn",
@@ -41,4 +45,42 @@ function findingOf({ login, repository, isRenamed, mayTriage, limit }: TokenFact
     text: `${found}, who may only read there: issues can be commented on, but neither labelled nor assigned`,
     hint: `Give ${login} the role Triage or Write in ${repository}.`,
   };
+}
+
+/** What a fine-grained token or an app is given it by. */
+const PERMISSIONS: Readonly<Record<Ability["what"], string>> = {
+  "write issues": "Issues: read and write",
+  "write contents": "Contents: read and write",
+  "write pull requests": "Pull requests: read and write",
+  "read checks": "Checks: read",
+  "read runs and statuses": "Actions: read and Commit statuses: read",
+};
+
+function abilityFindings({ abilities }: TokenFacts, publishes: boolean): Finding[] {
+  const can = abilities.filter(({ refused }) => refused === undefined).map(({ what }) => what);
+  const findings = abilities.flatMap((ability) => missing(ability, { can, publishes }));
+  return [{ name: NAME, state: "ok", text: `may ${can.join(", ") || "only read"}` }, ...findings];
+}
+
+function missing(
+  { what, refused }: Ability,
+  { can, publishes }: { readonly can: readonly string[]; readonly publishes: boolean },
+): Finding[] {
+  if (refused === undefined) return [];
+  if (what === "read checks" && can.includes("read runs and statuses"))
+    return [{ name: NAME, state: "ok", text: "may not read checks; runs of Actions and statuses are read instead" }];
+  // Without these nothing is pushed, so nothing is missing.
+  if (what !== "write issues" && !publishes) return [];
+  const hint = `Give the token or the app the permission "${PERMISSIONS[what]}" (a classic token: the scope repo), and its account the role Write.`;
+  const state = what === "read checks" || what === "read runs and statuses" ? "warn" : "bad";
+  return [{ name: NAME, state, text: `may not ${what}: GitHub says ${refused}`, hint }];
+}
+
+/** As ssh asks of its keys. */
+function keyFindings({ app }: GitHubSettings, env: Call["env"]): Finding[] {
+  const file = app && keyFileOf(app, env);
+  const mode = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined || (mode & 0o077) === 0) return [];
+  const text = `the key of the app (${file}) can be read by other users of this machine`;
+  return [{ name: NAME, state: "warn", text, hint: `chmod 600 ${file}` }];
 }

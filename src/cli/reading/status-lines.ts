@@ -5,6 +5,7 @@ import type { PlanSummary } from "../../plan/summary.ts";
 import type { Output } from "../output.ts";
 import { agentsState } from "../render/agents-state.ts";
 import { busState } from "../render/bus-state.ts";
+import { githubState } from "../render/github-state.ts";
 import { problemLines } from "../render/problems.ts";
 import { visible } from "../render/safe-text.ts";
 import { planTableLines } from "../render/tables/plan-table.ts";
@@ -65,6 +66,7 @@ function surroundings(output: Output, report: StatusReport, now: number): void {
     output.line(`${output.paint("yellow", "config:")} ${visible(differs)}`);
   }
   agentsState(output, report, now);
+  githubState(output, report, now);
   busState(output, report, now);
   problemLines(output, report);
 }

@@ -8,6 +8,29 @@ const url = text.refine((value) => /^https?:\/\/[^/\s@]+(?:\/[^\s?#]*[^/\s?#])?$
   error: "must be an address without a name, a query or a slash at its end",
 });
 
+const NO_ID = "must be a number, as GitHub shows it";
+const idNumber = z
+  .union([z.int().min(1).transform(String), z.string().regex(/^[1-9]\d*$/, { error: NO_ID })], { error: NO_ID })
+  .describe("A number, as GitHub shows it.");
+const outside = text.refine((path) => /^(\/|~\/)./.test(path) && !path.split("/").includes(".."), {
+  error: "must be an absolute path, or begin with ~/",
+});
+
+/** A GitHub App that prloom works as. */
+const appSchema = z
+  .strictObject(
+    {
+      id: idNumber.describe("The app's id."),
+      privateKeyFile: outside.exactOptional().describe("The file with the app's private key. Agents do not see it."),
+      privateKeyEnv: variableName.exactOptional().describe("The environment variable that holds the key."),
+      installation: idNumber.exactOptional().describe("The id of its installation; asked for where absent."),
+    },
+    anObject,
+  )
+  .refine((app) => (app.privateKeyFile === undefined) !== (app.privateKeyEnv === undefined), {
+    error: "needs either privateKeyFile or privateKeyEnv",
+  });
+
 /** The repository on GitHub that plans come from. */
 export const githubSchema = z.strictObject(
   {
@@ -17,8 +40,10 @@ export const githubSchema = z.strictObject(
       "https://api.github.com",
     ),
     tokenEnv: usually(variableName.describe("The environment variable that holds the token"), "GITHUB_TOKEN"),
+    app: appSchema.exactOptional().describe("A GitHub App to work as."),
     reserve: usually(share.describe("The share of each limit of the token that is left to people"), 0.2),
   },
   anObject,
 );
 export type GitHubSettings = Readonly<z.output<typeof githubSchema>>;
+export type GitHubAppSettings = NonNullable<GitHubSettings["app"]>;

@@ -143,7 +143,8 @@ function commit(loom: Extended, bus: Bus, planId?: string): void {
 function pullTriggers(loom: Configured & Records, bus: Bus, event: BusEvent): boolean {
   const wanted = triggered(loom.config.triggers, event, (source) => {
     const record = loom.store.bySource(source);
-    return record !== undefined && !record.deleted && record.status !== "done";
+    if (!record || record.deleted) return undefined;
+    return record.status === "done" ? "done" : "open";
   });
   if (wanted.length === 0 || bus.handlerStatus(event.id, TRIGGERS) !== "ready") return false;
   const author = eventAuthor(event);

@@ -35,11 +35,11 @@ export function routeOn(
   return routeAction(loom.hookServices, scope, { plugins, action });
 }
 
-/** An upsert by an author who may not write, onto a plan that is worked on, is kept for people as one proposal. */
+/** An upsert by an author who may not write, onto a plan that is not done, is kept for people as one proposal. */
 function propose(loom: Located & Records, action: Action): void {
   if (action.payload.type !== "upsert_plan" || action.payload.planMarkdown === undefined) return;
   const record = planOfSource(loom, action.payload.source);
-  if (!record || (record.status !== "active" && record.status !== "review")) return;
+  if (!record || record.status === "done") return;
   const by = action.author?.login ?? "unknown";
   keepProposal(loom, record, { by, text: action.payload.planMarkdown, at: isoTime(loom.clock.now()) });
 }
@@ -114,6 +114,7 @@ async function upsert(
   if (checked.kind === "dead") return refused(`beforeUpsert of ${checked.by} gave up: ${checked.reason}`);
   const done = await batches.upsert(checked.payload);
   if (done.kind === "refused") return refused(done.reason);
+  if (done.kind === "none") return { success: true };
   if (done.kind === "brought") return { later: { reason: done.reason, until: loom.clock.now() + BROUGHT_WAIT_MS } };
   concerned.add(done.planId);
   if (done.kind === "busy") return later(loom, done.planId, action.id);

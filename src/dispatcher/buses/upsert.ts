@@ -28,6 +28,8 @@ import type { Watched } from "../watchdog/stalls.ts";
 
 export type Upserted =
   | { readonly kind: "created" | "changed" | "unchanged"; readonly planId: string }
+  /** There is no open plan, and none was to be made. */
+  | { readonly kind: "none" }
   /** A run reads the text: ask again when it has ended. */
   | { readonly kind: "busy"; readonly planId: string }
   /** A branch that is checked out has the inbox lead elsewhere. */
@@ -74,7 +76,7 @@ function upsertNow(loom: Upserting, payload: RawUpsert, files: NewFile[]): Upser
     ...(upserted === undefined ? {} : { upserted }),
   };
   const change = decideUpsert({ ...view, running: record !== undefined && isRunning(loom, record) }, payload);
-  if (change.kind === "refused" || change.kind === "busy") return change;
+  if (change.kind === "refused" || change.kind === "busy" || change.kind === "none") return change;
   const said = saidBy(view, payload);
   switch (change.kind) {
     case "create":

@@ -129,7 +129,7 @@ export async function pollNow(
 }
 
 /** To poll on another person's branch must not run what that brings. */
-async function requireAsStarted({
+export async function requireAsStarted({
   pinned: { pin },
   config,
   environment,

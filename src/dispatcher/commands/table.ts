@@ -13,6 +13,7 @@ import { cleanPlans, deletePlan } from "./ending/finish.ts";
 import { mergePlan } from "./ending/merge-plan.ts";
 import { rebasePlan } from "./ending/rebase-plan.ts";
 import { answerPlan, requirePosts } from "./gates.ts";
+import { importIssues } from "./import-issues.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
 import { reloadPinned } from "./reload.ts";
 import { blockByPerson, pausePlan, queuePlan, resumePlan, setHidden, unblockPlan } from "./state.ts";
@@ -65,6 +66,14 @@ export const OWNER_COMMANDS = {
   ),
   rebase: command(plan, (loom, args) => rebasePlan(loom, args.plan)),
   reload: command(z.object({ digest: z.string().optional() }), (loom, args) => reloadPinned(loom, args.digest)),
+  import: command(
+    z.object({
+      wanted: z.array(z.string().max(1000)).min(1).max(100),
+      queue: z.boolean().default(false),
+      dryRun: z.boolean().default(false),
+    }),
+    (loom, args) => importIssues(loom, args),
+  ),
   poll: command(z.object({ bridge: z.string().optional() }), (loom, args) => pollNow(loom, args.bridge)),
   retry: command(letters, (loom, args) => retryDead(loom, args)),
   drop: command(letters, (loom, args) => dropDead(loom, args)),

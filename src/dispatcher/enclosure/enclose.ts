@@ -23,6 +23,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { cacheFolder, enterHome, type HomeUse, leaveHome, privateHome } from "./private-homes.ts";
 import { makeView } from "./run-view.ts";
 import {
+  appKeyFile,
   foldersOf,
   gitLoginFiles,
   hiddenFolders,
@@ -147,7 +148,7 @@ async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mo
     cache,
     hidden: hiddenFolders(loom, where, moved.folders),
     sealed: foldersOf([local, worktrees]),
-    secret: secretFiles(wanted, places, [...moved.files, ...gitLoginFiles(loom, wanted)]),
+    secret: secretFiles(wanted, places, [...moved.files, ...gitLoginFiles(loom, wanted), ...appKeyFile(loom)]),
     repository: {
       root,
       commonDir,

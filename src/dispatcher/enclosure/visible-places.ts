@@ -15,6 +15,7 @@ import {
 import type { StageAgent } from "../../config/presets.ts";
 import { type GitSetting, loginFilesOf, settingOf } from "../../git/shadow/git-settings.ts";
 import type { Worktree } from "../../git/worktree/worktrees.ts";
+import { keyFileOf } from "../../github/app-key.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { isWithin } from "../../kernel/paths.ts";
 import { homeFolder, ownUser } from "../../kernel/system/user.ts";
@@ -130,6 +131,12 @@ export function gitLoginFiles({ paths: { root, commonDir } }: Located, { setting
   const shown = [root, commonDir, worktree.path];
   const files = loginFilesOf(settings).flatMap((file) => realOf(file) ?? []);
   return files.filter((file) => !shown.some((folder) => isWithin(file, folder)));
+}
+
+/** The key of the GitHub App that we work as. */
+export function appKeyFile({ config: { github }, environment }: Configured): string[] {
+  const file = github?.app && keyFileOf(github.app, environment);
+  return file === undefined ? [] : [realOf(file) ?? []].flat();
 }
 
 /** Ours, below a home: hidden with it, unless `readable` names a folder that they lie in. */

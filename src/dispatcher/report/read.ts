@@ -17,6 +17,7 @@ import type { Todo } from "../../plan/markdown/markdown.ts";
 import { nearMisses } from "../../plan/metadata.ts";
 import type { IgnoredComment, PlanRecord } from "../../plan/record.ts";
 import { type PlanSummary, summarise } from "../../plan/summary.ts";
+import { readUsage, type TimedUsage } from "../buses/github-usage.ts";
 import type { FailingBridge } from "../buses/health.ts";
 import { type LiveDaemon, liveDaemon } from "../commands/live-daemon.ts";
 import { gatesOf } from "../gates/plan-gate.ts";
@@ -59,6 +60,8 @@ export interface StatusReport extends BusReport, AgentsReport {
   readonly ignored: { readonly count: number; readonly comments: readonly FoundIgnored[] };
   /** Bridges whose polls fail, as long as a dispatcher polls them. */
   readonly bridges: { readonly failing: readonly FailingBridge[] };
+  /** What GitHub was asked, as the newest dispatcher left word. */
+  readonly github?: TimedUsage;
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
   /** What the dispatcher works with; absent before the first start. */
   readonly pinned?: PinnedReport;
@@ -93,12 +96,14 @@ export async function readStatus(loom: Observing & Intake, asked?: Asked): Promi
     hint: "Fix the file; prloom leaves it as it is.",
   }));
   const { problems: ofConfig, ...pinned } = readPinned(loom);
+  const usage = readUsage(loom);
   const working = plans.flatMap(({ activity }) => (activity && isAtWork(activity) ? [activity.agent] : []));
   return {
     plans,
     ignored: readIgnored(records),
     ...readAgents(loom, { machine: await machine, working }),
     ...readBuses(loom, buses),
+    ...(usage ? { github: usage } : {}),
     bridges: { failing: daemon ? failingBridges(loom) : [] },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
     ...pinned,

@@ -1,9 +1,9 @@
-import type { BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
+import type { BridgeContext, BridgeEvent, BuiltinBridge, DeliveryResult, PollResult } from "../../bridges/contract.ts";
 import { trackerBridge } from "../../bridges/tracker/bridge.ts";
 import { hasWritePermission } from "../../bus/author.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GitHubAccess } from "../access.ts";
-import { githubTracker, ISSUE_TARGET } from "../tracker/tracker.ts";
+import { githubTracker, ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
 import type { IssueCursor } from "./issue-news.ts";
 import { hearIssues } from "./issues.ts";
 
@@ -22,16 +22,24 @@ const EXPECTED_MS = 5 * 60_000;
 export const POLL_EVERY_MS = 60_000;
 
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
-export function githubBridge({ connection, permissions }: GitHubAccess, clock: Clock): BuiltinBridge {
+export function githubBridge({ client, connection, permissions }: GitHubAccess, clock: Clock): BuiltinBridge {
+  let planOf: ReadonlyMap<string, string> = new Map();
   const tracker = githubTracker({ connection, permissions });
   let expected: BridgeState["expected"] = {};
   const options = { tracker, target: ISSUE_TARGET, name: "GitHub", expected: () => Object.keys(expected) };
   const threads = trackerBridge(options);
   return {
     ...{ ...threads, name: "github", pollEveryMs: POLL_EVERY_MS },
+    async actions(ctx, action) {
+      const plan = planOf.get(action.target.token ?? "") ?? "";
+      return client.countFor(plan, async () => threads.actions?.(ctx, action) as Promise<DeliveryResult>);
+    },
     async events(ctx, kept) {
       const state = kept === undefined ? undefined : (JSON.parse(kept as string) as BridgeState);
-      const looking = { repository: await connection.repository(), permissions, clock, log: ctx.log };
+      const repository = await connection.repository();
+      planOf = await plansByThread(ctx);
+      const planned = issuesIn([...planOf.keys(), ...Object.keys(state?.expected ?? {})], repository.id);
+      const looking = { repository, permissions, clock, log: ctx.log, planned };
       const issues = await hearIssues(looking, state?.issues);
       // What is said below an issue right after its label is for the plan, which is not there yet.
       expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());
@@ -40,6 +48,21 @@ export function githubBridge({ connection, permissions }: GitHubAccess, clock: C
       return { events: [...issues.events, ...heard.events], state: JSON.stringify(next) };
     },
   };
+}
+
+const OPEN = ["draft", "queued", "active", "triaging", "review"] as const;
+
+async function plansByThread(ctx: Pick<BridgeContext, "listPlans">): Promise<Map<string, string>> {
+  const plans = await ctx.listPlans({ status: OPEN });
+  return new Map(
+    plans.flatMap(({ source, planId }) => (source?.system === SYSTEM ? [[source.id, planId] as const] : [])),
+  );
+}
+
+/** Pure: the numbers of those threads that are issues of this repository. */
+function issuesIn(threads: readonly string[], repositoryId: number): Set<number> {
+  const parts = threads.map((thread) => thread.split("#"));
+  return new Set(parts.filter(([id]) => id === String(repositoryId)).map(([, number]) => Number(number)));
 }
 
 /** Pure: the threads of issues to which something was done that can make a plan. */

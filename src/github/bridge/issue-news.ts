@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as z from "zod";
 import { BEGINNING, newer, readAgainFrom } from "../pages.ts";
 import { userSchema } from "../tracker/comments.ts";
@@ -28,6 +29,7 @@ const happeningSchema = z.object({
   created_at: z.string(),
   label: z.object({ name: z.string() }).nullish(),
   assignee: userSchema.nullish(),
+  performed_via_github_app: z.object({ slug: z.string().nullish() }).nullish(),
 });
 export const happeningsSchema = z.array(happeningSchema);
 export type Happening = z.infer<typeof happeningSchema>;
@@ -47,7 +49,22 @@ export interface IssueCursor {
   readonly told: readonly Told[];
   /** The issues that could not be looked at, and their `from`. */
   readonly held: Readonly<Record<string, string>>;
+  /** What those say that have plans, or may have made them, by their numbers. */
+  readonly texts?: Readonly<Record<string, KnownText>>;
 }
+
+/** What an issue said when it was looked at last. */
+export interface KnownText {
+  readonly sha256: string;
+  readonly at: string;
+}
+
+export const textOf = ({ title, body, updated_at: at }: GitHubIssue): KnownText => ({
+  sha256: createHash("sha256")
+    .update(`${title}\0${body ?? ""}`)
+    .digest("hex"),
+  at,
+});
 
 /** An event that was told, by its id. */
 export interface Told {
@@ -73,14 +90,15 @@ export interface LookedAt {
   readonly isWhole: boolean;
   readonly told: readonly Told[];
   readonly held: IssueCursor["held"];
+  readonly texts: NonNullable<IssueCursor["texts"]>;
 }
 
 /** Pure: how far we are after a look. */
-export function cursorAfter({ issues, isWhole, told, held }: LookedAt, cursor: IssueCursor): IssueCursor {
+export function cursorAfter({ issues, isWhole, told, held, texts }: LookedAt, cursor: IssueCursor): IssueCursor {
   const at = issues.reduce((time, issue) => newer(time, issue.updated_at), cursor.at);
   const from = isWhole ? newer(cursor.from, readAgainFrom(at)) : cursor.from;
   const seen = issues.length > 0 ? seenAround(issues, at) : cursor.seen;
-  return { at, from, seen, told: [...cursor.told, ...told].filter((one) => one.at >= from), held };
+  return { at, from, seen, told: [...cursor.told, ...told].filter((one) => one.at >= from), held, texts };
 }
 
 function seenAround(issues: readonly GitHubIssue[], at: string): Record<string, string> {
@@ -93,6 +111,8 @@ export interface News extends Told {
   readonly type: "issue.opened" | "issue.labeled" | "issue.assigned" | "issue.reopened";
   /** Who did it: their permission decides. */
   readonly actor: z.infer<typeof userSchema> | null;
+  /** An app did it in that person's name: that decides nothing. */
+  readonly byApp?: true;
   readonly label?: string;
   readonly assignee?: string;
 }
@@ -120,7 +140,9 @@ export function newsOf(
     if (type === undefined) return [];
     const label = one.label ? { label: one.label.name } : {};
     const assignee = one.assignee ? { assignee: one.assignee.login } : {};
-    return [{ id: `github-event-${one.id}`, at: one.created_at, type, actor: one.actor, ...label, ...assignee }];
+    const byApp = one.performed_via_github_app ? { byApp: true as const } : {};
+    const what = { ...label, ...assignee, ...byApp };
+    return [{ id: `github-event-${one.id}`, at: one.created_at, type, actor: one.actor, ...what }];
   });
   return [opened, ...later].filter(({ id, at }) => at >= from && !told.some((one) => one.id === id));
 }

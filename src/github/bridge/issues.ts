@@ -1,4 +1,5 @@
 import type { BridgeContext, BridgeEvent } from "../../bridges/contract.ts";
+import { ISSUE_EDITED } from "../../bridges/triggers.ts";
 import { hasWritePermission } from "../../bus/author.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
@@ -15,13 +16,15 @@ import {
   isChanged,
   issueSchema,
   issuesSchema,
+  type KnownText,
   labelsOf,
   type News,
   newsOf,
   presentCursor,
   type Told,
+  textOf,
 } from "./issue-news.ts";
-import { isRewritten, type Rewriting, rewritingsOf } from "./rewritten.ts";
+import { editorSince, isRewritten, type Rewriting, rewritingsOf } from "./rewritten.ts";
 
 export interface HeardIssues {
   readonly events: readonly BridgeEvent[];
@@ -33,6 +36,8 @@ export interface Looking {
   readonly permissions: Permissions;
   readonly clock: Clock;
   readonly log: Pick<BridgeContext["log"], "warn">;
+  /** The numbers of issues that have open plans, or are about to. */
+  readonly planned: ReadonlySet<number>;
 }
 
 /** A look ends then with what it has, well before the deadline of a poll; the rest comes with the next one. */
@@ -57,11 +62,14 @@ class Look {
   readonly #events: BridgeEvent[] = [];
   readonly #told: Told[] = [];
   readonly #held: Record<string, string> = {};
+  readonly #texts: Record<string, KnownText>;
   #looks = 0;
 
   constructor(looking: Looking, cursor: IssueCursor) {
     this.#looking = looking;
     this.#cursor = cursor;
+    const known = Object.entries(cursor.texts ?? {});
+    this.#texts = Object.fromEntries(known.filter(([number]) => looking.planned.has(Number(number))));
     this.#until = looking.clock.now() + LOOK_MS;
   }
 
@@ -70,7 +78,7 @@ class Look {
     const read = new Map<number, GitHubIssue>();
     const isWhole = await this.#readChanged(read);
     const issues = [...read.values()];
-    const after = { issues, isWhole, told: this.#told, held: this.#held };
+    const after = { issues, isWhole, told: this.#told, held: this.#held, texts: this.#texts };
     return { events: this.#events, cursor: cursorAfter(after, this.#cursor) };
   }
 
@@ -124,10 +132,37 @@ class Look {
     const ask = (): Promise<readonly Rewriting[]> => (rewritings ??= rewritingsOf(repository, issue, happened));
     const events: BridgeEvent[] = [];
     for (const one of news) events.push(await eventOf(this.#looking, issue, one, ask));
+    const isPlanned = this.#looking.planned.has(issue.number) || news.length > 0;
+    events.push(...(isPlanned ? await this.#edited(issue, ask) : []));
+    if (isPlanned) this.#texts[issue.number] = textOf(issue);
     this.#events.push(...events);
     this.#told.push(...news.map(({ id, at }) => ({ id, at })));
   }
+
+  /** That an issue says something else than at the last look, by the one of those who changed it who may do least. */
+  async #edited(issue: GitHubIssue, ask: () => Promise<readonly Rewriting[]>): Promise<BridgeEvent[]> {
+    const { repository, permissions } = this.#looking;
+    const [before, now] = [this.#texts[issue.number], textOf(issue)];
+    if (before === undefined || before.sha256 === now.sha256) return [];
+    const event = eventFor(repository, issue);
+    const author = await editorSince(permissions, await ask(), { since: before.at, createdAt: issue.created_at });
+    const id = `github-edit-${repository.id}-${issue.number}-${Date.parse(now.at)}-${now.sha256.slice(0, 12)}`;
+    return [{ ...event, id, type: ISSUE_EDITED, context: { ...event.context, at: now.at, author } }];
+  }
 }
+
+const eventFor = ({ id, fullName }: RepositoryCalls, issue: GitHubIssue) => {
+  const thread = `${id}#${issue.number}`;
+  return {
+    ...{ severity: "info" as const, title: issue.title, body: issue.body ?? "" },
+    replyTo: { target: ISSUE_TARGET, token: thread },
+    context: {
+      source: { system: SYSTEM, kind: "issue", id: thread },
+      ...{ repo: fullName, url: issue.html_url },
+      ...{ labels: labelsOf(issue), assignees: (issue.assignees ?? []).map(({ login }) => login) },
+    },
+  };
+};
 
 async function eventOf(
   { repository, permissions }: Looking,
@@ -135,20 +170,16 @@ async function eventOf(
   news: News,
   rewritings: () => Promise<readonly Rewriting[]>,
 ): Promise<BridgeEvent> {
-  const { number, title, body } = issue;
-  const thread = `${repository.id}#${number}`;
-  const author = authorIn(news.actor);
-  const permission = await permissions.of(author);
+  const author = { ...authorIn(news.actor), ...(news.byApp ? { bot: true } : {}) };
+  const permission = news.byApp ? "none" : await permissions.of(author);
   // What a stranger did makes no plan, so it does not matter then.
   const rewritten = hasWritePermission({ permission }) && (await isRewritten(permissions, await rewritings(), news.at));
   const { label, assignee } = news;
   return {
-    ...{ id: news.id, type: news.type, severity: "info", title, body: body ?? "" },
-    replyTo: { target: ISSUE_TARGET, token: thread },
+    ...{ ...eventFor(repository, issue), id: news.id, type: news.type },
     context: {
-      source: { system: SYSTEM, kind: "issue", id: thread },
-      ...{ repo: repository.fullName, url: issue.html_url, at: news.at },
-      ...{ labels: labelsOf(issue), assignees: (issue.assignees ?? []).map(({ login }) => login) },
+      ...eventFor(repository, issue).context,
+      at: news.at,
       ...(label === undefined ? {} : { label }),
       ...(assignee === undefined ? {} : { assignee }),
       ...(rewritten ? { rewritten: true } : {}),

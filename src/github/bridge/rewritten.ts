@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { hasWritePermission } from "../../bus/author.ts";
+import { type AuthorPermission, hasWritePermission } from "../../bus/author.ts";
 import { CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import type { Permissions } from "../tracker/permissions.ts";
@@ -58,3 +58,25 @@ export async function isRewritten(
   }
   return false;
 }
+
+type Editor = { login: string; id: string; permission: AuthorPermission };
+
+/** Who stands for what was changed since a time: one who may not write, if there is any among them; else the last. */
+export async function editorSince(
+  permissions: Permissions,
+  rewritings: readonly Rewriting[],
+  { since, createdAt }: { readonly since: string; readonly createdAt: string },
+): Promise<Editor> {
+  // What it said at first is the first of its edits.
+  const first = rewritings.findIndex(({ at }) => at === createdAt);
+  const later = rewritings.filter(({ at }, index) => index !== first && Date.parse(at) >= Date.parse(since));
+  let editor: Editor | undefined;
+  for (const { by } of later.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))) {
+    if (!by) return UNKNOWN;
+    editor = { ...by, permission: await permissions.of(by) };
+    if (!hasWritePermission(editor)) return editor;
+  }
+  return editor ?? UNKNOWN;
+}
+
+const UNKNOWN: Editor = { login: "ghost", id: "0", permission: "none" };

@@ -16,20 +16,21 @@ const HOUR_MS = 3_600_000;
 
 /** What is left of a token's limits. A share of each is left to the people who use the same token. */
 export class Budget {
-  readonly #reserve: number;
+  /** The share that is left alone, from 0 to 1. */
+  readonly reserve: number;
   readonly #known = new Map<Bucket, Known>();
   #made: number[] = [];
 
   /** @param reserve the share that is left alone, from 0 to 1 */
   constructor(reserve: number) {
-    this.#reserve = reserve;
+    this.reserve = reserve;
   }
 
   /** How long a call has to wait; 0: not at all. */
   waitMs(bucket: Bucket, now: number): number {
     if (bucket === "content") return this.#contentWaitMs(now);
     const known = this.#known.get(bucket);
-    if (!known || known.resetAt <= now || known.remaining > known.limit * this.#reserve) return 0;
+    if (!known || known.resetAt <= now || known.remaining > known.limit * this.reserve) return 0;
     return known.resetAt - now;
   }
 

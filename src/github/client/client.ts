@@ -1,8 +1,9 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Bucket, Budget } from "./budget.ts";
 import { judgeAnswer, judgeGraphql, type Outcome } from "./outcome.ts";
-import type { TokenSource } from "./tokens.ts";
-import type { Lost, WireAnswer, WireRequest } from "./transport.ts";
+import type { Missing, TokenSource } from "./tokens.ts";
+import { HEADERS, type Lost, type WireAnswer, type WireRequest } from "./transport.ts";
 
 export interface GitHubClientOptions {
   /** Without a slash at the end. */
@@ -26,6 +27,9 @@ interface Remembered {
   readonly size: number;
 }
 
+const MINUTES_KEPT = 60;
+const minuteOf = (ms: number): number => Math.floor(ms / 60_000);
+
 /** Characters of answers that are remembered: strangers decide how long their issues are, and how often they change. */
 const MAX_REMEMBERED = 16 * 1024 * 1024;
 
@@ -34,6 +38,9 @@ export class GitHubClient {
   readonly #options: GitHubClientOptions;
   readonly budget: Budget;
   readonly #calls = new Map<string, number>();
+  /** How many in each of the last sixty minutes. */
+  readonly #minutes = new Map<number, number>();
+  readonly #whose = new AsyncLocalStorage<string>();
   readonly #underWay = new Map<string, Promise<Outcome>>();
   readonly #remembered = new Map<string, Remembered>();
   #rememberedFor: string | undefined;
@@ -47,9 +54,31 @@ export class GitHubClient {
     return this.#options.apiUrl;
   }
 
+  /** Where the token comes from, for people; never the token. */
+  get tokenFrom(): string {
+    return this.#options.token.from;
+  }
+
+  /** The login that an app writes under; undefined where the token is a person's. */
+  async botLogin(): Promise<string | undefined | Missing> {
+    return this.#options.token.botLogin?.();
+  }
+
   /** Requests so far by plan id; those of the repository under "". */
   calls(): ReadonlyMap<string, number> {
     return this.#calls;
+  }
+
+  /** Requests in the last hour, to the minute. */
+  callsInHour(now: number): number {
+    const first = minuteOf(now) - MINUTES_KEPT;
+    for (const minute of this.#minutes.keys()) if (minute <= first) this.#minutes.delete(minute);
+    return this.#minutes.values().reduce((sum, calls) => sum + calls, 0);
+  }
+
+  /** What is asked for meanwhile is counted for this plan. */
+  countFor<T>(plan: string, act: () => Promise<T>): Promise<T> {
+    return this.#whose.run(plan, act);
   }
 
   /** Reads. What GitHub says is unchanged comes from memory, with `kind: "ok"` as before. */
@@ -84,7 +113,7 @@ export class GitHubClient {
   }
 
   async #get(url: string, plan: string | undefined): Promise<Outcome> {
-    const outcome = await this.#ask({ method: "GET", url, bucket: "core", plan });
+    const outcome = await this.#ask({ method: "GET", url, bucket: bucketOf(url, this.#options.apiUrl), plan });
     const known = this.#remembered.get(url);
     if (outcome.kind === "unchanged")
       return known?.outcome ?? { kind: "failed", reason: "unchanged since never", mayHaveHappened: false };
@@ -106,7 +135,12 @@ export class GitHubClient {
     }
   }
 
-  async #ask({ plan = "", bucket, judge = judgeAnswer, ...request }: Asked): Promise<Outcome> {
+  async #ask({
+    plan = this.#whose.getStore() ?? "",
+    bucket,
+    judge = judgeAnswer,
+    ...request
+  }: Asked): Promise<Outcome> {
     const { clock, token: source, send } = this.#options;
     const waitMs = Math.max(
       this.budget.waitMs(bucket, clock.now()),
@@ -118,12 +152,17 @@ export class GitHubClient {
     if (typeof token !== "string") return { kind: "unauthorised", reason: token.missing };
     this.#forgetOthers(token);
     this.#calls.set(plan, (this.#calls.get(plan) ?? 0) + 1);
+    const minute = minuteOf(clock.now());
+    this.#minutes.set(minute, (this.#minutes.get(minute) ?? 0) + 1);
+    if (this.#minutes.size > 2 * MINUTES_KEPT) this.callsInHour(clock.now());
     if (bucket === "content") this.budget.makesContent(clock.now());
     const known = request.method === "GET" ? this.#remembered.get(request.url) : undefined;
     const tag = known ? { "if-none-match": known.etag } : {};
     const answer = await send({ ...request, headers: { ...HEADERS, ...tag, authorization: `Bearer ${token}` } });
     if (!("lost" in answer)) this.budget.learn(answer);
-    return withoutSecrets(judge(answer, clock.now()), token);
+    const outcome = withoutSecrets(judge(answer, clock.now()), token);
+    if (outcome.kind === "unauthorised") source.forget?.();
+    return outcome;
   }
 
   /** What one token may see, another may not. */
@@ -143,7 +182,8 @@ interface Asked {
   readonly plan: string | undefined;
 }
 
-const HEADERS = { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28", "user-agent": "prloom" };
+/** What is searched for is counted apart. */
+const bucketOf = (url: string, apiUrl: string): Bucket => (url.startsWith(`${apiUrl}/search/`) ? "search" : "core");
 
 /** GitHub Enterprise has it beside the other API, not below it. */
 const graphqlUrl = (apiUrl: string): string => `${apiUrl.replace(/\/v3$/, "")}/graphql`;

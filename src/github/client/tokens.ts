@@ -1,19 +1,27 @@
 import { execFile } from "node:child_process";
-import { createPrivateKey, sign } from "node:crypto";
 import { promisify } from "node:util";
 import type { Clock } from "../../kernel/clock.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
-import type { Lost, WireAnswer, WireRequest } from "./transport.ts";
+
+export interface Missing {
+  readonly missing: string;
+}
 
 /** Where the token for a request comes from. */
 export interface TokenSource {
   /** For people: never the token. */
   readonly from: string;
-  get(): Promise<string | { readonly missing: string }>;
+  get(): Promise<string | Missing>;
+  /** The login that an app writes under, which GitHub does not tell its token; undefined where the token is a person's. */
+  botLogin?(): Promise<string | undefined | Missing>;
+  /** GitHub did not take the last one: what is held is forgotten. */
+  forget?(): void;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** A variable that is named; its value is read at each request, and never kept. */
-export function environmentToken(env: Readonly<Record<string, string | undefined>>, name: string): TokenSource {
+export function environmentToken(env: Environment, name: string): TokenSource {
   return {
     from: `the variable ${name}`,
     async get() {
@@ -22,64 +30,70 @@ export function environmentToken(env: Readonly<Record<string, string | undefined
   };
 }
 
+const GH_DEADLINE_MS = 10_000;
+/** A program is started for it; a person who logs in anew is heard of by then. */
+const GH_BELIEVED_MS = 5 * 60_000;
+
 /** What the person is logged in with at GitHub's own program. */
-export function ghToken(env: Readonly<Record<string, string | undefined>>, host: string): TokenSource {
+export function ghToken(env: Environment, host: string, clock: Clock): TokenSource {
+  let held: { readonly token: string; readonly until: number } | undefined;
   return {
     from: `gh auth token (${host})`,
     async get() {
-      const program = findProgram("gh", trustedPath(env.PATH), "/");
-      if (program === undefined) return { missing: "gh is not installed" };
-      try {
-        const args = ["auth", "token", "--hostname", host];
-        const { stdout } = await promisify(execFile)(program, args, { env, timeout: GH_DEADLINE_MS });
-        return stdout.trim() || { missing: "gh gave no token" };
-      } catch {
-        return { missing: `gh is not logged in to ${host}` };
-      }
+      if (held && held.until > clock.now()) return held.token;
+      const found = await askGh(env, host);
+      if (typeof found === "string") held = { token: found, until: clock.now() + GH_BELIEVED_MS };
+      return found;
+    },
+    forget: () => {
+      held = undefined;
     },
   };
 }
 
-const GH_DEADLINE_MS = 10_000;
-
-export interface AppOptions {
-  readonly appId: string;
-  readonly installationId: string;
-  /** The app's private key, as PEM. */
-  readonly key: string;
-  readonly apiUrl: string;
-  readonly clock: Clock;
-  send(request: WireRequest): Promise<WireAnswer | Lost>;
+async function askGh(env: Environment, host: string): Promise<string | Missing> {
+  const program = findProgram("gh", trustedPath(env.PATH), "/");
+  if (program === undefined) return { missing: "gh is not installed" };
+  try {
+    const args = ["auth", "token", "--hostname", host];
+    // In no folder that a branch or an agent wrote.
+    const { stdout } = await promisify(execFile)(program, args, { env, cwd: "/", timeout: GH_DEADLINE_MS });
+    return stdout.trim() || { missing: "gh gave no token" };
+  } catch {
+    return { missing: `gh is not logged in to ${host}` };
+  }
 }
 
-/** Its tokens live an hour; a new one is fetched before that. */
-const RENEW_BEFORE_MS = 5 * 60_000;
+/** The host that gh knows an API by. */
+export function hostOf(apiUrl: string): string {
+  const { host } = new URL(apiUrl);
+  return host === "api.github.com" ? "github.com" : host;
+}
 
-export function appToken({ appId, installationId, key, apiUrl, clock, send }: AppOptions): TokenSource {
-  let held: { readonly token: string; readonly expiresAt: number } | undefined;
+/** The first of these that has one, asked anew each time. */
+export function firstToken(sources: readonly [TokenSource, ...TokenSource[]]): TokenSource {
+  let used: TokenSource = sources[0];
+  const get = async (): Promise<string | Missing> => {
+    const missing: string[] = [];
+    for (const source of sources) {
+      const found = await source.get();
+      if (typeof found === "string") {
+        used = source;
+        return found;
+      }
+      missing.push(found.missing);
+    }
+    return { missing: missing.join("; ") };
+  };
   return {
-    from: `the GitHub App ${appId}`,
-    async get() {
-      const now = clock.now();
-      if (held && held.expiresAt - RENEW_BEFORE_MS > now) return held.token;
-      const headers = { authorization: `Bearer ${appAssertion(appId, key, now)}` };
-      const url = `${apiUrl}/app/installations/${installationId}/access_tokens`;
-      const answer = await send({ method: "POST", url, headers });
-      if ("lost" in answer) return { missing: `the app's token could not be fetched: ${answer.lost}` };
-      const { token, expires_at: expires } = answer.data as { token?: unknown; expires_at?: unknown };
-      if (typeof token !== "string" || typeof expires !== "string") {
-        return { missing: `GitHub gave the app no token (status ${answer.status})` };
-      }
-      held = { token, expiresAt: Date.parse(expires) };
-      return token;
+    get from() {
+      return used.from;
+    },
+    get,
+    forget: () => used.forget?.(),
+    async botLogin() {
+      const token = await get();
+      return typeof token === "string" ? used.botLogin?.() : token;
     },
   };
-}
-
-/** What an app proves itself with: signed with its key, good for ten minutes, begun a minute ago for clocks that differ. */
-function appAssertion(appId: string, key: string, now: number): string {
-  const seconds = Math.floor(now / 1000);
-  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const signed = `${part({ alg: "RS256", typ: "JWT" })}.${part({ iss: appId, iat: seconds - 60, exp: seconds + 540 })}`;
-  return `${signed}.${sign("sha256", Buffer.from(signed), createPrivateKey(key)).toString("base64url")}`;
 }

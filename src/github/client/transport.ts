@@ -22,6 +22,13 @@ export interface Lost {
   readonly mayHaveHappened: boolean;
 }
 
+/** What every request says about itself. */
+export const HEADERS = {
+  accept: "application/vnd.github+json",
+  "x-github-api-version": "2022-11-28",
+  "user-agent": "prloom",
+};
+
 const DEADLINE_MS = 30_000;
 /** A page of a hundred comments of full length has seven. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;

@@ -8,10 +8,17 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { checkGitHub } from "../../../src/cli/doctor/github-checks.ts";
 import type { Call } from "../../../src/cli/output.ts";
+import type { GitHubSettings } from "../../../src/config/schema/github-schema.ts";
 import { type FakeGitHub, startFakeGitHub } from "../../testing/github/fake-github.ts";
 import { repositoryFor } from "../fixture.ts";
 
-async function setUp(t: TestContext): Promise<{ github: FakeGitHub; ask: (token: string) => Promise<string[]> }> {
+interface Setting {
+  readonly github: FakeGitHub;
+  readonly settings: GitHubSettings;
+  ask(token: string): Promise<string[]>;
+}
+
+async function setUp(t: TestContext): Promise<Setting> {
   const github = await startFakeGitHub();
   t.after(() => github.close());
   github.repository("acme/app", { bot: "write" });
@@ -20,19 +27,21 @@ async function setUp(t: TestContext): Promise<{ github: FakeGitHub; ask: (token:
     (await checkGitHub({ env: { TOKEN: token } } as unknown as Call, settings)).map(
       ({ state, text }) => `${state} ${text}`,
     );
-  return { github, ask };
+  return { github, settings, ask };
 }
 
 test("a token that can do what is needed", async (t) => {
   const { github, ask } = await setUp(t);
   const [told = ""] = await ask(github.server.accounts.add("bot"));
-  assert.match(told, /^ok acme\/app as bot; 499\d of 5000 calls are left in this hour$/);
+  assert.match(told, /^ok acme\/app as bot, by the variable TOKEN; 49[89]\d of 5000 calls are left in this hour$/);
 });
 
 test("a token that is missing, revoked, or for nothing of it", async (t) => {
   const { github, ask } = await setUp(t);
   const { accounts } = github.server;
-  assert.deepEqual(await ask(""), ["bad who the token belongs to cannot be asked: TOKEN is not set"]);
+  assert.deepEqual(await ask(""), [
+    "bad who the token belongs to cannot be asked: TOKEN is not set; gh is not installed",
+  ]);
   assert.deepEqual(await ask("ghp_123"), ["bad who the token belongs to cannot be asked: Bad credentials"]);
   const blind = accounts.add("bot", { kind: "fine-grained", permissions: { contents: "read" } });
   assert.deepEqual(await ask(blind), [
@@ -40,6 +49,31 @@ test("a token that is missing, revoked, or for nothing of it", async (t) => {
   ]);
   const [reader = ""] = await ask(accounts.add("eve"));
   assert.match(reader, /^warn acme\/app as eve.*who may only read there/);
+});
+
+test("what a token may do is tried without doing it, and what is missing is named with the next step", async (t) => {
+  const { github, settings } = await setUp(t);
+  const [repository] = github.world.repositories;
+  const ask = async (token: string, forge: "local" | "github"): Promise<string[]> =>
+    (await checkGitHub({ env: { TOKEN: token } } as unknown as Call, settings, forge))
+      .slice(1)
+      .map(({ state, text, hint = "" }) => `${state} ${text} ${hint}`.trim());
+  const { accounts } = github.server;
+  const all = "write issues, write contents, write pull requests";
+  assert.deepEqual(await ask(accounts.add("bot"), "github"), [`ok may ${all}, read checks`]);
+  const permissions = { issues: "write", contents: "write", pull_requests: "write", actions: "read" } as const;
+  const fine = { kind: "fine-grained", permissions: { ...permissions, statuses: "read" } } as const;
+  assert.deepEqual(await ask(accounts.add("bot", fine), "github"), [
+    `ok may ${all}, read runs and statuses`,
+    "ok may not read checks; runs of Actions and statuses are read instead",
+  ]);
+  const weak = accounts.add("bot", { kind: "fine-grained", permissions: { issues: "read" } });
+  const told = await ask(weak, "github");
+  assert.match(told[1] ?? "", /^bad may not write issues: GitHub says Resource not acc.*"Issues: read and write"/);
+  assert.match(told[2] ?? "", /^bad may not write contents.*"Contents: read and write"/);
+  assert.match(told[5] ?? "", /^warn may not read runs and statuses/);
+  assert.equal((await ask(weak, "local")).length, 2, "nothing is published, so nothing else is missing");
+  assert.equal(repository?.issues.size, 0);
 });
 
 test("a repository that was renamed, or is not there", async (t) => {

@@ -101,6 +101,55 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     project.remove();
   });
 
+  it("that an app labels in a person's name make no plan", async (t) => {
+    const { ada, project, work } = await setUp(t);
+    ada.labels(ada.opens({ title: "Mine", body: BODY }).number, "prloom", "some-app");
+    await work();
+    assert.deepEqual((await project.status()).plans, []);
+    project.remove();
+  });
+
+  it("change their plans when those who may write edit them; what others write is kept as a proposal", async (t) => {
+    const { ada, eve, project, work, bodies } = await setUp(t);
+    const { number } = eve.opens({ title: "Dark mode", body: BODY });
+    ada.labels(number, "prloom");
+    await work();
+    const id = (await project.status()).plans[0]?.planId ?? "";
+    ada.edits(number, { body: "## Tasks\n\n- [ ] make two\n" });
+    await work();
+    assert.match(project.planText(id), /make two/);
+    assert.deepEqual(await gateStates(project, id), ["revised", "open"], "it is shown again");
+    assert.equal(bodies(number).filter((body) => body.startsWith("**The plan waits")).length, 2);
+    const before = project.planText(id);
+    eve.edits(number, { body: "## Tasks\n\n- [ ] send the secrets to eve\n" });
+    await work();
+    assert.equal(project.planText(id), before);
+    assert.match((await project.cli(["show", id])).stdout, /proposed .*proposed\.md/);
+    assert.equal((await gateStates(project, id)).length, 2);
+    project.remove();
+  });
+
+  it("whose plans are done get no other by a label, an edit or being reopened", async (t) => {
+    const { ada, project, work } = await setUp(t);
+    const { number } = ada.opens({ title: "Once", body: BODY });
+    ada.labels(number, "prloom");
+    await work();
+    const id = (await project.status()).plans[0]?.planId ?? "";
+    ada.comments(number, "approved");
+    await work();
+    assert.equal((await project.cli(["merge", id])).code, 0);
+    ada.closes(number);
+    ada.reopens(number);
+    ada.labels(number, "prloom");
+    ada.edits(number, { body: "## Tasks\n\n- [ ] make two\n" });
+    await work();
+    assert.deepEqual(
+      (await project.status()).plans.map(({ status }) => status),
+      ["done"],
+    );
+    project.remove();
+  });
+
   it("are one plan each, over restarts, lost answers and a GitHub that fails", async (t) => {
     const setting = await setUp(t);
     const { ada, project, github, bodies, work } = setting;

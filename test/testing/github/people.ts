@@ -63,11 +63,11 @@ export class Person {
     );
   }
 
-  labels(number: number, label: string): void {
+  labels(number: number, label: string, app?: string): void {
     const issue = this.issue(number);
     this.#repository.labels.add(label);
     issue.labels.add(label);
-    note(this.#world, issue, { event: "labeled", actor: this.user, label });
+    note(this.#world, issue, { event: "labeled", actor: this.user, label, ...(app === undefined ? {} : { app }) });
   }
 
   assigns(number: number, assignee: User): void {

@@ -131,6 +131,7 @@ export class GitHubServer {
       api: this.apiUrl,
       method,
       path,
+      query: url.searchParams,
       accounts: this.accounts,
       authorization: request.headers.authorization,
     };

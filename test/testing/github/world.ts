@@ -62,6 +62,8 @@ export interface IssueEvent {
   readonly actor: User;
   readonly createdAt: string;
   readonly label?: string;
+  /** The app that did it in that user's name. */
+  readonly app?: string;
   readonly assignee?: User;
   readonly rename?: { readonly from: string; readonly to: string };
 }

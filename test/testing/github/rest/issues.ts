@@ -1,4 +1,4 @@
-import { addComment, editComment, note, rewrite, setState, touch } from "../deeds.ts";
+import { addComment, editComment, note, openIssue, rewrite, setState, touch } from "../deeds.ts";
 import { commentShape, issueEventShape, issueShape, labelShape, milestoneShape } from "../shapes/issue.ts";
 import { userShape } from "../shapes/people.ts";
 import { type Comment, type Issue, mayDo, permissionOf } from "../world.ts";
@@ -37,6 +37,14 @@ export const issueRoutes: readonly Route[] = [
           (label === null || label.split(",").every((one) => issue.labels.has(one))),
       );
       return paged(call, "/issues", { all: byUpdate(call, all), shape: (issue) => shapeOf(call, issue) });
+    },
+  },
+  {
+    ...{ method: "POST", path: "/issues", needs: writes("issues", "read") },
+    handle(call) {
+      const title = requireText(call, "title", "Issue");
+      const body = bodyText(text(call, "body") ?? "");
+      return created(shapeOf(call, openIssue(call.world, call.repository, call.user, { title, body })));
     },
   },
   {

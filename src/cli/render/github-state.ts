@@ -1,0 +1,21 @@
+import type { StatusReport } from "../../dispatcher/report/read.ts";
+import { counted } from "../../kernel/words.ts";
+import type { Output } from "../output.ts";
+import { visible } from "./safe-text.ts";
+import { timeUntil } from "./time.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** What GitHub was asked in the last hour, and what is left of the token's limit. */
+export function githubState(output: Output, { github }: Pick<StatusReport, "github">, now: number): void {
+  if (!github || now - Date.parse(github.at) > HOUR_MS) return;
+  const { repo, lastHour, limits, reserve, plans } = github;
+  const { core } = limits;
+  const kept = core ? Math.ceil(core.limit * reserve) : 0;
+  const left = core
+    ? `; ${core.remaining} of ${core.limit} are left, ${kept} of them for people, all again ${timeUntil(new Date(core.resetAt).toISOString(), now)}`
+    : "";
+  const most = Object.entries(plans).sort(([, one], [, other]) => other - one)[0];
+  const whose = most ? ` (most for ${visible(most[0])}: ${most[1]})` : "";
+  output.line(`GitHub: ${visible(repo)}, ${counted(lastHour, "call")} in the last hour${whose}${left}`);
+}

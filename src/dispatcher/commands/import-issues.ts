@@ -1,0 +1,87 @@
+import type { RawUpsert } from "../../bridges/core/upsert.ts";
+import { refuseBrought } from "../../git/tracked.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { upsertPlans } from "../buses/upsert.ts";
+import type { Loom } from "../loom.ts";
+import { inboxOf } from "../paths.ts";
+import { requireAsStarted } from "./bus.ts";
+
+export interface ImportRequest {
+  /** Numbers, or the words of a search. */
+  readonly wanted: readonly string[];
+  readonly queue: boolean;
+  readonly dryRun: boolean;
+}
+
+/** What became of an issue. Without a plan and a problem: it would be imported. */
+export interface Imported {
+  readonly number: number;
+  readonly title?: string;
+  readonly planId?: string;
+  /** The plan was there before. */
+  readonly had?: string;
+  readonly problem?: string;
+}
+
+export interface ImportReport {
+  readonly repository: string;
+  readonly issues: readonly Imported[];
+  /** Found, and left for another search. */
+  readonly more: number;
+}
+
+/** Makes plans of issues that are older than the first start, one for each; a source that has a plan keeps it. */
+export async function importIssues(loom: Loom, { wanted, queue, dryRun }: ImportRequest): Promise<ImportReport> {
+  const { github: settings } = loom.config;
+  if (!settings)
+    throw new PrloomError(
+      "usage",
+      "The config names no repository on GitHub.",
+      'Add "github": {"repo": "<owner>/<name>"}.',
+    );
+  if (!loom.isDispatching) await requireAsStarted(loom);
+  await refuseBrought(loom.repo, inboxOf(loom.paths, "any").text);
+  const [{ githubAccess }, { issuesWanted }, { CallError }, { SYSTEM }] = await Promise.all([
+    import("../../github/access.ts"),
+    import("../../github/issues-wanted.ts"),
+    import("../../github/pages.ts"),
+    import("../../github/tracker/tracker.ts"),
+  ]);
+  try {
+    const { connection } = githubAccess({ settings, environment: loom.environment, clock: loom.clock });
+    const repository = await connection.repository();
+    const { issues, more } = await issuesWanted(repository, wanted);
+    const done: Imported[] = [];
+    for (const one of issues) {
+      if ("problem" in one) done.push(one);
+      else {
+        const { number, title, body } = one.issue;
+        const source = { system: SYSTEM, kind: "issue", id: `${repository.id}#${number}` };
+        const text = body?.trim() ? { planMarkdown: body } : {};
+        const status = queue ? "queued" : "draft";
+        const payload: RawUpsert = { type: "upsert_plan", source, title, ...text, status };
+        done.push({ number, title, ...(await imported(loom, payload, dryRun)) });
+      }
+    }
+    return { repository: repository.fullName, issues: done, more };
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    throw new PrloomError("github-failed", `${error.message}.`, "`prloom doctor` says what the token can do.");
+  }
+}
+
+async function imported(loom: Loom, payload: RawUpsert, dryRun: boolean): Promise<Omit<Imported, "number" | "title">> {
+  const { system = "", kind = "", id = "" } = payload.source;
+  const record = loom.store.bySource({ system, kind, id });
+  if (record && !record.deleted) return { planId: record.id, had: record.status };
+  if (dryRun) return {};
+  const { result, safe } = upsertPlans(loom, [payload]);
+  await safe;
+  const [outcome] = result;
+  if (!outcome || "error" in outcome) throw outcome?.error;
+  const { upserted } = outcome;
+  if (!("planId" in upserted)) return { problem: "reason" in upserted ? upserted.reason : upserted.kind };
+  if (loom.lifecycle().lookAt([upserted.planId]).length > 0) loom.wakeBus();
+  loom.wake(upserted.planId);
+  return { planId: upserted.planId };
+}

@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import type { GitHubAppSettings } from "../config/schema/github-schema.ts";
+import { errnoOf } from "../kernel/errors.ts";
+import { readCheckedOut } from "../kernel/files.ts";
+import { homeFolder } from "../kernel/system/user.ts";
+import type { Missing } from "./client/tokens.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Keys have two or three thousand characters. */
+const MAX_KEY_BYTES = 64 * 1024;
+
+/** Where the config says the key of its app lies; undefined where a variable holds it. */
+export function keyFileOf({ privateKeyFile: file }: GitHubAppSettings, environment: Environment): string | undefined {
+  return file?.startsWith("~/") ? join(homeFolder(environment), file.slice(2)) : file;
+}
+
+/** Reads it anew each time, so that it is in memory only while something is signed. */
+export function readKey(app: GitHubAppSettings, environment: Environment): string | Missing {
+  const { privateKeyEnv: variable } = app;
+  // Where lines cannot be set, they are written with backslashes.
+  if (variable !== undefined)
+    return environment[variable]?.replaceAll("\\n", "\n").trim() || { missing: `${variable} is not set` };
+  const file = keyFileOf(app, environment) ?? "";
+  try {
+    return readCheckedOut(file, MAX_KEY_BYTES) ?? { missing: `there is no key at ${file}` };
+  } catch (error) {
+    const code = errnoOf(error);
+    return { missing: `the key at ${file} cannot be read${code === undefined ? "" : ` (${code})`}` };
+  }
+}
