@@ -74,7 +74,7 @@ async function githubOf({ config: { github: settings }, environment, clock }: Bu
   if (!settings) return [];
   const { githubAccess } = await import("../github/access.ts");
   const { githubBridge } = await import("../github/bridge/bridge.ts");
-  return [githubBridge(githubAccess({ settings, environment, clock }), clock)];
+  return [githubBridge(githubAccess({ settings, environment, clock }), { clock })];
 }
 
 /**

@@ -24,5 +24,5 @@ export function githubAccess({ settings, environment, clock }: GitHubAccessOptio
   const token = environmentToken(environment, tokenEnv);
   const client = new GitHubClient({ apiUrl, clock, reserve, token, send: sendOnce });
   const connection = new Connection(client, repo);
-  return { client, connection, permissions: new Permissions(connection, clock) };
+  return { client, connection, permissions: new Permissions(connection, clock, settings.trustedBots) };
 }

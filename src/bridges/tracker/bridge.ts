@@ -1,6 +1,6 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import type { PlanStatus } from "../../plan/plan-types.ts";
+import type { ChangeRequest, PlanStatus } from "../../plan/plan-types.ts";
 import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";
 import { renderForThread } from "../local/render.ts";
 import type { HeardPost, NewPost, Tracker, TrackerAuthor } from "./port.ts";
@@ -13,6 +13,8 @@ export interface TrackerBridgeOptions {
   readonly name: string;
   /** Threads whose plans are about to be made: what is said there waits for them. */
   expected?(): readonly string[];
+  /** Where a change request is talked about, if that is in this tracker. */
+  changeAddress?(change: ChangeRequest): ReplyAddress | undefined;
 }
 
 /** How far the tracker was read, and comments whose plan or whose author's permission is not there yet; kept as JSON. */
@@ -74,14 +76,14 @@ async function hear(
   const events: BridgeEvent[] = [];
   const held: HeardPost[] = [];
   for (const post of all) {
-    const plan = plans.get(post.thread);
+    const heard = plans.get(post.thread);
     if (post.own !== undefined) continue;
-    if (plan === undefined) {
+    if (heard === undefined) {
       if (expected.has(post.thread) && held.length < MAX_HELD) held.push(post);
       continue;
     }
     try {
-      events.push(await eventOf(options, { post, plan, self }));
+      events.push(await eventOf(options, { ...heard, post, self }));
     } catch (error) {
       // Of this author nothing counts before it is known what they may do; others are not kept waiting by it.
       if (held.length === MAX_HELD) throw error;
@@ -99,33 +101,43 @@ const MAX_HELD = 50;
 
 const OPEN: readonly PlanStatus[] = ["draft", "queued", "active", "triaging", "review"];
 
+/** Whose words a thread is for, and where they are answered. */
+interface ThreadOfPlan {
+  readonly plan: string;
+  readonly replyTo: ReplyAddress;
+}
+
 async function plansByThread(
-  { tracker, target }: TrackerBridgeOptions,
+  { tracker, target, changeAddress }: TrackerBridgeOptions,
   ctx: Pick<BridgeContext, "listPlans">,
-): Promise<Map<string, string>> {
-  const plans = new Map<string, string>();
-  for (const { source, planId } of await ctx.listPlans({ status: OPEN })) {
+): Promise<Map<string, ThreadOfPlan>> {
+  const plans = new Map<string, ThreadOfPlan>();
+  for (const { source, planId, changeRequest } of await ctx.listPlans({ status: OPEN })) {
     const address: ReplyAddress | undefined = source && tracker.addressOf(source);
-    if (address?.target === target && address.token !== undefined) plans.set(address.token, planId);
+    const change = changeRequest && changeAddress?.(changeRequest);
+    for (const replyTo of [address?.target === target ? address : undefined, change])
+      if (replyTo?.token !== undefined) plans.set(replyTo.token, { plan: planId, replyTo });
   }
   return plans;
 }
 
-interface Heard {
+interface Heard extends ThreadOfPlan {
   readonly post: HeardPost;
-  readonly plan: string;
   readonly self: TrackerAuthor;
 }
 
-async function eventOf({ tracker, target }: TrackerBridgeOptions, { post, plan, self }: Heard): Promise<BridgeEvent> {
-  const { author, ref, body, at, edited, thread } = post;
+async function eventOf(
+  { tracker, target }: TrackerBridgeOptions,
+  { post, plan, replyTo, self }: Heard,
+): Promise<BridgeEvent> {
+  const { author, ref, body, at, edited } = post;
   return {
     id: `${target}-comment-${ref}`,
     type: "comment",
     severity: "info",
     title: `Comment by ${author.login}`,
     body,
-    replyTo: { target, token: thread },
+    replyTo,
     context: {
       author: { ...author, permission: await tracker.permissionOf(author) },
       ...{ edited, at, ref },
@@ -136,7 +148,7 @@ async function eventOf({ tracker, target }: TrackerBridgeOptions, { post, plan, 
 }
 
 /** Logins change hands; where there are ids, these count. */
-function isSame(author: TrackerAuthor, self: TrackerAuthor): boolean {
+export function isSame(author: TrackerAuthor, self: TrackerAuthor): boolean {
   if (author.id !== undefined && self.id !== undefined) return author.id === self.id;
   return author.login.toLowerCase() === self.login.toLowerCase();
 }

@@ -10,6 +10,8 @@ export interface TrackerAuthor {
   /** What does not change when the login does, where the tracker has such a thing. */
   readonly id?: string | undefined;
   readonly bot?: boolean | undefined;
+  /** The program that wrote it in this person's name. */
+  readonly app?: string | undefined;
 }
 
 /** One comment as the tracker shows it now. */

@@ -117,6 +117,8 @@ function judgeEvent(
   const author = event.context?.author;
   const refusal = whyIgnored(event);
   if (refusal) return { kind: "ignored", refusal };
+  // Plugins have seen it, and it asks for nothing.
+  if (event.context?.information === true) return { kind: "answered", reason: "it asks for nothing" };
   if (author && event.type === AGENT_MESSAGE) {
     keepMessage(loom, record.id, event, author.login);
     return { kind: "message" };

@@ -1,15 +1,19 @@
-import type { BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
+import type { BridgeContext, BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
 import { trackerBridge } from "../../bridges/tracker/bridge.ts";
 import { hasWritePermission } from "../../bus/author.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GitHubAccess } from "../access.ts";
+import type { PullState } from "../pulls/pull-state.ts";
 import { githubTracker, ISSUE_TARGET } from "../tracker/tracker.ts";
 import type { IssueCursor } from "./issue-news.ts";
 import { hearIssues } from "./issues.ts";
+import { changeAddress, placeOf } from "./pull-address.ts";
+import { hearPulls, type PullsCursor } from "./pulls.ts";
 
 /** How far it has heard; kept as JSON. */
 interface BridgeState {
   readonly comments: string;
+  readonly pulls?: PullsCursor;
   readonly issues: IssueCursor;
   /** Threads whose plans may be about to be made, and until when that is thought. */
   readonly expected: Readonly<Record<string, number>>;
@@ -21,11 +25,23 @@ const EXPECTED_MS = 5 * 60_000;
 /** One look a minute is what its budget is for. */
 export const POLL_EVERY_MS = 60_000;
 
+export interface GitHubBridgeOptions {
+  readonly clock: Clock;
+  /** The pull request of a plan as it was just seen. */
+  onPull?(planId: string, pull: PullState): void;
+}
+
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
-export function githubBridge({ connection, permissions }: GitHubAccess, clock: Clock): BuiltinBridge {
+export function githubBridge(
+  { connection, permissions }: GitHubAccess,
+  { clock, onPull }: GitHubBridgeOptions,
+): BuiltinBridge {
   const tracker = githubTracker({ connection, permissions });
   let expected: BridgeState["expected"] = {};
-  const options = { tracker, target: ISSUE_TARGET, name: "GitHub", expected: () => Object.keys(expected) };
+  const options = {
+    ...{ tracker, target: ISSUE_TARGET, name: "GitHub", changeAddress },
+    expected: () => Object.keys(expected),
+  };
   const threads = trackerBridge(options);
   return {
     ...{ ...threads, name: "github", pollEveryMs: POLL_EVERY_MS },
@@ -36,10 +52,27 @@ export function githubBridge({ connection, permissions }: GitHubAccess, clock: C
       // What is said below an issue right after its label is for the plan, which is not there yet.
       expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());
       const heard = (await threads.events?.(ctx, state?.comments)) as PollResult<string>;
-      const next: BridgeState = { comments: heard.state ?? "", issues: issues.cursor, expected };
-      return { events: [...issues.events, ...heard.events], state: JSON.stringify(next) };
+      const plans = await plansByPull(ctx, looking.repository.id);
+      const told = onPull ? { onPull } : {};
+      const pulls = await hearPulls({ ...looking, ...told, plans, self: await connection.self() }, state?.pulls);
+      const next: BridgeState = {
+        ...{ comments: heard.state ?? "", issues: issues.cursor, expected },
+        pulls: pulls.cursor,
+      };
+      return { events: [...issues.events, ...heard.events, ...pulls.events], state: JSON.stringify(next) };
     },
   };
+}
+
+/** The open plans with a pull request of this repository. */
+async function plansByPull(ctx: Pick<BridgeContext, "listPlans">, id: number): Promise<Map<number, string>> {
+  const plans = await ctx.listPlans({ status: ["active", "triaging", "review"] });
+  return new Map(
+    plans.flatMap(({ planId, changeRequest }) => {
+      const place = placeOf(changeRequest && changeAddress(changeRequest)?.token);
+      return place?.thread === `${id}#${place?.number}` ? [[place.number, planId] as const] : [];
+    }),
+  );
 }
 
 /** Pure: the threads of issues to which something was done that can make a plan. */

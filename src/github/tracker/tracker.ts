@@ -3,7 +3,7 @@ import type { HeardPost, NewPost, Posted, Tracker, TrackerFailure, TrackerPost }
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Connection } from "../connection.ts";
-import { allPages, CallError, changedSince, onePage, readAgainFrom } from "../pages.ts";
+import { allPages, CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import {
   type CommentCursor,
@@ -16,12 +16,14 @@ import {
   postOf,
   presentEnd,
 } from "./comments.ts";
+import { changedIn, newestOf } from "./listed.ts";
 import { MARKER_LENGTH, withMarker } from "./marker.ts";
 import type { Permissions } from "./permissions.ts";
 
 export const ISSUE_TARGET = "github-issue";
 export const SYSTEM = "github";
 const MAX_COMMENT = 65_536;
+const COMMENTS = { path: "/issues/comments", schema: commentsSchema };
 
 export interface GitHubTrackerOptions {
   readonly connection: Pick<Connection, "repository" | "self">;
@@ -63,8 +65,8 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
     async since(threads, next) {
       const repository = await connection.repository();
       const cursor = next === undefined ? undefined : (JSON.parse(next) as CommentCursor);
-      if (!cursor) return { posts: [], next: JSON.stringify(presentEnd(await newestComments(repository))) };
-      const { comments, isWhole } = await changedComments(repository, cursor);
+      if (!cursor) return { posts: [], next: JSON.stringify(presentEnd(await newestOf(repository, COMMENTS))) };
+      const { comments, isWhole } = await changedIn(repository, COMMENTS, cursor);
       const { fresh, cursor: end } = newComments(comments, cursor, isWhole);
       if (fresh.length === 0) return { posts: [], next: JSON.stringify(end) };
       const us = await connection.self();
@@ -100,43 +102,21 @@ async function wasEdited({ client }: RepositoryCalls, { node_id: id }: GitHubCom
   return node ? node.lastEditedAt !== null : "gone";
 }
 
-async function newestComments(repository: RepositoryCalls): Promise<readonly GitHubComment[]> {
-  const query = { sort: "updated", direction: "desc" };
-  return (await onePage(repository, "/issues/comments", { query, schema: commentsSchema })).items;
-}
-
-/** More are not read at once: the rest comes with the next look. */
-const MAX_COMMENTS = 2000;
-
-async function changedComments(
-  repository: RepositoryCalls,
-  { at, seen }: CommentCursor,
-): Promise<{ readonly comments: readonly GitHubComment[]; readonly isWhole: boolean }> {
-  const read = new Map<number, GitHubComment>();
-  const list = { since: readAgainFrom(at), schema: commentsSchema };
-  for await (const comments of changedSince(repository, "/issues/comments", list)) {
-    for (const comment of comments) read.set(comment.id, comment);
-    // Those that were read before do not count: there may be more of them around a time than are read at once.
-    if (read.size > MAX_COMMENTS + seen.length) return { comments: [...read.values()], isWhole: false };
-  }
-  return { comments: [...read.values()], isWhole: true };
-}
-
 /** The issue of a thread; a thread of another repository is not ours to write in. */
-function issuePath({ id, fullName }: RepositoryCalls, thread: string): string {
+export function issuePath({ id, fullName }: RepositoryCalls, thread: string): string {
   const [repository, number] = thread.split("#");
   if (repository === String(id) && Number(number) > 0) return `/issues/${Number(number)}`;
   throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
 }
 
 /** One that may have happened is looked for before it is made again, as after every failure that is retryable. */
-function postedFrom(outcome: Outcome): Posted {
+export function postedFrom(outcome: Outcome): Posted {
   return outcome.kind === "ok"
     ? { success: true, ref: String(postedSchema.parse(outcome.data).id) }
     : failureOf(outcome);
 }
 
-function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFailure {
+export function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFailure {
   const error =
     "reason" in outcome ? outcome.reason : outcome.kind === "moved" ? `moved to ${outcome.to}` : "unchanged";
   const retryable = outcome.kind === "limited" || outcome.kind === "failed" || outcome.kind === "unauthorised";
