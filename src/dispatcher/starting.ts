@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
 import type { BuiltinBridge } from "../bridges/contract.ts";
-import { localBridge } from "../bridges/local/bridge.ts";
+import { type LocalBridgeOptions, localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
@@ -70,11 +70,18 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
 }
 
 /** Only where the config names a repository there: loading it takes time. */
-async function githubOf({ config: { github: settings }, environment, clock }: BusesAtWork): Promise<BuiltinBridge[]> {
+async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]> {
+  const {
+    config: { github: settings },
+    environment,
+    clock,
+  } = loom;
   if (!settings) return [];
   const { githubAccess } = await import("../github/access.ts");
   const { githubBridge } = await import("../github/bridge/bridge.ts");
-  return [githubBridge(githubAccess({ settings, environment, clock }), { clock })];
+  const merge: LocalBridgeOptions["merge"] = (planId, method) => mergeForBridge(loom, planId, method);
+  const close: LocalBridgeOptions["close"] = (planId) => closeForBridge(loom, planId);
+  return [githubBridge(githubAccess({ settings, environment, clock }), { clock, merge, close })];
 }
 
 /**

@@ -157,6 +157,8 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["github.apiUrl", ABSENT, "https://github.test/api/v3", true, true],
   ["github.tokenEnv", ABSENT, "OTHER_TOKEN", true, true],
   ["github.reserve", ABSENT, 0.5, true, true],
+  ["github.trustedBots", [], ["lint[bot]"], true, false],
+  ["github.rerun", ABSENT, true, false, false],
 ];
 
 for (const [key, from, to, there, back] of ROWS) {

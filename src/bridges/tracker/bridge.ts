@@ -1,4 +1,5 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
+import { partsOf } from "../../gate/parts.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import type { ChangeRequest, PlanStatus } from "../../plan/plan-types.ts";
 import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";
@@ -50,7 +51,32 @@ export async function say(
   if ("refused" in rendered) return refused(rendered.refused);
   const post: NewPost = { id, body: cut(rendered.text, tracker.maxLength) };
   const edited = ref === undefined ? "gone" : await tracker.edit(token, ref, post);
-  return edited === "gone" ? tracker.post(token, post) : edited;
+  if (edited !== "gone") return edited;
+  // What is edited later stays one post.
+  const isOne = payload.type === "comment" && payload.key !== undefined;
+  return isOne ? tracker.post(token, post) : sayInParts(tracker, token, { id, body: rendered.text });
+}
+
+/** The last part has the id itself: once it is there, so are the others. */
+async function sayInParts(tracker: Tracker, token: string, { id, body }: NewPost): Promise<DeliveryResult> {
+  const parts = partsOf(body, undefined, tracker.maxLength);
+  const posts = parts.map((part, index) => ({
+    id: index === parts.length - 1 ? id : `${id}~${index + 1}`,
+    body: part,
+  }));
+  const [last] = posts.splice(-1);
+  const there =
+    posts.length > 0
+      ? await tracker.own(
+          token,
+          posts.map((post) => post.id),
+        )
+      : new Map();
+  for (const post of posts.filter((one) => !there.has(one.id))) {
+    const posted = await tracker.post(token, post);
+    if (!posted.success) return posted;
+  }
+  return tracker.post(token, last ?? { id, body });
 }
 
 const CUT = "\n\n… (too long for this place: the rest is left out)";

@@ -68,6 +68,8 @@ export interface HeardPosts {
 export interface Tracker {
   /** How many characters a post may have. */
   readonly maxLength: number;
+  /** What it makes of the words of a post, where it changes them. */
+  written?(body: string): string;
   /** Where the plan of a source is talked about; undefined for sources of others. */
   addressOf(source: PlanSource): ReplyAddress | undefined;
   /** The author that we post as. */

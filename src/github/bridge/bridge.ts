@@ -1,5 +1,5 @@
 import type { BridgeContext, BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
-import { trackerBridge } from "../../bridges/tracker/bridge.ts";
+import { say, trackerBridge } from "../../bridges/tracker/bridge.ts";
 import { hasWritePermission } from "../../bus/author.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GitHubAccess } from "../access.ts";
@@ -7,7 +7,8 @@ import type { PullState } from "../pulls/pull-state.ts";
 import { githubTracker, ISSUE_TARGET } from "../tracker/tracker.ts";
 import type { IssueCursor } from "./issue-news.ts";
 import { hearIssues } from "./issues.ts";
-import { changeAddress, placeOf } from "./pull-address.ts";
+import { actOnPull, foundOnPull, type PullActionsOptions } from "./pull-actions.ts";
+import { changeAddress, PULL_TARGET, placeOf } from "./pull-address.ts";
 import { hearPulls, type PullsCursor } from "./pulls.ts";
 
 /** How far it has heard; kept as JSON. */
@@ -25,7 +26,7 @@ const EXPECTED_MS = 5 * 60_000;
 /** One look a minute is what its budget is for. */
 export const POLL_EVERY_MS = 60_000;
 
-export interface GitHubBridgeOptions {
+export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | "close"> {
   readonly clock: Clock;
   /** The pull request of a plan as it was just seen. */
   onPull?(planId: string, pull: PullState): void;
@@ -34,7 +35,7 @@ export interface GitHubBridgeOptions {
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
 export function githubBridge(
   { connection, permissions }: GitHubAccess,
-  { clock, onPull }: GitHubBridgeOptions,
+  { clock, onPull, ...deeds }: GitHubBridgeOptions,
 ): BuiltinBridge {
   const tracker = githubTracker({ connection, permissions });
   let expected: BridgeState["expected"] = {};
@@ -43,8 +44,15 @@ export function githubBridge(
     expected: () => Object.keys(expected),
   };
   const threads = trackerBridge(options);
+  const pullOptions = { connection, tracker, ...deeds };
   return {
-    ...{ ...threads, name: "github", pollEveryMs: POLL_EVERY_MS },
+    ...{ ...threads, name: "github", pollEveryMs: POLL_EVERY_MS, targets: [ISSUE_TARGET, PULL_TARGET] },
+    actions: (ctx, action) =>
+      action.target.target === PULL_TARGET ? actOnPull(pullOptions, ctx, action) : say(options, action),
+    async delivered(ctx, action) {
+      if (action.target.target === PULL_TARGET) return foundOnPull(pullOptions, action);
+      return (await threads.delivered?.(ctx, action)) ?? false;
+    },
     async events(ctx, kept) {
       const state = kept === undefined ? undefined : (JSON.parse(kept as string) as BridgeState);
       const looking = { repository: await connection.repository(), permissions, clock, log: ctx.log };

@@ -3,6 +3,7 @@ import type { HeardPost, NewPost, Posted, Tracker, TrackerFailure, TrackerPost }
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Connection } from "../connection.ts";
+import { safeBody } from "../outgoing.ts";
 import { allPages, CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import {
@@ -23,6 +24,8 @@ import type { Permissions } from "./permissions.ts";
 export const ISSUE_TARGET = "github-issue";
 export const SYSTEM = "github";
 const MAX_COMMENT = 65_536;
+/** What makes words harmless may make them longer. */
+const ROOM = 2000;
 const COMMENTS = { path: "/issues/comments", schema: commentsSchema };
 
 export interface GitHubTrackerOptions {
@@ -33,7 +36,8 @@ export interface GitHubTrackerOptions {
 /** The threads below issues and pull requests of one repository, named `<id of the repository>#<number>`. */
 export function githubTracker({ connection, permissions }: GitHubTrackerOptions): Tracker {
   return {
-    maxLength: MAX_COMMENT - MARKER_LENGTH,
+    maxLength: MAX_COMMENT - MARKER_LENGTH - ROOM,
+    written: safeBody,
     addressOf: ({ system, id }) => (system === SYSTEM ? { target: ISSUE_TARGET, token: id } : undefined),
     self: () => connection.self(),
     permissionOf: (author): Promise<AuthorPermission> => permissions.of(author),
@@ -83,7 +87,9 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
   };
 }
 
-const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({ body: { body: withMarker(body, id) } });
+const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({
+  body: { body: withMarker(safeBody(body), id) },
+});
 
 function commentsBelow(repository: RepositoryCalls, thread: string): Promise<readonly GitHubComment[]> {
   const path = `${issuePath(repository, thread)}/comments`;
@@ -109,6 +115,9 @@ export function issuePath({ id, fullName }: RepositoryCalls, thread: string): st
   throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
 }
 
+/** GitHub's lists may show what it took no sooner than that: what may be there is not looked for before. */
+const SHOWN_AFTER_MS = 30_000;
+
 /** One that may have happened is looked for before it is made again, as after every failure that is retryable. */
 export function postedFrom(outcome: Outcome): Posted {
   return outcome.kind === "ok"
@@ -120,6 +129,12 @@ export function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFai
   const error =
     "reason" in outcome ? outcome.reason : outcome.kind === "moved" ? `moved to ${outcome.to}` : "unchanged";
   const retryable = outcome.kind === "limited" || outcome.kind === "failed" || outcome.kind === "unauthorised";
-  const wait = outcome.kind === "limited" ? { retryAfterMs: outcome.retryAfterMs } : {};
+  const mayBeThere = outcome.kind === "failed" && outcome.mayHaveHappened;
+  const wait =
+    outcome.kind === "limited"
+      ? { retryAfterMs: outcome.retryAfterMs }
+      : mayBeThere
+        ? { retryAfterMs: SHOWN_AFTER_MS }
+        : {};
   return { success: false, error: `GitHub: ${error}`, retryable, ...wait };
 }
