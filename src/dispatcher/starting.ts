@@ -81,7 +81,7 @@ async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]
   const { githubBridge } = await import("../github/bridge/bridge.ts");
   const merge: LocalBridgeOptions["merge"] = (planId, method) => mergeForBridge(loom, planId, method);
   const close: LocalBridgeOptions["close"] = (planId) => closeForBridge(loom, planId);
-  return [githubBridge(githubAccess({ settings, environment, clock }), { clock, merge, close })];
+  return [githubBridge(githubAccess({ settings, environment, clock }), { clock, merge, close, rerun: settings.rerun })];
 }
 
 /**

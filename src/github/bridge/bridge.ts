@@ -28,6 +28,8 @@ export const POLL_EVERY_MS = 60_000;
 
 export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | "close"> {
   readonly clock: Clock;
+  /** Whether failed jobs run once more before an agent is asked. */
+  readonly rerun?: boolean;
   /** The pull request of a plan as it was just seen. */
   onPull?(planId: string, pull: PullState): void;
 }
@@ -35,7 +37,7 @@ export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | 
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
 export function githubBridge(
   { connection, permissions }: GitHubAccess,
-  { clock, onPull, ...deeds }: GitHubBridgeOptions,
+  { clock, onPull, rerun = false, ...deeds }: GitHubBridgeOptions,
 ): BuiltinBridge {
   const tracker = githubTracker({ connection, permissions });
   let expected: BridgeState["expected"] = {};
@@ -62,7 +64,7 @@ export function githubBridge(
       const heard = (await threads.events?.(ctx, state?.comments)) as PollResult<string>;
       const plans = await plansByPull(ctx, looking.repository.id);
       const told = onPull ? { onPull } : {};
-      const pulls = await hearPulls({ ...looking, ...told, plans, self: await connection.self() }, state?.pulls);
+      const pulls = await hearPulls({ ...looking, ...told, plans, rerun, self: await connection.self() }, state?.pulls);
       const next: BridgeState = {
         ...{ comments: heard.state ?? "", issues: issues.cursor, expected },
         pulls: pulls.cursor,

@@ -7,7 +7,8 @@ import type { ChecksState } from "./pull-news.ts";
 export interface Beat {
   readonly head: string;
   readonly resolved: readonly string[];
-  readonly checks: ChecksState;
+  /** Undefined where the token may not see checks. */
+  readonly checks: ChecksState | undefined;
 }
 
 const rollupSchema = z.object({ state: z.string() }).nullish();
@@ -36,22 +37,27 @@ export async function beatOf(repository: RepositoryCalls, ids: readonly string[]
   const beats = new Map<string, Beat>();
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const some = ids.slice(from, from + AT_ONCE);
-    for (const node of (await ask(repository, some)).nodes) {
+    const { nodes, isBlind } = await ask(repository, some);
+    for (const node of nodes) {
       const commit = node?.commits.nodes[0]?.commit;
       if (!node || !commit) continue;
       const resolved = node.reviewThreads.nodes.filter(({ isResolved }) => isResolved).map(({ id }) => id);
-      beats.set(node.id, { head: commit.oid, resolved, checks: stateOf(commit.statusCheckRollup?.state) });
+      const checks = isBlind ? undefined : stateOf(commit.statusCheckRollup?.state);
+      beats.set(node.id, { head: commit.oid, resolved, checks });
     }
   }
   return beats;
 }
 
-async function ask({ client }: RepositoryCalls, ids: readonly string[]): Promise<z.infer<typeof beatSchema>> {
+async function ask(
+  { client }: RepositoryCalls,
+  ids: readonly string[],
+): Promise<z.infer<typeof beatSchema> & { readonly isBlind: boolean }> {
   const whole = await client.graphql(BEAT("statusCheckRollup { state }"), { ids });
   // A fine-grained token may not see checks; threads it may.
   const outcome = whole.kind === "refused" ? await client.graphql(BEAT(""), { ids }) : whole;
   if (outcome.kind !== "ok") throw new CallError("what became of pull requests", outcome);
-  return beatSchema.parse(outcome.data);
+  return { ...beatSchema.parse(outcome.data), isBlind: outcome !== whole };
 }
 
 function stateOf(rollup: string | undefined): ChecksState {

@@ -9,17 +9,11 @@ import { type PullState, pullState } from "../pulls/pull-state.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { authorIn, type CommentCursor } from "../tracker/comments.ts";
 import type { Permissions } from "../tracker/permissions.ts";
+import { checkEvent, greenEvent, reportOf } from "./check-report.ts";
+import { checksOf, countingOf, redOn, stateOf } from "./checks.ts";
 import { beatOf } from "./pull-beat.ts";
-import {
-  type KnownPull,
-  type PullEvent,
-  type Review,
-  type ReviewThread,
-  resolvedEvents,
-  reviewEvents,
-  TALK,
-  talkSchema,
-} from "./pull-news.ts";
+import { type ChecksState, type KnownPull, type PullEvent, resolvedEvents, reviewEvents } from "./pull-news.ts";
+import { talkOf } from "./pull-talk.ts";
 import { hearReviewComments, ownReviewComment, pullNumberOf, reviewCommentEvent } from "./review-comments.ts";
 
 /** How far pull requests were heard. */
@@ -43,6 +37,8 @@ export interface LookingAtPulls {
   readonly log: Pick<BridgeContext["log"], "warn">;
   /** The plans whose pull requests these are, by number. */
   readonly plans: ReadonlyMap<number, string>;
+  /** Failed jobs run once more before they are told. */
+  readonly rerun: boolean;
   /** A pull request as it is now. */
   onPull?(planId: string, pull: PullState): void;
 }
@@ -68,6 +64,7 @@ class PullsLook {
   readonly #looking: LookingAtPulls;
   readonly #cursor: PullsCursor | undefined;
   readonly #known = new Map<number, KnownPull>();
+  #isTold = false;
   readonly #found: { readonly number: number; readonly event: PullEvent }[] = [];
 
   constructor(looking: LookingAtPulls, cursor: PullsCursor | undefined) {
@@ -195,9 +192,44 @@ class PullsLook {
       await this.#orLater(number, async () => {
         const isNew = beat.resolved.some((id) => !known.resolved.includes(id));
         const talk = isNew ? await this.#talk(number, known.nodeId) : {};
-        this.#known.set(number, { ...known, ...talk, checks: beat.head === known.head ? beat.checks : known.checks });
+        const checked = beat.head === known.head ? await this.#check(number, known, beat.checks) : {};
+        this.#known.set(number, { ...known, ...talk, ...checked });
       });
     }
+  }
+
+  /** What became of its checks, once all that count have ended. */
+  async #check(number: number, known: KnownPull, summary: ChecksState | undefined): Promise<Partial<KnownPull>> {
+    if (summary !== undefined && summary !== "red") return this.#ended(number, known, summary);
+    const { repository, rerun } = this.#looking;
+    if (summary === undefined && !this.#isTold) {
+      this.#isTold = true;
+      this.#looking.log.warn("the token may not see checks: those of GitHub Actions and commit statuses count");
+    }
+    const checks = await checksOf(repository, known);
+    const state = stateOf(checks);
+    const red = countingOf(checks).filter((check) => check.state === "red" && !known.told.includes(check.id));
+    if (state !== "red" || red.length === 0) return this.#ended(number, known, state);
+    const runs = [...new Set(red.flatMap(({ run }) => run ?? []))];
+    if (rerun && runs.length > 0 && known.rerun !== known.head) {
+      // A job that runs already is refused, which is as good.
+      for (const run of runs) await repository.send("POST", `/actions/runs/${run}/rerun-failed-jobs`);
+      return { checks: "pending", rerun: known.head };
+    }
+    const alsoRed = await redOn(repository, known.base);
+    for (const check of red) {
+      const report = await reportOf(repository, check);
+      const on = alsoRed.has(check.name) ? known.base : undefined;
+      const event = checkEvent({ check, report, thread: this.#thread(number), sha: known.head, redOn: on });
+      this.#found.push({ number, event });
+    }
+    return { checks: state, told: [...known.told, ...red.map(({ id }) => id)] };
+  }
+
+  #ended(number: number, known: KnownPull, state: ChecksState): Partial<KnownPull> {
+    const isNew = state === "green" && known.checks !== "green";
+    if (isNew) this.#found.push({ number, event: greenEvent(this.#thread(number), known.head) });
+    return { checks: state };
   }
 
   async #authorised(
@@ -238,29 +270,4 @@ const CHECKS_BEGIN_MS = 10 * 60_000;
 /** Pure: whether its checks are still to be asked for at each look. */
 function isUnfinished({ checks, headAt }: KnownPull, now: number): boolean {
   return checks === "pending" || (checks === "none" && Math.abs(now - headAt) < CHECKS_BEGIN_MS);
-}
-
-/** All reviews and threads of one, page by page. */
-async function talkOf(
-  { client }: RepositoryCalls,
-  id: string,
-  plan: string | undefined,
-): Promise<{ readonly reviews: readonly Review[]; readonly threads: readonly ReviewThread[] }> {
-  const all: { reviews: Review[]; threads: ReviewThread[] } = { reviews: [], threads: [] };
-  let after: { reviews: string | null; threads: string | null } = { reviews: null, threads: null };
-  for (;;) {
-    const outcome = await client.graphql(TALK, { id, ...after }, plan);
-    if (outcome.kind !== "ok") throw new CallError("reviews", outcome);
-    const { node } = talkSchema.parse(outcome.data);
-    if (!node) throw new Error("GitHub does not tell its reviews");
-    const { reviews, reviewThreads } = node;
-    all.reviews.push(...(reviews?.nodes ?? []));
-    all.threads.push(...reviewThreads.nodes);
-    if (!reviews?.pageInfo.hasNextPage && !reviewThreads.pageInfo.hasNextPage) return all;
-    // One that is at its end is asked for what is behind its end, which is nothing.
-    after = {
-      reviews: reviews?.pageInfo.endCursor ?? after.reviews,
-      threads: reviewThreads.pageInfo.endCursor ?? after.threads,
-    };
-  }
 }

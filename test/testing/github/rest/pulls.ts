@@ -1,7 +1,7 @@
-import { addReview, addReviewComment, canMerge, merge, openPull, setState, touch } from "../deeds.ts";
+import { addReview, canMerge, merge, openPull, setState, touch } from "../deeds.ts";
 import { branchHead, git, type MergeMethod } from "../git.ts";
 import { unmetRules } from "../rules.ts";
-import { fullPullShape, pullShape, reviewCommentShape, reviewShape } from "../shapes/pull.ts";
+import { fullPullShape, pullShape, reviewShape } from "../shapes/pull.ts";
 import { type Issue, mayDo, type Pull, type Repository, type Review } from "../world.ts";
 import {
   bodyText,
