@@ -58,6 +58,9 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^authors\./, mayMore],
   // What is told; it permits nothing.
   [/^writeback\./, never],
+  [/^github\.trustedBots$/, added],
+  // Jobs that run twice cost time, and permit nothing.
+  [/^github\.rerun$/, never],
   // How patient the bus is; it permits nothing.
   [/^bus\./, never],
   [/^agents\.[^.]+\.sandbox$/, weaker],

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
 import type { BuiltinBridge } from "../bridges/contract.ts";
-import { localBridge } from "../bridges/local/bridge.ts";
+import { type LocalBridgeOptions, localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
@@ -71,7 +71,7 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
 }
 
 /** Only where the config names a repository there: loading it takes time. */
-async function githubOf(loom: BusesAtWork): Promise<BuiltinBridge[]> {
+async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]> {
   const { config, environment, clock } = loom;
   const { github: settings } = config;
   if (!settings) return [];
@@ -79,7 +79,10 @@ async function githubOf(loom: BusesAtWork): Promise<BuiltinBridge[]> {
   const { githubBridge } = await import("../github/bridge/bridge.ts");
   const { usageOf } = await import("../github/usage.ts");
   const access = githubAccess({ settings, environment, clock });
-  return [tellingUsage(loom, githubBridge(access, clock), (now) => usageOf(access, now))];
+  const merge: LocalBridgeOptions["merge"] = (planId, method) => mergeForBridge(loom, planId, method);
+  const close: LocalBridgeOptions["close"] = (planId) => closeForBridge(loom, planId);
+  const bridge = githubBridge(access, { clock, merge, close, rerun: settings.rerun });
+  return [tellingUsage(loom, bridge, (now) => usageOf(access, now))];
 }
 
 /**

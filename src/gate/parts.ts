@@ -7,11 +7,12 @@ const AROUND = 120;
  * The same post in as many parts as a tracker's limit demands, in order. All of it is there: a code block that does not fit is closed and
  * opened again in the next part.
  */
-export function partsOf(post: string, gateId: string, maxLength: number): string[] {
+export function partsOf(post: string, gateId: string | undefined, maxLength: number): string[] {
   if (post.length <= maxLength) return [post];
   const room = Math.max(MIN_LENGTH, maxLength) - AROUND;
   const bodies = packed(post, room);
-  return bodies.map((body, index) => `**Part ${index + 1} of ${bodies.length}** (gate ${gateId})\n\n${body}`);
+  const gate = gateId === undefined ? "" : ` (gate ${gateId})`;
+  return bodies.map((body, index) => `**Part ${index + 1} of ${bodies.length}**${gate}\n\n${body}`);
 }
 
 /** Whole lines as long as they fit; a line that never would is broken. */

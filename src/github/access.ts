@@ -29,7 +29,7 @@ export function githubAccess(options: GitHubAccessOptions): GitHubAccess {
   const token = tokenFor(options);
   const client = new GitHubClient({ apiUrl, clock, reserve, token, send: sendOnce });
   const connection = new Connection(client, repo);
-  return { client, token, connection, permissions: new Permissions(connection, clock) };
+  return { client, token, connection, permissions: new Permissions(connection, clock, settings.trustedBots) };
 }
 
 /** The variable first, which is set for one start; then the app, if the config has one; else what gh is logged in with. */

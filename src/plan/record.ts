@@ -236,6 +236,8 @@ export const planRecordSchema = z.strictObject({
     .strictObject({ head: z.string(), rounds: z.int().min(0), again: z.literal(true).optional() })
     .optional(),
   changeRequest: changeRequestSchema.optional(),
+  /** The commits whose checks failed since they passed last. */
+  redHeads: z.array(z.string()).optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   /** The newest merge of ours: the commit `sha`, whether base has it yet or not, brings the branch as it was at `tip`. */

@@ -92,6 +92,8 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["limits.dailyBudget.usd", 10, ABSENT, true, false],
   ["limits.dailyBudget.minutes", 10, 11, true, false],
   ["limits.reviewRounds", 2, 3, true, false],
+  ["limits.ciAttempts", 3, 4, true, false],
+  ["limits.commentsPerHour", 30, 40, true, false],
   ["bus.maxAttempts", 10, 11, false, false],
   ["bus.retryMin", "1s", "2s", false, false],
   ["bus.retryMax", "5m", "6m", false, false],
@@ -158,6 +160,8 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["github.tokenEnv", ABSENT, "OTHER_TOKEN", true, true],
   ["github.app", ABSENT, { id: 1, privateKeyEnv: "KEY" }, true, true],
   ["github.reserve", ABSENT, 0.5, true, true],
+  ["github.trustedBots", [], ["lint[bot]"], true, false],
+  ["github.rerun", ABSENT, true, false, false],
 ];
 
 for (const [key, from, to, there, back] of ROWS) {

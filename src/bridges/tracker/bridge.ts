@@ -1,6 +1,7 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
+import { partsOf } from "../../gate/parts.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import type { PlanStatus } from "../../plan/plan-types.ts";
+import type { ChangeRequest, PlanStatus } from "../../plan/plan-types.ts";
 import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";
 import { renderForThread } from "../local/render.ts";
 import type { HeardPost, NewPost, Tracker, TrackerAuthor } from "./port.ts";
@@ -13,6 +14,8 @@ export interface TrackerBridgeOptions {
   readonly name: string;
   /** Threads whose plans are about to be made: what is said there waits for them. */
   expected?(): readonly string[];
+  /** Where a change request is talked about, if that is in this tracker. */
+  changeAddress?(change: ChangeRequest): ReplyAddress | undefined;
 }
 
 /** How far the tracker was read, and comments whose plan or whose author's permission is not there yet; kept as JSON. */
@@ -48,7 +51,32 @@ export async function say(
   if ("refused" in rendered) return refused(rendered.refused);
   const post: NewPost = { id, body: cut(rendered.text, tracker.maxLength) };
   const edited = ref === undefined ? "gone" : await tracker.edit(token, ref, post);
-  return edited === "gone" ? tracker.post(token, post) : edited;
+  if (edited !== "gone") return edited;
+  // What is edited later stays one post.
+  const isOne = payload.type === "comment" && payload.key !== undefined;
+  return isOne ? tracker.post(token, post) : sayInParts(tracker, token, { id, body: rendered.text });
+}
+
+/** The last part has the id itself: once it is there, so are the others. */
+async function sayInParts(tracker: Tracker, token: string, { id, body }: NewPost): Promise<DeliveryResult> {
+  const parts = partsOf(body, undefined, tracker.maxLength);
+  const posts = parts.map((part, index) => ({
+    id: index === parts.length - 1 ? id : `${id}~${index + 1}`,
+    body: part,
+  }));
+  const [last] = posts.splice(-1);
+  const there =
+    posts.length > 0
+      ? await tracker.own(
+          token,
+          posts.map((post) => post.id),
+        )
+      : new Map();
+  for (const post of posts.filter((one) => !there.has(one.id))) {
+    const posted = await tracker.post(token, post);
+    if (!posted.success) return posted;
+  }
+  return tracker.post(token, last ?? { id, body });
 }
 
 const CUT = "\n\n… (too long for this place: the rest is left out)";
@@ -74,14 +102,14 @@ async function hear(
   const events: BridgeEvent[] = [];
   const held: HeardPost[] = [];
   for (const post of all) {
-    const plan = plans.get(post.thread);
+    const heard = plans.get(post.thread);
     if (post.own !== undefined) continue;
-    if (plan === undefined) {
+    if (heard === undefined) {
       if (expected.has(post.thread) && held.length < MAX_HELD) held.push(post);
       continue;
     }
     try {
-      events.push(await eventOf(options, { post, plan, self }));
+      events.push(await eventOf(options, { ...heard, post, self }));
     } catch (error) {
       // Of this author nothing counts before it is known what they may do; others are not kept waiting by it.
       if (held.length === MAX_HELD) throw error;
@@ -99,33 +127,43 @@ const MAX_HELD = 50;
 
 const OPEN: readonly PlanStatus[] = ["draft", "queued", "active", "triaging", "review"];
 
+/** Whose words a thread is for, and where they are answered. */
+interface ThreadOfPlan {
+  readonly plan: string;
+  readonly replyTo: ReplyAddress;
+}
+
 async function plansByThread(
-  { tracker, target }: TrackerBridgeOptions,
+  { tracker, target, changeAddress }: TrackerBridgeOptions,
   ctx: Pick<BridgeContext, "listPlans">,
-): Promise<Map<string, string>> {
-  const plans = new Map<string, string>();
-  for (const { source, planId } of await ctx.listPlans({ status: OPEN })) {
+): Promise<Map<string, ThreadOfPlan>> {
+  const plans = new Map<string, ThreadOfPlan>();
+  for (const { source, planId, changeRequest } of await ctx.listPlans({ status: OPEN })) {
     const address: ReplyAddress | undefined = source && tracker.addressOf(source);
-    if (address?.target === target && address.token !== undefined) plans.set(address.token, planId);
+    const change = changeRequest && changeAddress?.(changeRequest);
+    for (const replyTo of [address?.target === target ? address : undefined, change])
+      if (replyTo?.token !== undefined) plans.set(replyTo.token, { plan: planId, replyTo });
   }
   return plans;
 }
 
-interface Heard {
+interface Heard extends ThreadOfPlan {
   readonly post: HeardPost;
-  readonly plan: string;
   readonly self: TrackerAuthor;
 }
 
-async function eventOf({ tracker, target }: TrackerBridgeOptions, { post, plan, self }: Heard): Promise<BridgeEvent> {
-  const { author, ref, body, at, edited, thread } = post;
+async function eventOf(
+  { tracker, target }: TrackerBridgeOptions,
+  { post, plan, replyTo, self }: Heard,
+): Promise<BridgeEvent> {
+  const { author, ref, body, at, edited } = post;
   return {
     id: `${target}-comment-${ref}`,
     type: "comment",
     severity: "info",
     title: `Comment by ${author.login}`,
     body,
-    replyTo: { target, token: thread },
+    replyTo,
     context: {
       author: { ...author, permission: await tracker.permissionOf(author) },
       ...{ edited, at, ref },
@@ -136,7 +174,7 @@ async function eventOf({ tracker, target }: TrackerBridgeOptions, { post, plan, 
 }
 
 /** Logins change hands; where there are ids, these count. */
-function isSame(author: TrackerAuthor, self: TrackerAuthor): boolean {
+export function isSame(author: TrackerAuthor, self: TrackerAuthor): boolean {
   if (author.id !== undefined && self.id !== undefined) return author.id === self.id;
   return author.login.toLowerCase() === self.login.toLowerCase();
 }

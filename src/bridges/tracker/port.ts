@@ -10,6 +10,8 @@ export interface TrackerAuthor {
   /** What does not change when the login does, where the tracker has such a thing. */
   readonly id?: string | undefined;
   readonly bot?: boolean | undefined;
+  /** The program that wrote it in this person's name. */
+  readonly app?: string | undefined;
 }
 
 /** One comment as the tracker shows it now. */
@@ -66,6 +68,8 @@ export interface HeardPosts {
 export interface Tracker {
   /** How many characters a post may have. */
   readonly maxLength: number;
+  /** What it makes of the words of a post, where it changes them. */
+  written?(body: string): string;
   /** Where the plan of a source is talked about; undefined for sources of others. */
   addressOf(source: PlanSource): ReplyAddress | undefined;
   /** The author that we post as. */

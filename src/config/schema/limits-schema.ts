@@ -43,6 +43,11 @@ const limitKeys = {
   budget: budget.describe("What the agents of one plan may spend; then it is blocked. No limit").prefault({}),
   dailyBudget: budget.describe("What all agents may spend in one day; then none is started. No limit").prefault({}),
   reviewRounds: usually(count("How often the reviewer may send one TODO back"), 2),
+  ciAttempts: usually(
+    count("Commits that may try to make checks of the change request pass since these passed last"),
+    3,
+  ),
+  commentsPerHour: usually(count("New comments that a plan may make in an hour on GitHub; then it is blocked"), 30),
 };
 
 /** The limits of a config, with their defaults. */

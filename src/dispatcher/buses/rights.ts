@@ -1,8 +1,8 @@
 import { hasWritePermission } from "../../bus/author.ts";
 import type { Action } from "../../bus/types.ts";
 
-/** These change what is worked on or what is merged, so a stranger's words must not cause them. */
-const PRIVILEGED: ReadonlySet<string> = new Set(["merge", "close_pr", "upsert_plan"]);
+/** These change what is worked on or what is merged, so a stranger's words must not cause them. A label may make a machine merge. */
+const PRIVILEGED: ReadonlySet<string> = new Set(["merge", "close_pr", "upsert_plan", "add_labels"]);
 /** An agent could have written what stands under a login that prloom posts with: that may ask for work, and never ends it. */
 const DECIDING: ReadonlySet<string> = new Set(["merge", "close_pr"]);
 /** Actions that triggered one another in beforeRoute; more is a loop. */
@@ -12,10 +12,13 @@ const MAX_HOPS = 5;
 export function refusalOf(action: Action): string | undefined {
   const { author, payload, hops = 0 } = action;
   if (hops > MAX_HOPS) return `beforeRoute made ${hops} actions in a row out of one another; this looks like a loop`;
-  if (!author || !PRIVILEGED.has(payload.type)) return undefined;
+  if (!author || !(PRIVILEGED.has(payload.type) || isApproval(payload))) return undefined;
   // Our own login is the login of the agents too: what they write must not merge.
   if (author.self) return `"${payload.type}" was asked for by prloom's own login`;
-  if (author.isShared && DECIDING.has(payload.type)) {
+  const decides = DECIDING.has(payload.type) || isApproval(payload);
+  // What an app posts in a person's name is not the person's.
+  if (author.bot && decides) return `"${payload.type}" was asked for by a bot (${author.login})`;
+  if (author.isShared && decides) {
     const next = payload.type === "merge" ? "; `prloom merge` merges it" : "";
     return `"${payload.type}" was asked for as ${author.login}, and prloom posts under that login, too${next}`;
   }
@@ -23,3 +26,7 @@ export function refusalOf(action: Action): string | undefined {
     return `"${payload.type}" was asked for by ${author.login}, who may not write to the repository`;
   return undefined;
 }
+
+/** An approving review counts like merging: branches may ask for nothing else. */
+const isApproval = (payload: Action["payload"]): boolean =>
+  payload.type === "review" && payload.review.verdict === "approve";

@@ -91,7 +91,7 @@ export async function readPosts(loom: Extended, gate: GateRecord, answer?: BusEv
   });
   if (called.kind !== "returned") return { kind: "unreadable", why: called.error };
   const { standing, found } = called.value as Read;
-  return standing === "as-written" ? comparePosts(gate, found) : { kind: "taken-back", how: standing };
+  return standing === "as-written" ? comparePosts(gate, found, tracker.written) : { kind: "taken-back", how: standing };
 }
 
 interface Read {
@@ -114,7 +114,11 @@ async function ownPosts(tracker: Tracker, thread: string, gate: GateRecord): Pro
 }
 
 /** Whether what is there to be read is what was shown. */
-export function comparePosts(gate: GateRecord, found: ReadonlyMap<string, TrackerPost>): Posts {
+export function comparePosts(
+  gate: GateRecord,
+  found: ReadonlyMap<string, TrackerPost>,
+  written: Tracker["written"] = (body) => body,
+): Posts {
   const posts = postsOf(gate);
   const name = (index: number): string =>
     posts.length === 1 ? `the post of gate ${gate.gateId}` : `part ${index + 1} of the post of gate ${gate.gateId}`;
@@ -122,7 +126,8 @@ export function comparePosts(gate: GateRecord, found: ReadonlyMap<string, Tracke
   for (const [index, { id, body }] of posts.entries()) {
     const post = found.get(id);
     if (!post) return { kind: "changed", what: `${name(index)} is gone` };
-    if (post.edited || !isSameText(post.body, body)) return { kind: "changed", what: `${name(index)} was edited` };
+    if (post.edited || !isSameText(post.body, written(body)))
+      return { kind: "changed", what: `${name(index)} was edited` };
     const posted = Date.parse(post.at);
     if (Number.isNaN(posted)) return { kind: "unreadable", why: `its time is ${JSON.stringify(post.at)}` };
     at = Math.max(at, posted);

@@ -18,6 +18,7 @@ import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { authorOf, isByApprover } from "./answer.ts";
 import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored.ts";
+import { isAboutChecks, takeCheck } from "./take-check.ts";
 
 export interface OfferedEvent extends HeardComment {
   /** The plugin that handled it. */
@@ -81,7 +82,8 @@ function takeOrTriage(
   try {
     return judgeEvent(loom, record, event);
   } catch (error) {
-    if (event.type === AGENT_MESSAGE) return { kind: "later", error };
+    // A log is not to be read as a wish.
+    if (event.type === AGENT_MESSAGE || isAboutChecks(event)) return { kind: "later", error };
     loom.report({ planId: record.id, level: "warn", text: `the comment goes to triage: ${messageOf(error)}` });
     return { kind: "pending" };
   }
@@ -110,13 +112,16 @@ type Taken =
   | { kind: "context"; todo: string };
 
 function judgeEvent(
-  loom: Located & Configured & Records & Gated & Buses & AtWork,
+  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
   record: PlanRecord,
   event: BusEvent,
 ): Taken {
   const author = event.context?.author;
   const refusal = whyIgnored(event);
   if (refusal) return { kind: "ignored", refusal };
+  // Plugins have seen it, and it asks for nothing.
+  if (event.context?.information === true) return { kind: "answered", reason: "it asks for nothing" };
+  if (isAboutChecks(event)) return { kind: "answered", reason: takeCheck(loom, record, event) };
   if (author && event.type === AGENT_MESSAGE) {
     keepMessage(loom, record.id, event, author.login);
     return { kind: "message" };

@@ -28,6 +28,7 @@ import { clearUnstarted } from "../perform/begin.ts";
 import { followPerson } from "../perform/follow-person.ts";
 import { resolutionValues, withResolution } from "../perform/resolution.ts";
 import { reviewPromptValues } from "../perform/review.ts";
+import { renderChecks } from "../perform/take-check.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { leftOut } from "../worktree/set-aside.ts";
@@ -172,7 +173,8 @@ async function describeStart(
   const given = givenEvents(loom, record);
   const events = writeEvents(given, runDir);
   const approval = stage === "worker" ? approvalOf(loom, record) : "";
-  const words = [approval, stage === "designer" ? renderWords(given) : "", messages.text]
+  const checks = stage === "worker" ? renderChecks(() => loom.bus(record.id), todo) : "";
+  const words = [approval, stage === "designer" ? renderWords(given) : "", checks, messages.text]
     .filter((part) => part !== "")
     .join("\n");
   const told = { ...text, text: toldPlan(loom, record, text.text) };

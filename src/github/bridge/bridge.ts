@@ -1,15 +1,20 @@
-import type { BridgeContext, BridgeEvent, BuiltinBridge, DeliveryResult, PollResult } from "../../bridges/contract.ts";
-import { trackerBridge } from "../../bridges/tracker/bridge.ts";
+import type { BridgeContext, BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
+import { say, trackerBridge } from "../../bridges/tracker/bridge.ts";
 import { hasWritePermission } from "../../bus/author.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GitHubAccess } from "../access.ts";
+import type { PullState } from "../pulls/pull-state.ts";
 import { githubTracker, ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
 import type { IssueCursor } from "./issue-news.ts";
 import { hearIssues } from "./issues.ts";
+import { actOnPull, foundOnPull, type PullActionsOptions } from "./pull-actions.ts";
+import { changeAddress, PULL_TARGET, placeOf } from "./pull-address.ts";
+import { hearPulls, type PullsCursor } from "./pulls.ts";
 
 /** How far it has heard; kept as JSON. */
 interface BridgeState {
   readonly comments: string;
+  readonly pulls?: PullsCursor;
   readonly issues: IssueCursor;
   /** Threads whose plans may be about to be made, and until when that is thought. */
   readonly expected: Readonly<Record<string, number>>;
@@ -21,31 +26,60 @@ const EXPECTED_MS = 5 * 60_000;
 /** One look a minute is what its budget is for. */
 export const POLL_EVERY_MS = 60_000;
 
+export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | "close"> {
+  readonly clock: Clock;
+  /** Whether failed jobs run once more before an agent is asked. */
+  readonly rerun?: boolean;
+  /** The pull request of a plan as it was just seen. */
+  onPull?(planId: string, pull: PullState): void;
+}
+
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
-export function githubBridge({ client, connection, permissions }: GitHubAccess, clock: Clock): BuiltinBridge {
+export function githubBridge(
+  { client, connection, permissions }: GitHubAccess,
+  { clock, onPull, rerun = false, ...deeds }: GitHubBridgeOptions,
+): BuiltinBridge {
   let planOf: ReadonlyMap<string, string> = new Map();
   const tracker = githubTracker({ connection, permissions });
   let expected: BridgeState["expected"] = {};
-  const options = { tracker, target: ISSUE_TARGET, name: "GitHub", expected: () => Object.keys(expected) };
+  const options = {
+    ...{ tracker, target: ISSUE_TARGET, name: "GitHub", changeAddress },
+    expected: () => Object.keys(expected),
+  };
   const threads = trackerBridge(options);
+  const pullOptions = { connection, tracker, ...deeds };
   return {
-    ...{ ...threads, name: "github", pollEveryMs: POLL_EVERY_MS },
-    async actions(ctx, action) {
-      const plan = planOf.get(action.target.token ?? "") ?? "";
-      return client.countFor(plan, async () => threads.actions?.(ctx, action) as Promise<DeliveryResult>);
+    ...{ ...threads, name: "github", pollEveryMs: POLL_EVERY_MS, targets: [ISSUE_TARGET, PULL_TARGET] },
+    actions(ctx, action) {
+      const plan = planOf.get(placeOf(action.target.token)?.thread ?? "") ?? "";
+      return client.countFor(plan, async () =>
+        action.target.target === PULL_TARGET ? actOnPull(pullOptions, ctx, action) : say(options, action),
+      );
+    },
+    async delivered(ctx, action) {
+      if (action.target.target === PULL_TARGET) return foundOnPull(pullOptions, action);
+      return (await threads.delivered?.(ctx, action)) ?? false;
     },
     async events(ctx, kept) {
       const state = kept === undefined ? undefined : (JSON.parse(kept as string) as BridgeState);
       const repository = await connection.repository();
-      planOf = await plansByThread(ctx);
-      const planned = issuesIn([...planOf.keys(), ...Object.keys(state?.expected ?? {})], repository.id);
+      const bySource = await plansByThread(ctx);
+      const byPull = await plansByPull(ctx, repository.id);
+      planOf = new Map([...bySource, ...[...byPull].map(([number, plan]) => [`${repository.id}#${number}`, plan] as const)]);
+      const planned = issuesIn([...bySource.keys(), ...Object.keys(state?.expected ?? {})], repository.id);
       const looking = { repository, permissions, clock, log: ctx.log, planned };
       const issues = await hearIssues(looking, state?.issues);
       // What is said below an issue right after its label is for the plan, which is not there yet.
       expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());
       const heard = (await threads.events?.(ctx, state?.comments)) as PollResult<string>;
-      const next: BridgeState = { comments: heard.state ?? "", issues: issues.cursor, expected };
-      return { events: [...issues.events, ...heard.events], state: JSON.stringify(next) };
+      const told = onPull ? { onPull } : {};
+      const self = await connection.self();
+      const pulls = await hearPulls({ ...looking, ...told, plans: byPull, rerun, self }, state?.pulls);
+      const next: BridgeState = {
+        ...{ comments: heard.state ?? "", issues: issues.cursor, expected },
+        pulls: pulls.cursor,
+      };
+      return { events: [...issues.events, ...heard.events, ...pulls.events], state: JSON.stringify(next) };
     },
   };
 }
@@ -63,6 +97,17 @@ async function plansByThread(ctx: Pick<BridgeContext, "listPlans">): Promise<Map
 function issuesIn(threads: readonly string[], repositoryId: number): Set<number> {
   const parts = threads.map((thread) => thread.split("#"));
   return new Set(parts.filter(([id]) => id === String(repositoryId)).map(([, number]) => Number(number)));
+}
+
+/** The open plans with a pull request of this repository. */
+async function plansByPull(ctx: Pick<BridgeContext, "listPlans">, id: number): Promise<Map<number, string>> {
+  const plans = await ctx.listPlans({ status: ["active", "triaging", "review"] });
+  return new Map(
+    plans.flatMap(({ planId, changeRequest }) => {
+      const place = placeOf(changeRequest && changeAddress(changeRequest)?.token);
+      return place?.thread === `${id}#${place?.number}` ? [[place.number, planId] as const] : [];
+    }),
+  );
 }
 
 /** Pure: the threads of issues to which something was done that can make a plan. */

@@ -31,11 +31,11 @@ export function authorIn(user: z.infer<typeof userSchema> | null): TrackerAuthor
 function authorOf({ user, performed_via_github_app: app }: GitHubComment): TrackerAuthor {
   const author = authorIn(user);
   // What an app writes in a person's name is the app's.
-  return app ? { ...author, bot: true } : author;
+  return app ? { ...author, bot: true, app: app.slug ?? "" } : author;
 }
 
 /** Times have whole seconds. */
-export const isEdited = (comment: GitHubComment): boolean => comment.updated_at !== comment.created_at;
+export const isEdited = (comment: ListedComment): boolean => comment.updated_at !== comment.created_at;
 
 /** Only what has our user id and our marker is ours: a marker can be copied, and a person may share our login. */
 export function postOf(comment: GitHubComment, self: TrackerAuthor): TrackerPost {
@@ -60,6 +60,13 @@ export function heardOf(comment: GitHubComment, self: TrackerAuthor, repositoryI
 
 const numberIn = ({ issue_url: url }: GitHubComment): string => url.slice(url.lastIndexOf("/") + 1);
 
+/** What a list of comments is read by; comments on lines have it, too. */
+export interface ListedComment {
+  readonly id: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
 /** How far comments were read; all times are GitHub's. */
 export interface CommentCursor {
   /** The newest change that was read. */
@@ -71,17 +78,17 @@ export interface CommentCursor {
 }
 
 /** Where comments end now: what was written before is not heard. */
-export function presentEnd(newest: readonly GitHubComment[]): CommentCursor {
+export function presentEnd(newest: readonly ListedComment[]): CommentCursor {
   const at = newest.reduce((time, one) => newer(time, one.updated_at), BEGINNING);
   return { at, from: at, seen: idsAround(newest, at) };
 }
 
 /** Pure: which comments are new, and how far we are then. One that was only edited is not new. */
-export function newComments(
-  comments: readonly GitHubComment[],
+export function newComments<T extends ListedComment>(
+  comments: readonly T[],
   cursor: CommentCursor,
   isWhole: boolean,
-): { readonly fresh: readonly GitHubComment[]; readonly cursor: CommentCursor } {
+): { readonly fresh: readonly T[]; readonly cursor: CommentCursor } {
   const seen = new Set(cursor.seen);
   const fresh = comments.filter(({ id, created_at: at }) => !seen.has(id) && at >= cursor.from);
   const at = comments.reduce((time, one) => newer(time, one.updated_at), cursor.at);
@@ -90,6 +97,6 @@ export function newComments(
   return { fresh: fresh.toSorted((a, b) => a.id - b.id), cursor: { at, from, seen: kept } };
 }
 
-function idsAround(comments: readonly GitHubComment[], at: string): number[] {
+function idsAround(comments: readonly ListedComment[], at: string): number[] {
   return comments.filter((one) => one.updated_at >= readAgainFrom(at)).map(({ id }) => id);
 }

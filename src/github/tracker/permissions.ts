@@ -14,15 +14,21 @@ const BELIEVED_MS = 5 * 60_000;
 export class Permissions {
   readonly #connection: Pick<Connection, "repository">;
   readonly #clock: Clock;
+  readonly #trustedBots: ReadonlySet<string>;
   readonly #known = new Map<string, { readonly permission: AuthorPermission; readonly at: number }>();
 
-  constructor(connection: Pick<Connection, "repository">, clock: Clock) {
+  /** @param trustedBots the logins of bots, and the names of apps, whose words count */
+  constructor(connection: Pick<Connection, "repository">, clock: Clock, trustedBots: readonly string[] = []) {
     this.#connection = connection;
     this.#clock = clock;
+    this.#trustedBots = new Set(trustedBots.map((name) => name.toLowerCase()));
   }
 
   /** Throws where it cannot be found out now. */
-  async of({ login, id }: TrackerAuthor): Promise<AuthorPermission> {
+  async of({ login, id, bot, app }: TrackerAuthor): Promise<AuthorPermission> {
+    // What a program may write to is not what it may ask for. In a person's name it may ask for no more than the person.
+    if (bot && !this.#trustedBots.has((app ?? login).toLowerCase())) return "none";
+    if (bot && app === undefined) return "write";
     const key = `${id}/${login}`;
     const now = this.#clock.now();
     const known = this.#known.get(key);

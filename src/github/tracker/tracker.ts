@@ -3,7 +3,8 @@ import type { HeardPost, NewPost, Posted, Tracker, TrackerFailure, TrackerPost }
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Connection } from "../connection.ts";
-import { allPages, CallError, changedSince, onePage, readAgainFrom } from "../pages.ts";
+import { safeBody } from "../outgoing.ts";
+import { allPages, CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import {
   type CommentCursor,
@@ -16,12 +17,16 @@ import {
   postOf,
   presentEnd,
 } from "./comments.ts";
+import { changedIn, newestOf } from "./listed.ts";
 import { MARKER_LENGTH, withMarker } from "./marker.ts";
 import type { Permissions } from "./permissions.ts";
 
 export const ISSUE_TARGET = "github-issue";
 export const SYSTEM = "github";
 const MAX_COMMENT = 65_536;
+/** What makes words harmless may make them longer. */
+const ROOM = 2000;
+const COMMENTS = { path: "/issues/comments", schema: commentsSchema };
 
 export interface GitHubTrackerOptions {
   readonly connection: Pick<Connection, "repository" | "self">;
@@ -31,7 +36,8 @@ export interface GitHubTrackerOptions {
 /** The threads below issues and pull requests of one repository, named `<id of the repository>#<number>`. */
 export function githubTracker({ connection, permissions }: GitHubTrackerOptions): Tracker {
   return {
-    maxLength: MAX_COMMENT - MARKER_LENGTH,
+    maxLength: MAX_COMMENT - MARKER_LENGTH - ROOM,
+    written: safeBody,
     addressOf: ({ system, id }) => (system === SYSTEM ? { target: ISSUE_TARGET, token: id } : undefined),
     self: () => connection.self(),
     permissionOf: (author): Promise<AuthorPermission> => permissions.of(author),
@@ -63,8 +69,8 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
     async since(threads, next) {
       const repository = await connection.repository();
       const cursor = next === undefined ? undefined : (JSON.parse(next) as CommentCursor);
-      if (!cursor) return { posts: [], next: JSON.stringify(presentEnd(await newestComments(repository))) };
-      const { comments, isWhole } = await changedComments(repository, cursor);
+      if (!cursor) return { posts: [], next: JSON.stringify(presentEnd(await newestOf(repository, COMMENTS))) };
+      const { comments, isWhole } = await changedIn(repository, COMMENTS, cursor);
       const { fresh, cursor: end } = newComments(comments, cursor, isWhole);
       if (fresh.length === 0) return { posts: [], next: JSON.stringify(end) };
       const us = await connection.self();
@@ -81,7 +87,9 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
   };
 }
 
-const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({ body: { body: withMarker(body, id) } });
+const bodyOf = ({ id, body }: NewPost): { readonly body: unknown } => ({
+  body: { body: withMarker(safeBody(body), id) },
+});
 
 function commentsBelow(repository: RepositoryCalls, thread: string): Promise<readonly GitHubComment[]> {
   const path = `${issuePath(repository, thread)}/comments`;
@@ -100,46 +108,33 @@ async function wasEdited({ client }: RepositoryCalls, { node_id: id }: GitHubCom
   return node ? node.lastEditedAt !== null : "gone";
 }
 
-async function newestComments(repository: RepositoryCalls): Promise<readonly GitHubComment[]> {
-  const query = { sort: "updated", direction: "desc" };
-  return (await onePage(repository, "/issues/comments", { query, schema: commentsSchema })).items;
-}
-
-/** More are not read at once: the rest comes with the next look. */
-const MAX_COMMENTS = 2000;
-
-async function changedComments(
-  repository: RepositoryCalls,
-  { at, seen }: CommentCursor,
-): Promise<{ readonly comments: readonly GitHubComment[]; readonly isWhole: boolean }> {
-  const read = new Map<number, GitHubComment>();
-  const list = { since: readAgainFrom(at), schema: commentsSchema };
-  for await (const comments of changedSince(repository, "/issues/comments", list)) {
-    for (const comment of comments) read.set(comment.id, comment);
-    // Those that were read before do not count: there may be more of them around a time than are read at once.
-    if (read.size > MAX_COMMENTS + seen.length) return { comments: [...read.values()], isWhole: false };
-  }
-  return { comments: [...read.values()], isWhole: true };
-}
-
 /** The issue of a thread; a thread of another repository is not ours to write in. */
-function issuePath({ id, fullName }: RepositoryCalls, thread: string): string {
+export function issuePath({ id, fullName }: RepositoryCalls, thread: string): string {
   const [repository, number] = thread.split("#");
   if (repository === String(id) && Number(number) > 0) return `/issues/${Number(number)}`;
   throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
 }
 
+/** GitHub's lists may show what it took no sooner than that: what may be there is not looked for before. */
+const SHOWN_AFTER_MS = 30_000;
+
 /** One that may have happened is looked for before it is made again, as after every failure that is retryable. */
-function postedFrom(outcome: Outcome): Posted {
+export function postedFrom(outcome: Outcome): Posted {
   return outcome.kind === "ok"
     ? { success: true, ref: String(postedSchema.parse(outcome.data).id) }
     : failureOf(outcome);
 }
 
-function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFailure {
+export function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFailure {
   const error =
     "reason" in outcome ? outcome.reason : outcome.kind === "moved" ? `moved to ${outcome.to}` : "unchanged";
   const retryable = outcome.kind === "limited" || outcome.kind === "failed" || outcome.kind === "unauthorised";
-  const wait = outcome.kind === "limited" ? { retryAfterMs: outcome.retryAfterMs } : {};
+  const mayBeThere = outcome.kind === "failed" && outcome.mayHaveHappened;
+  const wait =
+    outcome.kind === "limited"
+      ? { retryAfterMs: outcome.retryAfterMs }
+      : mayBeThere
+        ? { retryAfterMs: SHOWN_AFTER_MS }
+        : {};
   return { success: false, error: `GitHub: ${error}`, retryable, ...wait };
 }

@@ -24,6 +24,11 @@ export function provenanceLines({ context }: Pick<Todo, "context">): string[] {
     .filter((line) => LINE.test(line));
 }
 
+/** The ids of the events that asked for a TODO, as far as its lines tell. */
+export function eventsBehind(todo: Pick<Todo, "context">): string[] {
+  return provenanceLines(todo).flatMap((line) => /^<!-- from (\S+) by /.exec(line)?.[1] ?? []);
+}
+
 /** What is written below the item besides where it came from: everything that is about the work. */
 export function withoutProvenance({ context }: Pick<Todo, "context">): string {
   const said = linesOf(context).filter((line) => !LINE.test(line.trim()));

@@ -90,9 +90,20 @@ it("a bridge to a tracker posts, finds again what a lost answer hid, and edits b
     assert.deepEqual(await bridge.actions?.(ctx, comment("d", "four", "1")), { success: true, ref: "2" });
   }));
 
-it("what is too long for one post is cut, and says so", () =>
+it("what is too long for one post comes in parts, the last of which has its id", () =>
   bridged(async ({ tracker, bridge, ctx }) => {
-    assert.deepEqual(await bridge.actions?.(ctx, comment("a", "x".repeat(100_000))), { success: true, ref: "1" });
+    assert.deepEqual(await bridge.actions?.(ctx, comment("a", "x".repeat(100_000))), { success: true, ref: "2" });
+    const [first, last, ...more] = tracker.shown("1").map(({ body }) => body);
+    assert.match(first ?? "", /^\*\*Part 1 of 2\*\*\n\nx+\n\n<!-- prloom:a~1 -->$/);
+    assert.match(last ?? "", /^\*\*Part 2 of 2\*\*\n\n[x\n]+\n\n<!-- prloom:a -->$/);
+    assert.deepEqual(more, []);
+  }));
+
+it("what is too long for one post that is edited later is cut, and says so", () =>
+  bridged(async ({ tracker, bridge, ctx }) => {
+    const { payload, ...action } = comment("a", "x".repeat(100_000));
+    const keyed = { ...action, payload: { ...payload, key: "status" } } as typeof action & { payload: typeof payload };
+    assert.deepEqual(await bridge.actions?.(ctx, keyed), { success: true, ref: "1" });
     assert.match(tracker.shown("1")[0]?.body ?? "", /the rest is left out\)\n\n<!-- prloom:a -->$/);
   }));
 

@@ -22,7 +22,14 @@ async function setUp(t: TestContext): Promise<Setting> {
   const github = await startFakeGitHub();
   t.after(() => github.close());
   github.repository("acme/app", { bot: "write" });
-  const settings = { repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", reserve: 0.2 };
+  const settings = {
+    repo: "acme/app",
+    apiUrl: github.apiUrl,
+    tokenEnv: "TOKEN",
+    reserve: 0.2,
+    trustedBots: [],
+    rerun: false,
+  };
   const ask = async (token: string): Promise<string[]> =>
     (await checkGitHub({ env: { TOKEN: token } } as unknown as Call, settings)).map(
       ({ state, text }) => `${state} ${text}`,

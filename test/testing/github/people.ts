@@ -9,6 +9,7 @@ import {
   merge,
   note,
   openIssue,
+  openPull,
   type ReviewText,
   rewrite,
   setState,
@@ -41,6 +42,11 @@ export class Person {
 
   opens(text: IssueText): Issue {
     return openIssue(this.#world, this.#repository, this.user, text);
+  }
+
+  opensPull({ head, base, ...text }: IssueText & { readonly head: string; readonly base: string }): Issue {
+    const from = { repository: this.#repository, branch: head };
+    return openPull(this.#world, this.#repository, this.user, { ...text, head: from, base, draft: false });
   }
 
   edits(number: number, text: Partial<IssueText>): void {

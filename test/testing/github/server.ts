@@ -253,7 +253,8 @@ async function send(response: ServerResponse, fault: Fault | undefined, answer: 
   if (fault?.kind === "cut-before" || fault?.kind === "cut-after") return void response.destroy();
   const { status, body, text, headers } = fault?.kind === "error-after" ? faultAnswer(fault) : answer;
   const payload = text ?? (body === undefined ? "" : JSON.stringify(body));
-  const type = text === undefined ? "application/json; charset=utf-8" : "text/plain; charset=utf-8";
+  const kind = text !== undefined ? "text/plain" : body === undefined ? "text/html" : "application/json";
+  const type = `${kind}; charset=utf-8`;
   response.writeHead(status, { "content-type": type, "content-length": `${Buffer.byteLength(payload)}`, ...headers });
   if (fault?.kind !== "truncated") return void response.end(payload);
   await new Promise<void>((sent) => response.write(payload.slice(0, payload.length / 2), () => sent()));

@@ -60,7 +60,7 @@ function rootOf({ world, token, counted }: Question): Record<string, unknown> {
   };
   const node = ({ id }: { id: string }): unknown => {
     const pull = pulls().find(({ issue }) => nodeId("PR", issue.id) === id);
-    if (pull) return pullNode(pull.repository, pull.issue);
+    if (pull) return pullNode(pull.repository, pull.issue, reaches(token, "checks", "read"));
     for (const one of visible)
       for (const issue of one.issues.values()) {
         if (nodeId("I", issue.id) === id) return issueNode(one, issue);

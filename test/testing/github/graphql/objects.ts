@@ -45,10 +45,11 @@ export function repositoryNode(repository: Repository): Node {
   };
 }
 
-export function pullNode(repository: Repository, issue: Issue & { pull: Pull }): Node {
+/** `seesChecks`: a token may lack that permission. */
+export function pullNode(repository: Repository, issue: Issue & { pull: Pull }, seesChecks = true): Node {
   const { pull } = issue;
   const rules = repository.rules.get(pull.base.branch);
-  const commits = [{ id: pull.head.sha, commit: commitNode(repository, pull) }];
+  const commits = [{ id: pull.head.sha, commit: commitNode(repository, pull, seesChecks) }];
   return {
     ...{ __typename: "PullRequest", id: nodeId("PR", issue.id), databaseId: issue.id, number: issue.number },
     state: pull.merged ? "MERGED" : issue.state.toUpperCase(),
@@ -97,7 +98,7 @@ export function threadNodes(comments: readonly ReviewComment[]): Node[] {
   }));
 }
 
-function commitNode(repository: Repository, pull: Pull): Node {
+function commitNode(repository: Repository, pull: Pull, seesChecks: boolean): Node {
   const { sha } = pull.head;
   const state = rollup(repository, sha);
   const required = repository.rules.get(pull.base.branch)?.requiredChecks ?? [];
@@ -114,8 +115,10 @@ function commitNode(repository: Repository, pull: Pull): Node {
   ];
   return {
     ...{ id: sha, oid: sha },
-    statusCheckRollup:
-      names.size === 0 ? null : { id: sha, state, contexts: (page: Page) => connection(contexts, page) },
+    statusCheckRollup() {
+      if (!seesChecks) throw new Error("Resource not accessible by personal access token");
+      return names.size === 0 ? null : { id: sha, state, contexts: (page: Page) => connection(contexts, page) };
+    },
   };
 }
 
@@ -124,6 +127,7 @@ const checkNode = (check: CheckRun, isRequired: boolean): Node => ({
   ...{
     status: check.status.toUpperCase(),
     conclusion: check.conclusion?.toUpperCase() ?? null,
+    completedAt: check.completedAt ?? null,
     isRequired: () => isRequired,
   },
   checkSuite: {

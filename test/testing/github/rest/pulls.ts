@@ -1,7 +1,7 @@
-import { addReview, addReviewComment, canMerge, merge, openPull, setState, touch } from "../deeds.ts";
+import { addReview, canMerge, merge, openPull, setState, touch } from "../deeds.ts";
 import { branchHead, git, type MergeMethod } from "../git.ts";
 import { unmetRules } from "../rules.ts";
-import { fullPullShape, pullShape, reviewCommentShape, reviewShape } from "../shapes/pull.ts";
+import { fullPullShape, pullShape, reviewShape } from "../shapes/pull.ts";
 import { type Issue, mayDo, type Pull, type Repository, type Review } from "../world.ts";
 import {
   bodyText,
@@ -24,7 +24,7 @@ import {
 
 type PullIssue = Issue & { pull: Pull };
 
-function pullOf(call: Call): PullIssue {
+export function pullOf(call: Call): PullIssue {
   const issue = issueOf(call);
   if (!issue.pull) throw notFound();
   return issue as PullIssue;
@@ -75,57 +75,6 @@ export const pullRoutes: readonly Route[] = [
   {
     ...{ method: "PUT", path: "/pulls/{number}/merge", needs: writes("contents") },
     handle: (call) => ok(mergePull(call)),
-  },
-  {
-    ...{ method: "GET", path: "/pulls/comments", needs: reads("pull_requests") },
-    handle(call) {
-      const all = [...call.repository.issues.values()].flatMap((issue) =>
-        (issue.pull?.reviewComments ?? []).map((comment) => ({
-          issue,
-          comment,
-          createdAt: comment.createdAt,
-          updatedAt: comment.updatedAt,
-        })),
-      );
-      return paged(call, "/pulls/comments", {
-        all: byUpdate(call, all),
-        shape: (one) => reviewCommentShape(call.api, call.repository, one),
-      });
-    },
-  },
-  {
-    ...{ method: "POST", path: "/pulls/{number}/comments", needs: writes("pull_requests", "read") },
-    handle(call) {
-      const issue = pullOf(call);
-      requireUnlocked(call, issue);
-      const path = requireText(call, "path", "PullRequestReviewComment");
-      requireInDiff(issue, path);
-      const body = bodyText(requireText(call, "body", "PullRequestReviewComment"));
-      const review = emptyReview(call, issue);
-      const line = call.body.line === undefined ? undefined : Number(call.body.line);
-      const comment = addReviewComment(call.world, issue, { by: call.user, review, path, line, body });
-      return created(reviewCommentShape(call.api, call.repository, { issue, comment }));
-    },
-  },
-  {
-    ...{ method: "POST", path: "/pulls/{number}/comments/{comment}/replies", needs: writes("pull_requests", "read") },
-    handle(call) {
-      const issue = pullOf(call);
-      requireUnlocked(call, issue);
-      const replyTo = issue.pull.reviewComments.find(({ id }) => id === Number(call.params.comment));
-      if (!replyTo) throw notFound();
-      const body = bodyText(requireText(call, "body", "PullRequestReviewComment"));
-      const { path, line } = replyTo;
-      const comment = addReviewComment(call.world, issue, {
-        by: call.user,
-        review: emptyReview(call, issue),
-        path,
-        line,
-        body,
-        replyTo,
-      });
-      return created(reviewCommentShape(call.api, call.repository, { issue, comment }));
-    },
   },
   {
     ...{ method: "GET", path: "/pulls/{number}/reviews", needs: reads("pull_requests") },
@@ -287,11 +236,11 @@ function review(call: Call): unknown {
   return reviewShape(call.api, call.repository, { issue, review: added });
 }
 
-const emptyReview = (call: Call, issue: PullIssue): Review =>
+export const emptyReview = (call: Call, issue: PullIssue): Review =>
   addReview(call.world, issue, { by: call.user, state: "COMMENTED", body: "" });
 
 /** Only what the pull request changes can be commented on. */
-function requireInDiff({ pull }: PullIssue, path: string): void {
+export function requireInDiff({ pull }: PullIssue, path: string): void {
   const files = git(pull.head.repository.folder, ["diff", "--name-only", `${pull.base.sha}...${pull.head.sha}`]).split(
     "\n",
   );

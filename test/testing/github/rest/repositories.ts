@@ -4,9 +4,16 @@ import { checkRoutes } from "./checks.ts";
 import { issueRoutes } from "./issues.ts";
 import { pullRoutes } from "./pulls.ts";
 import { repositoryRoutes } from "./repository.ts";
+import { reviewCommentRoutes } from "./review-comments.ts";
 import { type Answer, matchPath, type Needs, notFound, Refusal, type Route } from "./route.ts";
 
-const ROUTES: readonly Route[] = [...repositoryRoutes, ...issueRoutes, ...pullRoutes, ...checkRoutes];
+const ROUTES: readonly Route[] = [
+  ...repositoryRoutes,
+  ...issueRoutes,
+  ...reviewCommentRoutes,
+  ...pullRoutes,
+  ...checkRoutes,
+];
 
 export interface RepositoryCall {
   readonly world: World;

@@ -1,0 +1,166 @@
+import * as z from "zod";
+import type { Outcome } from "../client/outcome.ts";
+import { CallError } from "../pages.ts";
+import type { RepositoryCalls } from "../repository.ts";
+import type { ChecksState, KnownPull } from "./pull-news.ts";
+
+/** One check of a commit. `held`: it waits for people, and no commit ends that. */
+export interface Check {
+  readonly id: string;
+  readonly name: string;
+  readonly state: "pending" | "green" | "red" | "held";
+  readonly isRequired: boolean;
+  readonly says: string;
+  /** Of GitHub Actions: the job, which has a log, and its run, which can be run again. */
+  readonly job?: number | undefined;
+  readonly run?: number | undefined;
+  /** Has annotations. */
+  readonly checkRun?: number | undefined;
+}
+
+const checkRunNode = z.object({
+  __typename: z.literal("CheckRun"),
+  databaseId: z.number(),
+  name: z.string(),
+  status: z.string(),
+  conclusion: z.string().nullable(),
+  completedAt: z.string().nullable(),
+  isRequired: z.boolean(),
+  checkSuite: z.object({ workflowRun: z.object({ databaseId: z.number() }).nullable() }),
+});
+const statusNode = z.object({
+  __typename: z.literal("StatusContext"),
+  id: z.string(),
+  context: z.string(),
+  state: z.string(),
+  description: z.string().nullable(),
+  isRequired: z.boolean(),
+});
+const contexts = z.object({
+  nodes: z.array(z.discriminatedUnion("__typename", [checkRunNode, statusNode])),
+  pageInfo: z.object({ endCursor: z.string().nullable(), hasNextPage: z.boolean() }),
+});
+const checksSchema = z.object({
+  node: z.object({
+    commits: z.object({
+      nodes: z.array(z.object({ commit: z.object({ statusCheckRollup: z.object({ contexts }).nullable() }) })),
+    }),
+  }),
+});
+
+const CHECKS = `query ($id: ID!, $after: String) { node(id: $id) { ... on PullRequest { commits(last: 1) { nodes { commit {
+  statusCheckRollup { contexts(first: 100, after: $after) {
+    nodes {
+      __typename
+      ... on CheckRun { databaseId name status conclusion completedAt isRequired(pullRequestId: $id) checkSuite { workflowRun { databaseId } } }
+      ... on StatusContext { id context state description isRequired(pullRequestId: $id) }
+    }
+    pageInfo { endCursor hasNextPage }
+  } }
+} } } } } }`;
+
+/** The checks of the head of a pull request; without the permission for checks those of GitHub Actions and statuses. */
+export async function checksOf(
+  repository: RepositoryCalls,
+  { nodeId, head }: Pick<KnownPull, "nodeId" | "head">,
+): Promise<readonly Check[]> {
+  const found: Check[] = [];
+  for (let after: string | null = null; ; ) {
+    const outcome: Outcome = await repository.client.graphql(CHECKS, { id: nodeId, after });
+    if (outcome.kind === "refused") return actionsOf(repository, head);
+    if (outcome.kind !== "ok") throw new CallError("checks", outcome);
+    const [commit] = checksSchema.parse(outcome.data).node.commits.nodes;
+    const page = commit?.commit.statusCheckRollup?.contexts;
+    found.push(...(page?.nodes ?? []).map(checkOf));
+    if (!page?.pageInfo.hasNextPage) return found;
+    after = page.pageInfo.endCursor;
+  }
+}
+
+function checkOf(node: z.infer<typeof contexts>["nodes"][number]): Check {
+  if (node.__typename === "StatusContext") {
+    const { id, context: name, state, description, isRequired } = node;
+    return { id, name, isRequired, state: statusState(state), says: description ?? "" };
+  }
+  const { databaseId: checkRun, name, status, conclusion, completedAt, isRequired, checkSuite } = node;
+  const run = checkSuite.workflowRun?.databaseId;
+  return {
+    ...{ id: `${checkRun}-${Date.parse(completedAt ?? "") || 0}`, name, isRequired, says: "", checkRun },
+    ...{ state: runState(status, conclusion), ...(run === undefined ? {} : { run, job: checkRun }) },
+  };
+}
+
+function statusState(state: string): Check["state"] {
+  if (/^success$/i.test(state)) return "green";
+  return /^(failure|error)$/i.test(state) ? "red" : "pending";
+}
+
+function runState(status: string, conclusion: string | null): Check["state"] {
+  if (!/^completed$/i.test(status) || conclusion === null) return "pending";
+  if (/^(success|neutral|skipped)$/i.test(conclusion)) return "green";
+  return /^(failure|timed_out|startup_failure)$/i.test(conclusion) ? "red" : "held";
+}
+
+const jobsSchema = z.object({
+  jobs: z.array(
+    z.object({
+      ...{ id: z.number(), name: z.string(), status: z.string(), conclusion: z.string().nullable() },
+      ...{ run_id: z.number(), completed_at: z.string().nullable() },
+    }),
+  ),
+});
+const runsSchema = z.object({ workflow_runs: z.array(z.object({ id: z.number() })) });
+const statusesSchema = z.object({
+  statuses: z.array(
+    z.object({ id: z.number(), context: z.string(), state: z.string(), description: z.string().nullable() }),
+  ),
+});
+
+/** What a fine-grained token sees of them. Which of them are required it does not see. */
+export async function actionsOf(repository: RepositoryCalls, sha: string): Promise<readonly Check[]> {
+  const read = async <T>(path: string, schema: z.ZodType<T>, query = {}): Promise<T | undefined> => {
+    const outcome = await repository.get(path, { query: { per_page: 100, ...query } });
+    if (outcome.kind === "refused" || outcome.kind === "not-found") return undefined;
+    if (outcome.kind !== "ok") throw new CallError(path, outcome);
+    return schema.parse(outcome.data);
+  };
+  const found: Check[] = [];
+  for (const { id } of (await read("/actions/runs", runsSchema, { head_sha: sha }))?.workflow_runs ?? [])
+    for (const job of (await read(`/actions/runs/${id}/jobs`, jobsSchema))?.jobs ?? [])
+      found.push({
+        ...{ id: `${job.id}-${Date.parse(job.completed_at ?? "") || 0}`, name: job.name, says: "", isRequired: false },
+        ...{ state: runState(job.status, job.conclusion), job: job.id, run: job.run_id },
+      });
+  const statuses = (await read(`/commits/${sha}/status`, statusesSchema))?.statuses ?? [];
+  for (const { id, context: name, state, description } of statuses)
+    found.push({ id: `status-${id}`, name, isRequired: false, state: statusState(state), says: description ?? "" });
+  return found;
+}
+
+/** Pure: those that count: the required ones, else all of them. */
+export function countingOf(checks: readonly Check[]): readonly Check[] {
+  const required = checks.filter(({ isRequired }) => isRequired);
+  return required.length > 0 ? required : checks;
+}
+
+/** Pure: what they come to. None is not green. */
+export function stateOf(checks: readonly Check[]): ChecksState {
+  const states = countingOf(checks).map(({ state }) => state);
+  if (states.length === 0) return "none";
+  if (states.includes("pending")) return "pending";
+  return states.every((state) => state === "green") ? "green" : "red";
+}
+
+const baseRunsSchema = z.object({
+  check_runs: z.array(z.object({ name: z.string(), status: z.string(), conclusion: z.string().nullable() })),
+});
+
+/** The names of checks that fail on a branch, too. */
+export async function redOn(repository: RepositoryCalls, branch: string): Promise<ReadonlySet<string>> {
+  const path = `/commits/${encodeURIComponent(branch)}/check-runs`;
+  const outcome = await repository.get(path, { query: { per_page: 100 } });
+  const runs = outcome.kind === "ok" ? baseRunsSchema.parse(outcome.data).check_runs : [];
+  const red = runs.filter(({ status, conclusion }) => runState(status, conclusion) === "red");
+  const others = outcome.kind === "ok" ? [] : await actionsOf(repository, branch);
+  return new Set([...red, ...others.filter(({ state }) => state === "red")].map(({ name }) => name));
+}

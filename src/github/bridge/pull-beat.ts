@@ -1,0 +1,67 @@
+import * as z from "zod";
+import { CallError } from "../pages.ts";
+import type { RepositoryCalls } from "../repository.ts";
+import type { ChecksState } from "./pull-news.ts";
+
+/** Of one pull request, what no list tells. */
+export interface Beat {
+  readonly head: string;
+  readonly resolved: readonly string[];
+  /** Undefined where the token may not see checks. */
+  readonly checks: ChecksState | undefined;
+}
+
+const rollupSchema = z.object({ state: z.string() }).nullish();
+const commitsSchema = z.object({
+  nodes: z.array(z.object({ commit: z.object({ oid: z.string(), statusCheckRollup: rollupSchema }) })),
+});
+const beatSchema = z.object({
+  nodes: z.array(
+    z
+      .object({
+        id: z.string(),
+        reviewThreads: z.object({ nodes: z.array(z.object({ id: z.string(), isResolved: z.boolean() })) }),
+        commits: commitsSchema,
+      })
+      .nullable(),
+  ),
+});
+
+const BEAT = (checks: string): string => `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on PullRequest {
+  id reviewThreads(last: 100) { nodes { id isResolved } } commits(last: 1) { nodes { commit { oid ${checks} } } }
+} } }`;
+const AT_ONCE = 100;
+
+/** Pull requests by their node ids, a hundred with one question. */
+export async function beatOf(repository: RepositoryCalls, ids: readonly string[]): Promise<ReadonlyMap<string, Beat>> {
+  const beats = new Map<string, Beat>();
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const some = ids.slice(from, from + AT_ONCE);
+    const { nodes, isBlind } = await ask(repository, some);
+    for (const node of nodes) {
+      const commit = node?.commits.nodes[0]?.commit;
+      if (!node || !commit) continue;
+      const resolved = node.reviewThreads.nodes.filter(({ isResolved }) => isResolved).map(({ id }) => id);
+      const checks = isBlind ? undefined : stateOf(commit.statusCheckRollup?.state);
+      beats.set(node.id, { head: commit.oid, resolved, checks });
+    }
+  }
+  return beats;
+}
+
+async function ask(
+  { client }: RepositoryCalls,
+  ids: readonly string[],
+): Promise<z.infer<typeof beatSchema> & { readonly isBlind: boolean }> {
+  const whole = await client.graphql(BEAT("statusCheckRollup { state }"), { ids });
+  // A fine-grained token may not see checks; threads it may.
+  const outcome = whole.kind === "refused" ? await client.graphql(BEAT(""), { ids }) : whole;
+  if (outcome.kind !== "ok") throw new CallError("what became of pull requests", outcome);
+  return { ...beatSchema.parse(outcome.data), isBlind: outcome !== whole };
+}
+
+function stateOf(rollup: string | undefined): ChecksState {
+  if (rollup === undefined) return "none";
+  if (rollup === "SUCCESS") return "green";
+  return rollup === "FAILURE" || rollup === "ERROR" ? "red" : "pending";
+}

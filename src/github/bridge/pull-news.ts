@@ -1,0 +1,143 @@
+import * as z from "zod";
+import type { BridgeEvent } from "../../bridges/contract.ts";
+import type { TrackerAuthor } from "../../bridges/tracker/port.ts";
+import { splitMarker } from "../tracker/marker.ts";
+import { PULL_TARGET } from "./pull-address.ts";
+
+const actorSchema = z
+  .object({ __typename: z.string(), login: z.string(), databaseId: z.number().nullish() })
+  .nullable();
+
+const reviewSchema = z.object({
+  databaseId: z.number(),
+  author: actorSchema,
+  state: z.enum(["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"]),
+  body: z.string(),
+  submittedAt: z.string().nullable(),
+  lastEditedAt: z.string().nullable(),
+  commit: z.object({ oid: z.string() }).nullable(),
+});
+export type Review = z.infer<typeof reviewSchema>;
+
+const threadSchema = z.object({
+  id: z.string(),
+  isResolved: z.boolean(),
+  resolvedBy: actorSchema,
+  path: z.string(),
+  line: z.number().nullish(),
+  comments: z.object({ nodes: z.array(z.object({ databaseId: z.number() })) }),
+});
+export type ReviewThread = z.infer<typeof threadSchema>;
+
+const pageInfo = z.object({ endCursor: z.string().nullable(), hasNextPage: z.boolean() });
+export const talkSchema = z.object({
+  node: z
+    .object({
+      reviews: z.object({ nodes: z.array(reviewSchema), pageInfo }).nullable(),
+      reviewThreads: z.object({ nodes: z.array(threadSchema), pageInfo }),
+    })
+    .nullable(),
+});
+
+const ACTOR = "__typename login ... on User { databaseId } ... on Bot { databaseId }";
+/** Reviews and threads of one pull request, a page of each. */
+export const TALK = `query ($id: ID!, $reviews: String, $threads: String) { node(id: $id) { ... on PullRequest {
+  reviews(first: 100, after: $reviews) {
+    nodes { databaseId author { ${ACTOR} } state body submittedAt lastEditedAt commit { oid } }
+    pageInfo { endCursor hasNextPage }
+  }
+  reviewThreads(first: 100, after: $threads) {
+    nodes { id isResolved resolvedBy { __typename login databaseId } path line comments(first: 1) { nodes { databaseId } } }
+    pageInfo { endCursor hasNextPage }
+  }
+} } }`;
+
+/** What was told of a pull request so far. */
+export interface KnownPull {
+  /** When it had changed at the last look at it. */
+  readonly updated: string;
+  /** Reviews by their ids: one that was begun early is handed in late, so no newest one tells. */
+  readonly reviews: readonly number[];
+  readonly resolved: readonly string[];
+  readonly head: string;
+  readonly nodeId: string;
+  readonly base: string;
+  /** The summary of its checks at that head, and since when that head is known (milliseconds). */
+  readonly checks: ChecksState;
+  readonly headAt: number;
+  /** Checks whose end was told. */
+  readonly told: readonly string[];
+  /** The head whose failed jobs were asked to run once more. */
+  readonly rerun?: string | undefined;
+}
+
+export type ChecksState = "none" | "pending" | "red" | "green";
+
+/** An event of a pull request, but for its plan; whose permission is to be looked up. */
+export interface PullEvent extends Omit<BridgeEvent, "plan"> {
+  readonly by?: TrackerAuthor;
+}
+
+export function actorOf(actor: Review["author"]): TrackerAuthor {
+  if (!actor) return { login: "ghost", id: "0" };
+  const bot = actor.__typename !== "User";
+  // GraphQL tells a bot's name without what its login ends with.
+  const login = bot && !actor.login.endsWith("[bot]") ? `${actor.login}[bot]` : actor.login;
+  return { login, id: String(actor.databaseId ?? 0), bot };
+}
+
+const VERDICTS = {
+  APPROVED: "approved",
+  CHANGES_REQUESTED: "changes requested",
+  COMMENTED: "comments",
+  DISMISSED: "dismissed",
+} as const;
+
+/** Pure: the reviews that were handed in since. What holds nothing but comments on lines is told by those. */
+export function reviewEvents(
+  reviews: readonly Review[],
+  { known, thread, self }: { readonly known: readonly number[]; readonly thread: string; readonly self: TrackerAuthor },
+): PullEvent[] {
+  const fresh = reviews.filter(({ databaseId, state }) => state !== "PENDING" && !known.includes(databaseId));
+  return fresh.flatMap((review): PullEvent[] => {
+    const { databaseId: id, state, body, submittedAt, lastEditedAt, commit } = review;
+    const by = actorOf(review.author);
+    const isOurs = by.id === self.id && splitMarker(body).id !== undefined;
+    if (state === "PENDING" || isOurs || (state === "COMMENTED" && body.trim() === "")) return [];
+    return [
+      {
+        ...{ id: `github-review-${id}`, type: "review", severity: "info", body, by },
+        title: `Review by ${by.login}: ${VERDICTS[state]}`,
+        replyTo: { target: PULL_TARGET, token: thread },
+        context: {
+          ...{ state: state.toLowerCase(), at: submittedAt ?? "", edited: lastEditedAt !== null, ref: String(id) },
+          // What a merge that follows from it is for.
+          ...(commit ? { commit: commit.oid } : {}),
+          // Without words it asks for nothing.
+          ...(body.trim() === "" ? { information: true } : {}),
+        },
+      },
+    ];
+  });
+}
+
+/** Pure: the threads that were resolved since. */
+export function resolvedEvents(
+  threads: readonly ReviewThread[],
+  known: readonly string[],
+  thread: string,
+): PullEvent[] {
+  return threads
+    .filter(({ id, isResolved }) => isResolved && !known.includes(id))
+    .map(({ id, resolvedBy, path, line, comments: { nodes } }) => {
+      const by = actorOf(resolvedBy);
+      const [first] = nodes;
+      const token = first ? `${thread}/${first.databaseId}` : thread;
+      return {
+        ...{ id: `github-resolved-${id}`, type: "review_thread.resolved", severity: "info", body: "", by },
+        title: `${by.login} resolved the thread on ${path}${line ? `:${line}` : ""}`,
+        replyTo: { target: PULL_TARGET, token },
+        context: { path, ...(line ? { line } : {}), information: true },
+      };
+    });
+}

@@ -1,0 +1,273 @@
+import * as z from "zod";
+import type { BridgeContext, BridgeEvent } from "../../bridges/contract.ts";
+import { isSame } from "../../bridges/tracker/bridge.ts";
+import type { TrackerAuthor } from "../../bridges/tracker/port.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { messageOf } from "../../kernel/errors.ts";
+import { CallError, newer, onePage } from "../pages.ts";
+import { type PullState, pullState } from "../pulls/pull-state.ts";
+import type { RepositoryCalls } from "../repository.ts";
+import { authorIn, type CommentCursor } from "../tracker/comments.ts";
+import type { Permissions } from "../tracker/permissions.ts";
+import { checkEvent, greenEvent, reportOf } from "./check-report.ts";
+import { checksOf, countingOf, redOn, stateOf } from "./checks.ts";
+import { beatOf } from "./pull-beat.ts";
+import { type ChecksState, type KnownPull, type PullEvent, resolvedEvents, reviewEvents } from "./pull-news.ts";
+import { talkOf } from "./pull-talk.ts";
+import { hearReviewComments, ownReviewComment, pullNumberOf, reviewCommentEvent } from "./review-comments.ts";
+
+/** How far pull requests were heard. */
+export interface PullsCursor {
+  /** The newest change of any. */
+  readonly at: string;
+  readonly comments: CommentCursor;
+  /** Those of open plans, by their numbers. */
+  readonly known: Readonly<Record<string, KnownPull>>;
+  /** What waits until it is known what its author may do; by the numbers. */
+  readonly held: readonly { readonly number: number; readonly event: PullEvent }[];
+  /** When all of them were looked at last, whether they seemed to have changed or not. */
+  readonly beatAt: number;
+}
+
+export interface LookingAtPulls {
+  readonly repository: RepositoryCalls;
+  readonly self: TrackerAuthor;
+  readonly permissions: Permissions;
+  readonly clock: Clock;
+  readonly log: Pick<BridgeContext["log"], "warn">;
+  /** The plans whose pull requests these are, by number. */
+  readonly plans: ReadonlyMap<number, string>;
+  /** Failed jobs run once more before they are told. */
+  readonly rerun: boolean;
+  /** A pull request as it is now. */
+  onPull?(planId: string, pull: PullState): void;
+}
+
+const listedSchema = z.array(z.looseObject({ number: z.number(), updated_at: z.string() }));
+type Listed = z.infer<typeof listedSchema>[number];
+
+/** What was said and done at pull requests of plans since the last look. The first look hears nothing of what was before. */
+export async function hearPulls(
+  looking: LookingAtPulls,
+  cursor: PullsCursor | undefined,
+): Promise<{ readonly events: readonly BridgeEvent[]; readonly cursor: PullsCursor }> {
+  return new PullsLook(looking, cursor).hear();
+}
+
+/** Threads that are resolved change nothing that lists tell, and checks may begin late. */
+const BEAT_MS = 10 * 60_000;
+/** With more than these GitHub is out of order: then nothing is taken, and all of it is asked for again. */
+const MAX_HELD = 50;
+const MAX_PAGES = 10;
+
+class PullsLook {
+  readonly #looking: LookingAtPulls;
+  readonly #cursor: PullsCursor | undefined;
+  readonly #known = new Map<number, KnownPull>();
+  #isTold = false;
+  readonly #found: { readonly number: number; readonly event: PullEvent }[] = [];
+
+  constructor(looking: LookingAtPulls, cursor: PullsCursor | undefined) {
+    this.#looking = looking;
+    this.#cursor = cursor;
+    for (const [number, known] of Object.entries(cursor?.known ?? {}))
+      if (looking.plans.has(Number(number))) this.#known.set(Number(number), known);
+  }
+
+  async hear(): Promise<{ readonly events: readonly BridgeEvent[]; readonly cursor: PullsCursor }> {
+    const { repository, clock } = this.#looking;
+    const { listed, at } = await this.#list();
+    for (const number of this.#looking.plans.keys()) await this.#lookIfChanged(number, listed.get(number));
+    const now = clock.now();
+    const before = this.#cursor?.beatAt ?? now;
+    const isDue = Math.abs(now - before) >= BEAT_MS;
+    await this.#beat(isDue, now);
+    const { comments, cursor } = await hearReviewComments(repository, this.#cursor?.comments);
+    for (const comment of comments) {
+      const number = pullNumberOf(comment);
+      if (!this.#looking.plans.has(number) || ownReviewComment(comment, this.#looking.self) !== undefined) continue;
+      const event = reviewCommentEvent(comment, this.#thread(number));
+      this.#found.push({ number, event: { ...event, by: authorIn(comment.user) } });
+    }
+    const { events, held } = await this.#authorised([...(this.#cursor?.held ?? []), ...this.#found]);
+    const known = Object.fromEntries(this.#known);
+    return { events, cursor: { at, comments: cursor, known, held, beatAt: isDue ? now : before } };
+  }
+
+  #thread(number: number): string {
+    return `${this.#looking.repository.id}#${number}`;
+  }
+
+  /** Newest change first, as far back as the last look. */
+  async #list(): Promise<{ readonly listed: ReadonlyMap<number, Listed>; readonly at: string }> {
+    const listed = new Map<number, Listed>();
+    const before = this.#cursor?.at;
+    let at = before ?? "";
+    for (let page = 1; page <= MAX_PAGES; page += 1) {
+      const query = { state: "all", sort: "updated", direction: "desc" };
+      const read = await onePage(this.#looking.repository, "/pulls", { query, schema: listedSchema }, page);
+      for (const pull of read.items) {
+        // One that changed while pages were read comes twice; the first is the newer.
+        if (!listed.has(pull.number)) listed.set(pull.number, pull);
+        at = newer(at, pull.updated_at);
+      }
+      const isOlder = read.items.some(({ updated_at: updated }) => before === undefined || updated < before);
+      if (isOlder || !read.hasMore) break;
+    }
+    return { listed, at };
+  }
+
+  /** One that cannot be read keeps no other waiting; it is looked at again. */
+  async #lookIfChanged(number: number, listed: Listed | undefined): Promise<void> {
+    const known = this.#known.get(number);
+    if (known && (!listed || listed.updated_at === known.updated)) return;
+    await this.#orLater(number, async () => {
+      const data = listed ?? (await this.#one(number));
+      if (!data) return;
+      await this.#look(pullState(data), data.updated_at);
+    });
+  }
+
+  async #orLater(number: number, look: () => Promise<void>): Promise<void> {
+    try {
+      await look();
+    } catch (error) {
+      const kind = error instanceof CallError ? error.kind : undefined;
+      if (kind === "limited" || kind === "unauthorised") throw error;
+      this.#looking.log.warn(`pull request #${number} is looked at again later: ${messageOf(error)}`);
+    }
+  }
+
+  async #one(number: number): Promise<Listed | undefined> {
+    const outcome = await this.#looking.repository.get(`/pulls/${number}`, { plan: this.#looking.plans.get(number) });
+    if (outcome.kind === "not-found" || outcome.kind === "deleted") return undefined;
+    if (outcome.kind !== "ok") throw new CallError(`pull request #${number}`, outcome);
+    return listedSchema.element.parse(outcome.data);
+  }
+
+  async #look(pull: PullState, updated: string): Promise<void> {
+    const { number, nodeId, base } = pull;
+    const before = this.#known.get(number);
+    const isSameHead = before?.head === pull.head.sha;
+    const talk = await this.#talk(number, nodeId);
+    this.#known.set(number, {
+      ...{ updated, nodeId, base, head: pull.head.sha, told: isSameHead ? before.told : [], rerun: before?.rerun },
+      ...{
+        checks: isSameHead ? before.checks : "none",
+        headAt: isSameHead ? before.headAt : this.#looking.clock.now(),
+      },
+      ...talk,
+    });
+    this.#looking.onPull?.(this.#looking.plans.get(number) ?? "", pull);
+  }
+
+  /** Tells reviews and resolved threads; returns which are known then. */
+  async #talk(number: number, nodeId: string): Promise<Pick<KnownPull, "reviews" | "resolved">> {
+    const { reviews, threads } = await talkOf(this.#looking.repository, nodeId, this.#looking.plans.get(number));
+    const known = this.#known.get(number);
+    const thread = this.#thread(number);
+    const events = [
+      ...reviewEvents(reviews, { known: known?.reviews ?? [], thread, self: this.#looking.self }),
+      ...resolvedEvents(threads, known?.resolved ?? [], thread),
+    ];
+    // What was there before the first look is not told.
+    if (this.#cursor) this.#found.push(...events.map((event) => ({ number, event })));
+    return {
+      reviews: reviews.filter(({ state }) => state !== "PENDING").map(({ databaseId }) => databaseId),
+      resolved: threads.filter(({ isResolved }) => isResolved).map(({ id }) => id),
+    };
+  }
+
+  /** Asks for all of them together what no list tells. */
+  async #beat(isDue: boolean, now: number): Promise<void> {
+    const asked = [...this.#known].filter(([, known]) => isDue || isUnfinished(known, now));
+    if (asked.length === 0) return;
+    const beats = await beatOf(
+      this.#looking.repository,
+      asked.map(([, { nodeId }]) => nodeId),
+    );
+    for (const [number, known] of asked) {
+      const beat = beats.get(known.nodeId);
+      if (!beat) continue;
+      await this.#orLater(number, async () => {
+        const isNew = beat.resolved.some((id) => !known.resolved.includes(id));
+        const talk = isNew ? await this.#talk(number, known.nodeId) : {};
+        const checked = beat.head === known.head ? await this.#check(number, known, beat.checks) : {};
+        this.#known.set(number, { ...known, ...talk, ...checked });
+      });
+    }
+  }
+
+  /** What became of its checks, once all that count have ended. */
+  async #check(number: number, known: KnownPull, summary: ChecksState | undefined): Promise<Partial<KnownPull>> {
+    if (summary !== undefined && summary !== "red") return this.#ended(number, known, summary);
+    const { repository, rerun } = this.#looking;
+    if (summary === undefined && !this.#isTold) {
+      this.#isTold = true;
+      this.#looking.log.warn("the token may not see checks: those of GitHub Actions and commit statuses count");
+    }
+    const checks = await checksOf(repository, known);
+    const state = stateOf(checks);
+    const red = countingOf(checks).filter((check) => check.state === "red" && !known.told.includes(check.id));
+    if (state !== "red" || red.length === 0) return this.#ended(number, known, state);
+    const runs = [...new Set(red.flatMap(({ run }) => run ?? []))];
+    if (rerun && runs.length > 0 && known.rerun !== known.head) {
+      // A job that runs already is refused, which is as good.
+      for (const run of runs) await repository.send("POST", `/actions/runs/${run}/rerun-failed-jobs`);
+      return { checks: "pending", rerun: known.head };
+    }
+    const alsoRed = await redOn(repository, known.base);
+    for (const check of red) {
+      const report = await reportOf(repository, check);
+      const on = alsoRed.has(check.name) ? known.base : undefined;
+      const event = checkEvent({ check, report, thread: this.#thread(number), sha: known.head, redOn: on });
+      this.#found.push({ number, event });
+    }
+    return { checks: state, told: [...known.told, ...red.map(({ id }) => id)] };
+  }
+
+  #ended(number: number, known: KnownPull, state: ChecksState): Partial<KnownPull> {
+    const isNew = state === "green" && known.checks !== "green";
+    if (isNew) this.#found.push({ number, event: greenEvent(this.#thread(number), known.head) });
+    return { checks: state };
+  }
+
+  async #authorised(
+    found: readonly { readonly number: number; readonly event: PullEvent }[],
+  ): Promise<{ readonly events: BridgeEvent[]; readonly held: PullsCursor["held"] }> {
+    const events: BridgeEvent[] = [];
+    const held: { readonly number: number; readonly event: PullEvent }[] = [];
+    for (const one of found) {
+      const plan = this.#looking.plans.get(one.number);
+      if (plan === undefined) continue;
+      const { by, ...event } = one.event;
+      try {
+        events.push({ ...event, ...(await this.#context(event, by)), plan });
+      } catch (error) {
+        // Of this author nothing counts before it is known what they may do; others are not kept waiting by it.
+        if (held.length === MAX_HELD) throw error;
+        held.push(one);
+        this.#looking.log.warn(`what ${by?.login} said at #${one.number} is held back: ${messageOf(error)}`);
+      }
+    }
+    return { events, held };
+  }
+
+  async #context(
+    { context }: Omit<PullEvent, "by">,
+    by: TrackerAuthor | undefined,
+  ): Promise<Pick<BridgeEvent, "context">> {
+    if (!by) return context ? { context } : {};
+    const { permissions, self } = this.#looking;
+    const author = { ...by, permission: await permissions.of(by) };
+    return { context: { ...context, author, ...(isSame(by, self) ? { ownLogin: by.login } : {}) } };
+  }
+}
+
+/** A head without checks may get some yet. */
+const CHECKS_BEGIN_MS = 10 * 60_000;
+
+/** Pure: whether its checks are still to be asked for at each look. */
+function isUnfinished({ checks, headAt }: KnownPull, now: number): boolean {
+  return checks === "pending" || (checks === "none" && Math.abs(now - headAt) < CHECKS_BEGIN_MS);
+}

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { BridgeEvent } from "../../src/bridges/contract.ts";
+import type { PullState } from "../../src/github/pulls/pull-state.ts";
+import { pullSetting } from "./pull-setting.ts";
+
+const told = (events: readonly BridgeEvent[]): string[] =>
+  events.map(({ type, plan, body }) => `${plan ?? ""} ${type} ${body}`.trim());
+
+describe("what is said at a pull request", { concurrency: 4 }, () => {
+  it("reaches its plan: comments, reviews, comments on lines and resolved threads", async (t) => {
+    const { look, pull, ada, pass, repository } = await pullSetting(t);
+    await look();
+    const { number, token } = pull();
+    await look();
+    pass(5);
+    ada.comments(number, "in general");
+    const comments = [{ path: "dark.css", line: 1, body: "too dark" }];
+    const review = ada.reviews(number, { state: "CHANGES_REQUESTED", body: "not yet", comments });
+    const events = await look();
+    assert.deepEqual(told(events), [
+      `plan-${number} comment in general`,
+      `plan-${number} review not yet`,
+      `plan-${number} review_comment too dark`,
+    ]);
+    const [comment, reviewed, onLine] = events;
+    assert.deepEqual(comment?.replyTo, { target: "github-pr", token });
+    assert.deepEqual(reviewed?.replyTo, { target: "github-pr", token });
+    const author = { id: String(ada.user.id), login: "ada", permission: "write", bot: false };
+    assert.deepEqual(reviewed?.context, {
+      ...{ state: "changes_requested", at: review.submittedAt, edited: false, ref: String(review.id) },
+      ...{ commit: repository.issues.get(number)?.pull?.head.sha, author },
+    });
+    const first = repository.issues.get(number)?.pull?.reviewComments[0];
+    assert.deepEqual(onLine?.replyTo, { target: "github-pr", token: `${token}/${first?.id}` });
+    assert.deepEqual([onLine?.context?.path, onLine?.context?.line, onLine?.context?.author], ["dark.css", 1, author]);
+    assert(first);
+    ada.resolves(first);
+    pass(600);
+    const [resolved, ...more] = await look();
+    assert.deepEqual(
+      [resolved?.type, resolved?.title, more],
+      ["review_thread.resolved", "ada resolved the thread on dark.css:1", []],
+    );
+    assert.deepEqual(await look(), []);
+  });
+
+  it("is told once, also where much of it is on many pages", async (t) => {
+    const { look, pull, ada, pass } = await pullSetting(t);
+    await look();
+    const { number } = pull();
+    await look();
+    pass(5);
+    for (let count = 1; count <= 120; count += 1)
+      ada.reviews(number, {
+        state: "COMMENTED",
+        body: `review ${count}`,
+        comments: [{ path: "dark.css", line: 1, body: `line ${count}` }],
+      });
+    const events = [...(await look()), ...(await look())];
+    assert.equal(events.length, 240);
+    assert.equal(new Set(events.map(({ id }) => id)).size, 240);
+  });
+
+  it("before the first look is not told", async (t) => {
+    const { look, pull, ada, pass } = await pullSetting(t);
+    const { number } = pull();
+    ada.reviews(number, { state: "COMMENTED", body: "old", comments: [{ path: "dark.css", line: 1, body: "old" }] });
+    ada.comments(number, "old");
+    pass(5);
+    assert.deepEqual(await look(), []);
+    pass(5);
+    ada.reviews(number, { state: "COMMENTED", body: "new" });
+    assert.deepEqual(told(await look()), [`plan-${number} review new`]);
+  });
+
+  it("waits while it cannot be found out what its author may do, and no other's does", async (t) => {
+    const { look, pull, ada, eve, github, pass } = await pullSetting(t);
+    await look();
+    const { number } = pull();
+    await look();
+    pass(5);
+    ada.reviews(number, { state: "APPROVED", body: "mine" });
+    eve.reviews(number, { state: "COMMENTED", body: "a stranger's" });
+    github.server.faults.add({ kind: "error-before", on: /collaborators\/ada/, times: 1 });
+    const first = await look();
+    assert.deepEqual(told(first), [`plan-${number} review a stranger's`]);
+    assert.equal(first[0]?.context?.author?.permission, "read");
+    assert.deepEqual(told(await look()), [`plan-${number} review mine`]);
+  });
+
+  it("by a bot has no permission unless the config trusts it", async (t) => {
+    const { look, pull, github, repository, pass } = await pullSetting(t, { settings: { trustedBots: ["Lint[bot]"] } });
+    await look();
+    const { number } = pull();
+    await look();
+    pass(5);
+    for (const name of ["lint[bot]", "spam[bot]"]) {
+      const user = github.world.user(name, "Bot");
+      repository.permissions.set(user, "write");
+      github.person(repository, name).comments(number, name);
+      github.person(repository, name).reviews(number, { state: "APPROVED", body: name });
+    }
+    const authors = (await look()).map(({ context }) => [
+      context?.author?.login,
+      context?.author?.permission,
+      context?.author?.bot,
+    ]);
+    assert.deepEqual(authors, [
+      ["lint[bot]", "write", true],
+      ["spam[bot]", "none", true],
+      ["lint[bot]", "write", true],
+      ["spam[bot]", "none", true],
+    ]);
+  });
+
+  it("tells the state of the pull request: merged, closed, another head", async (t) => {
+    const seen: [string, PullState][] = [];
+    const { look, pull, ada, pass } = await pullSetting(t, { onPull: (plan, state) => void seen.push([plan, state]) });
+    await look();
+    const { number } = pull();
+    await look();
+    pass(5);
+    const sha = ada.pushes("prloom/dark", { "more.css": "x\n" });
+    await look();
+    pass(5);
+    ada.merges(number);
+    await look();
+    await look();
+    assert.deepEqual(
+      seen.map(([plan, { state, head }]) => [plan, state, head.sha === sha]),
+      [
+        [`plan-${number}`, "open", false],
+        [`plan-${number}`, "open", true],
+        [`plan-${number}`, "merged", true],
+      ],
+    );
+  });
+});
+
+describe("a quiet repository", { concurrency: 2 }, () => {
+  for (const count of [1, 100]) {
+    it(`with ${count} pull requests costs what an hour may cost`, async (t) => {
+      const { look, pull, github, pass } = await pullSetting(t);
+      await look();
+      for (let number = 0; number < count; number += 1) pull();
+      // Their checks may begin for a while.
+      await look();
+      pass(660);
+      await look();
+      await look();
+      const before = github.server.seen.length;
+      for (let minute = 0; minute < 60; minute += 1) {
+        pass(60);
+        assert.deepEqual(await look(), []);
+      }
+      const seen = github.server.seen.slice(before);
+      const counting = (bucket: string): number =>
+        seen.filter((one) => one.bucket === bucket).reduce((sum, { points }) => sum + points, 0);
+      assert(seen.length <= 260, `${seen.length} requests`);
+      assert(counting("core") <= 12, `${counting("core")} calls that count`);
+      // A question about a hundred pull requests costs two points there.
+      assert(counting("graphql") * 2 <= 30, `${counting("graphql")} questions`);
+    });
+  }
+});
