@@ -70,11 +70,10 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
 }
 
 /** Only where the config names a repository there: loading it takes time. */
-async function githubOf({ config: { github: settings }, environment, clock }: BusesAtWork): Promise<BuiltinBridge[]> {
-  if (!settings) return [];
-  const { githubAccess } = await import("../github/access.ts");
+async function githubOf({ github, clock }: BusesAtWork & Publishing): Promise<BuiltinBridge[]> {
+  if (!github) return [];
   const { githubBridge } = await import("../github/bridge/bridge.ts");
-  return [githubBridge(githubAccess({ settings, environment, clock }), clock)];
+  return [githubBridge(await github(), clock)];
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { GitHubSettings } from "../config/schema/github-schema.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GitHubClient } from "./client/client.ts";
-import { environmentToken } from "./client/tokens.ts";
+import { environmentToken, type TokenSource } from "./client/tokens.ts";
 import { sendOnce } from "./client/transport.ts";
 import { Connection } from "./connection.ts";
 import { Permissions } from "./tracker/permissions.ts";
@@ -14,6 +14,7 @@ export interface GitHubAccessOptions {
 
 /** One token's way to one repository. All that talk to GitHub share it: what is kept of it, and its budget, are the token's. */
 export interface GitHubAccess {
+  readonly token: TokenSource;
   readonly client: GitHubClient;
   readonly connection: Connection;
   readonly permissions: Permissions;
@@ -24,5 +25,5 @@ export function githubAccess({ settings, environment, clock }: GitHubAccessOptio
   const token = environmentToken(environment, tokenEnv);
   const client = new GitHubClient({ apiUrl, clock, reserve, token, send: sendOnce });
   const connection = new Connection(client, repo);
-  return { client, connection, permissions: new Permissions(connection, clock) };
+  return { token, client, connection, permissions: new Permissions(connection, clock) };
 }

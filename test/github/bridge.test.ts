@@ -24,7 +24,7 @@ async function setUp(t: TestContext) {
     log: { warn: (text: string) => void warnings.push(text) },
   } as unknown as BridgeContext;
   const access = githubAccess({
-    settings: { repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", reserve: 0.2 },
+    settings: { repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", deleteBranch: true, reserve: 0.2 },
     environment: { TOKEN: github.server.accounts.add("bot") },
     clock,
   });

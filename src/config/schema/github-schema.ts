@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { anObject, text, usually, variableName } from "./fields.ts";
+import { anObject, text, usually, variableName, yesOrNo } from "./fields.ts";
 
 const NO_SHARE = "must be a share from 0 to 0.9";
 const share = z.number({ error: NO_SHARE }).min(0, { error: NO_SHARE }).max(0.9, { error: NO_SHARE });
@@ -17,6 +17,10 @@ export const githubSchema = z.strictObject(
       "https://api.github.com",
     ),
     tokenEnv: usually(variableName.describe("The environment variable that holds the token"), "GITHUB_TOKEN"),
+    deleteBranch: usually(
+      yesOrNo.describe("With the forge `github`: the branch of a merged pull request is deleted there"),
+      true,
+    ),
     reserve: usually(share.describe("The share of each limit of the token that is left to people"), 0.2),
   },
   anObject,

@@ -1,3 +1,4 @@
+import type { Forge } from "../../forge/port.ts";
 import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
@@ -36,7 +37,8 @@ export async function closeForBridge(loom: Records & Publishing & Waking, planId
     return { ok: false, reason: `${planId} is merged already`, retryable: false };
   }
   return outcomeOf(loom, async () => {
-    await loom.forge.close(planId, "closed");
+    if (loom.forge.name === "local") await loom.forge.close(planId, "closed");
+    else await closeAtServer(loom.forge, record.changeRequest?.ref ?? "");
     updateRecord(loom, planId, (now) =>
       now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "closed" } } : {},
     );
@@ -54,4 +56,10 @@ async function outcomeOf(loom: Records, act: () => Promise<void>): Promise<Forge
     if (!(error instanceof PrloomError)) throw error;
     return { ok: false, reason: `${error.message} ${error.hint}`, retryable: passesByItself(error) };
   }
+}
+
+async function closeAtServer(forge: Exclude<Forge, { name: "local" }>, ref: string): Promise<void> {
+  const closed = await (await forge.server()).close(ref);
+  if (!("refused" in closed)) return;
+  throw new PrloomError("forge-refused", closed.refused, "Close it there.");
 }

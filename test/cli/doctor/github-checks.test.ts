@@ -15,7 +15,7 @@ async function setUp(t: TestContext): Promise<{ github: FakeGitHub; ask: (token:
   const github = await startFakeGitHub();
   t.after(() => github.close());
   github.repository("acme/app", { bot: "write" });
-  const settings = { repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", reserve: 0.2 };
+  const settings = { repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", deleteBranch: true, reserve: 0.2 };
   const ask = async (token: string): Promise<string[]> =>
     (await checkGitHub({ env: { TOKEN: token } } as unknown as Call, settings)).map(
       ({ state, text }) => `${state} ${text}`,

@@ -92,7 +92,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
-  await loom.forge.close(id, "merged");
+  if (loom.forge.name === "local") await loom.forge.close(id, "merged");
   updateRecord(loom, id, (now) =>
     now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
   );
