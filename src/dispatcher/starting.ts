@@ -49,7 +49,7 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
     localBridge({
       log: loom.log,
       hasPlan: (planId) => loom.store.byId(planId) !== undefined,
-      merge: (planId, method) => mergeForBridge(loom, planId, method),
+      merge: (planId, method, sha) => mergeForBridge(loom, planId, { method, sha }),
       close: (planId) => closeForBridge(loom, planId),
       authors: () => loom.config.authors,
     }),

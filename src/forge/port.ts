@@ -49,7 +49,7 @@ export interface ServerChange extends ChangeRequestState {
 }
 
 export type ServerMerge =
-  | { readonly kind: "merged"; readonly sha: string }
+  | { readonly kind: "merged"; readonly sha: string; readonly method?: MergeMethod }
   /** The server merges it when its turn comes. */
   | { readonly kind: "queued" }
   /** The head is another one than what was reviewed. */

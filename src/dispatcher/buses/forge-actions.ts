@@ -17,12 +17,12 @@ export type ForgeOutcome =
 export async function mergeForBridge(
   loom: CommandRunning & Gated & Buses & Publishing & Waking,
   planId: string,
-  method: MergeMethod,
+  { method, sha }: { readonly method?: MergeMethod; readonly sha?: string | undefined },
 ): Promise<ForgeOutcome> {
   const record = loom.store.byId(planId);
   if (record?.outcome === "merged") return { ok: true };
   return outcomeOf(loom, async () => {
-    await mergePlan(loom, planId, { force: false, method });
+    await mergePlan(loom, planId, { force: false, method, sha });
     loom.wake(planId);
     loom.wake();
   });

@@ -50,11 +50,11 @@ export async function endFound(
   loom: Located & Configured & Records & Gated & Buses & AtWork & Publishing & Reporting & Waking,
   record: PlanRecord,
   outcome: "merged" | "closed",
-): Promise<void> {
+): Promise<Undelivered[]> {
   const isLocal = loom.forge.name === "local";
   if (outcome === "merged" && !isLocal && record.worktreeReady && !(await hasUncommitted(loom, record)))
     await cleanWorktree(loom, record);
-  endPlan(loom, requireRecord(loom, record.id), { outcome, isFound: isLocal });
+  return endPlan(loom, requireRecord(loom, record.id), { outcome, isFound: isLocal });
 }
 
 /** What a person who merged by hand may not know of; `prloom merge` refuses for it. */

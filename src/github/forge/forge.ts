@@ -110,15 +110,16 @@ const METHODS: readonly (readonly [MergeMethod, string])[] = [
   ["rebase", "allow_rebase_merge"],
 ];
 
-/** Without a wish the first method that the repository allows; a token that is not told which ones tries the first. */
+/** Squash unless the repository forbids it; a token that is not told what it allows tries that. */
 async function mergeAllowed(
   repository: RepositoryCalls,
   method: MergeMethod | undefined,
   merge: (method: MergeMethod) => Promise<ServerMerge>,
 ): Promise<ServerMerge> {
-  if (method !== undefined) return merge(method);
+  if (method !== undefined && method !== "squash") return merge(method);
   const asked = await repository.get("");
   const settings = (asked.kind === "ok" ? asked.data : {}) as Record<string, unknown>;
   const [allowed] = METHODS.find(([, key]) => settings[key] !== false) ?? ["squash" as const];
-  return merge(allowed);
+  const outcome = await merge(allowed);
+  return outcome.kind === "merged" ? { ...outcome, method: allowed } : outcome;
 }
