@@ -13,7 +13,7 @@ export function changeSeen(loom: Records & Waking, planId: string, change: Serve
     changeRequest: { forge: "github", ...state },
     ...(isTheirs(now, change) ? { published: { ...now.published, theirs: head } } : {}),
   }));
-  crashPoint("publish:seen");
+  crashPoint("server:seen");
   loom.wake(planId);
 }
 

@@ -71,9 +71,9 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
   }
   note(loom, id, { pushing: sha });
   loom.store.sync();
-  crashPoint("publish:pushing");
+  crashPoint("server:pushing");
   const outcome = await pushKnown(forge, { branch, sha, expected: published.sha }, published.pushing);
-  crashPoint("publish:pushed");
+  crashPoint("server:pushed");
   switch (outcome.kind) {
     case "pushed":
       note(loom, id, { sha, pushing: undefined });
@@ -112,7 +112,7 @@ function tell(
   { record, level, outcome }: Step & { readonly outcome: ServerChange | Refused },
 ): boolean {
   const { id } = record;
-  crashPoint("publish:told");
+  crashPoint("server:told");
   if ("refused" in outcome) {
     const reason = `The change request was refused: ${outcome.refused}`;
     return refuse(loom, id, { reason, hint: `Change that on the server, then run \`prloom unblock ${id}\`.` });
@@ -138,7 +138,7 @@ async function deleteMerged(loom: PublishingAtWork, record: PlanRecord): Promise
   if (outcome !== "merged" || published?.sha === undefined || published.deleted) return false;
   if (loom.forge.name === "local" || loom.config.github?.deleteBranch !== true) return false;
   await (await loom.forge.server()).deleteBranch(branch, published.sha);
-  crashPoint("publish:deleted");
+  crashPoint("server:deleted");
   note(loom, record.id, { deleted: true });
   return false;
 }

@@ -32,7 +32,7 @@ export async function whyNotPushed({ repo }: Located, record: PlanRecord, sha: s
 }
 
 export const pushHint = (id: string): string =>
-  `Change that on the server, or what is pushed; then run \`prloom unblock ${id}\`. With a missing sign-off, set \`commit.signoff\`.`;
+  `Change that on the server, or what is pushed; then run \`prloom unblock ${id}\`.`;
 
 const named = (paths: readonly string[]): string => {
   const more = paths.length - MAX_NAMED;

@@ -32,7 +32,7 @@ export async function takeOver(loom: PublishingAtWork, forge: ServerForge, recor
     if (!(await isAncestor(loom.repo, ours, theirs))) return diverged(loom, record, theirs);
     if (await hasUncommitted(loom, record)) throw uncommitted(record);
     await resetTo(worktreeOf(loom, record), theirs, branch, record.prepared);
-    crashPoint("publish:taken-over");
+    crashPoint("server:taken-over");
     note(loom, id, { sha: theirs, theirs: undefined, pushing: undefined });
     loom.report({ planId: id, level: "info", text: `took over ${theirs.slice(0, 8)} from the server` });
     return true;

@@ -5,8 +5,8 @@ import { THOROUGH } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 /** Between two effects on the way to a pull request. */
-const POINTS = ["publish:pushing", "publish:pushed", "publish:told", "publish:seen"];
-const points = THOROUGH ? POINTS.flatMap((point) => [point, `${point}:2`, `${point}:3`]) : POINTS;
+const POINTS = ["server:pushing", "server:pushed", "server:told", "server:seen"];
+const points = THOROUGH ? POINTS.flatMap((point) => [point, `${point}:2`]) : POINTS;
 
 describe(`a dispatcher that is killed while it publishes (${SEED_NOTE})`, { concurrency: 2 }, () => {
   for (const point of someOf(points, THOROUGH ? points.length : 2)) {
@@ -25,12 +25,12 @@ describe(`a dispatcher that is killed while it publishes (${SEED_NOTE})`, { conc
     });
   }
 
-  it("publish:deleted: the branch is gone, and the plan is done", async (t) => {
+  it("server:deleted: the branch is gone, and the plan is done", async (t) => {
     const { project, pulls, there, work, ada } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();
     ada.merges(pulls()[0]?.number ?? 0);
-    assert.equal((await work({ PRLOOM_CRASH_AT: "publish:deleted" })).signal, "SIGKILL");
+    assert.equal((await work({ PRLOOM_CRASH_AT: "server:deleted" })).signal, "SIGKILL");
     await work();
     assert.equal(there("prloom/dark"), undefined);
     assert.equal(project.record("dark").outcome, "merged");

@@ -40,7 +40,7 @@ export async function mergeAtServer(
     const message = `${id} has other commits on GitHub than ${sha.slice(0, 8)}, which is what was to be merged.`;
     throw new PrloomError("forge-refused", message, "Review it again, then merge it.");
   }
-  crashPoint("merge:at-server");
+  crashPoint("server:merged");
   return outcome;
 }
 
