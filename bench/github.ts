@@ -1,4 +1,5 @@
 import type { BridgeContext, BridgeEvent, PollResult } from "../src/bridges/contract.ts";
+import { githubSchema } from "../src/config/schema/github-schema.ts";
 import { githubAccess } from "../src/github/access.ts";
 import { githubBridge, POLL_EVERY_MS } from "../src/github/bridge/bridge.ts";
 import { type FakeGitHub, startFakeGitHub } from "../test/testing/github/fake-github.ts";
@@ -35,9 +36,9 @@ class Watched {
     }
     this.#ctx = { listPlans: async () => plans, log: { warn: () => undefined } } as unknown as BridgeContext;
     const clock = { now: () => this.#now };
-    const settings = { repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", reserve: 0.2 };
+    const settings = githubSchema.parse({ repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN" });
     const environment = { TOKEN: github.server.accounts.add("bot") };
-    this.#bridge = githubBridge(githubAccess({ settings, environment, clock }), clock);
+    this.#bridge = githubBridge(githubAccess({ settings, environment, clock }), { clock });
     this.#now += HOUR_MS;
   }
 

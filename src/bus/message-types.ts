@@ -98,7 +98,8 @@ export type Payload =
   | InlineCommentPayload
   | { readonly type: "review"; readonly review: ReviewSubmission }
   | { readonly type: "request_reviewers"; readonly reviewers: readonly string[] }
-  | { readonly type: "merge"; readonly method: MergeMethod }
+  /** `sha`: the commit that was reviewed, where a server merges. */
+  | { readonly type: "merge"; readonly method: MergeMethod; readonly sha?: string }
   | { readonly type: "close_pr" }
   | { readonly type: "add_labels"; readonly labels: readonly string[] }
   | { readonly type: "remove_labels"; readonly labels: readonly string[] }

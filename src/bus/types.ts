@@ -57,7 +57,14 @@ export const payloadSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("inline_comment"), path: z.string(), line: z.int(), message: z.string() }),
   z.strictObject({ type: z.literal("review"), review }),
   z.strictObject({ type: z.literal("request_reviewers"), reviewers: z.array(z.string()) }),
-  z.strictObject({ type: z.literal("merge"), method: z.enum(MERGE_METHODS) }),
+  z.strictObject({
+    type: z.literal("merge"),
+    method: z.enum(MERGE_METHODS),
+    sha: z
+      .string()
+      .regex(/^[0-9a-f]{40,64}$/)
+      .exactOptional(),
+  }),
   z.strictObject({ type: z.literal("close_pr") }),
   z.strictObject({ type: z.literal("add_labels"), labels: z.array(z.string()) }),
   z.strictObject({ type: z.literal("remove_labels"), labels: z.array(z.string()) }),

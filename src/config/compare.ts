@@ -111,6 +111,7 @@ export function needsStart(from: Config, to: Config): boolean {
 }
 
 function readAtStart({
+  forge,
   worktreesDir,
   github,
   notify,
@@ -124,7 +125,7 @@ function readAtStart({
   const own = Object.entries(presets)
     .map(([name, preset]) => [name, preset.plugins, preset.bridges])
     .filter(([, ...modules]) => !isDeepStrictEqual(modules, [plugins, bridges]));
-  return { worktreesDir, github, notify, globalPlugins, globalBridges, plugins, bridges, own };
+  return { forge, worktreesDir, github, notify, globalPlugins, globalBridges, plugins, bridges, own };
 }
 
 type View = Readonly<Record<string, unknown>>;

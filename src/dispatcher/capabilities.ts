@@ -1,4 +1,5 @@
 import type { Forge } from "../forge/port.ts";
+import type { GitHubAccess } from "../github/access.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Ids } from "../kernel/ids.ts";
 
@@ -51,4 +52,6 @@ export interface Waking {
 /** Where change requests are opened and closed. */
 export interface Publishing {
   readonly forge: Forge;
+  /** The way to GitHub, where the config names a repository there. */
+  readonly github: (() => Promise<GitHubAccess>) | undefined;
 }

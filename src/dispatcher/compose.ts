@@ -5,7 +5,6 @@ import { createFileLog } from "../bus/file/log.ts";
 import { createFilePlanStore, type FilePlanStore } from "../bus/file/plan-store.ts";
 import { type Scope, scopeOf } from "../bus/types.ts";
 import { localForge } from "../forge/local.ts";
-import type { Forge } from "../forge/port.ts";
 import type { HookServices } from "../hooks/services.ts";
 import { isoTime } from "../kernel/clock.ts";
 import type { PollReport } from "./buses/bridging.ts";
@@ -13,7 +12,7 @@ import { type OpenBuses, openBuses } from "./buses/buses.ts";
 import { type Extended, holdExtensions } from "./buses/extensions.ts";
 import { openHealth } from "./buses/health.ts";
 import { bridgeServicesOf, hookServicesOf, storesOf } from "./buses/services.ts";
-import type { Naming, Progress, Reporting, Timing } from "./capabilities.ts";
+import type { Naming, Progress, Publishing, Reporting, Timing } from "./capabilities.ts";
 import { openGates } from "./gates/gate-store.ts";
 import { openInbox } from "./intake/inbox.ts";
 import { createLifecycle, type Lifecycle } from "./intake/lifecycle.ts";
@@ -21,6 +20,7 @@ import { openTexts } from "./intake/plan-texts.ts";
 import { statKey } from "./intake/stat-key.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf, inboxOf, type Located } from "./paths.ts";
+import { reachGitHub } from "./publishing/reach-github.ts";
 import { openAgentPool } from "./runs/agent-pool.ts";
 import { Occupancy } from "./runs/occupancy.ts";
 import { type Configured, holdSettings, type Settings } from "./settings/pinned.ts";
@@ -109,7 +109,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     circuits: createCircuits(),
     health: openHealth(paths, clock),
     upsertsWaiting: new Map(),
-    forge: forgeOf(options, store),
+    ...forgeOf(options, { pinned, store }),
     pool: openAgentPool(paths, clock, readOnly),
     watch: holdWatch(),
     stalls: openStalls(paths.stallsFile, (id) => store.byId(id)?.uid ?? statKey(inboxOf(paths, id).text) ?? ""),
@@ -131,13 +131,20 @@ function writeText(store: FilePlanStore, path: string, data: string): void {
   store.sync();
 }
 
-/** Its files are the plans', and are synced with their records. */
-function forgeOf({ paths, clock }: LoomOptions, store: FilePlanStore): Forge {
-  return localForge({
+/** The files of the local one are the plans', and are synced with their records. */
+function forgeOf(
+  options: LoomOptions,
+  { pinned, store }: Pick<Configured, "pinned"> & { store: FilePlanStore },
+): Publishing {
+  const { paths, clock } = options;
+  const { github, forge } = pinned.config;
+  const reached = github && reachGitHub({ ...options, github });
+  const local = localForge({
     clock,
     fileOf: (planId) => homeOf(paths, planId).changeRequest,
     write: (path, data) => void store.together((files) => files.push({ path, data })),
   });
+  return { forge: forge === "github" && reached ? reached.forge : local, github: reached?.reach };
 }
 
 interface AroundBuses extends Pick<Configured, "pinned">, Pick<Extended, "stores">, Reporting {}

@@ -24,6 +24,7 @@ import { type Watching, watchDirs } from "./intake/watching.ts";
 import { writeBack } from "./intake/write-back.ts";
 import { textPath } from "./paths.ts";
 import { endUnapproved } from "./perform/gates/stop-run.ts";
+import { Publisher } from "./publishing/publisher.ts";
 import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
 import { lookAtTree } from "./settings/pinned.ts";
 import { ownFiles } from "./settings/pinning.ts";
@@ -67,6 +68,7 @@ export async function runDispatcher(options: DispatchOptions): Promise<{ reasons
 interface Parts {
   readonly scheduler: Scheduler;
   readonly busLoops: BusLoops;
+  readonly publisher: Publisher;
   readonly ticker: Ticker;
   readonly leftovers: Leftovers;
 }
@@ -175,15 +177,17 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
       return !letUpsertsGoFirst(loom, busLoops, record.id);
     },
     onWake: (id) => endUnapproved(loom, id),
-    onStep: (id) => busLoops.wake(id),
+    onStep: (id) => {
+      for (const part of [busLoops, publisher]) part.wake(id);
+    },
   });
   const busLoops = new BusLoops(loom, { onPlan: (id) => scheduler.wake(id), onQuiet: hooks.onQuiet });
+  const publisher = new Publisher(loom, hooks);
   const ticker = createTicker(loom, scheduler, { ...hooks, onNews: () => busLoops.wake() });
   loom.listen({
     wake(id) {
       if (id === undefined) return ticker.soon();
-      busLoops.wake(id);
-      scheduler.wake(id);
+      for (const part of [busLoops, scheduler, publisher]) part.wake(id);
     },
     wakeBus: (id) => busLoops.wake(id),
     runEnded: (id) => scheduler.runEnded(id),
@@ -192,7 +196,7 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
     },
     poll: (bridge) => busLoops.poll(bridge),
   });
-  return { scheduler, busLoops, ticker, leftovers: { isGone: false } };
+  return { scheduler, busLoops, publisher, ticker, leftovers: { isGone: false } };
 }
 
 /** An upsert that came during a run is merged before the next one: the plan waits these few milliseconds. */
@@ -209,11 +213,12 @@ function letUpsertsGoFirst(loom: OwnedLoom, busLoops: BusLoops, id: string): boo
 }
 
 /** The global tick first, then the plans. */
-async function begin(loom: OwnedLoom, { scheduler, busLoops, ticker }: Parts): Promise<void> {
+async function begin(loom: OwnedLoom, { scheduler, busLoops, publisher, ticker }: Parts): Promise<void> {
   await ticker.full();
   busLoops.wake();
   await busLoops.globalFirst();
   for (const id of wakeAll(loom, scheduler)) busLoops.wake(id);
+  publisher.begin();
 }
 
 function stopSignal(signal: AbortSignal): PromiseWithResolvers<void> {
@@ -245,22 +250,25 @@ function orNothing(act: () => unknown): void {
 }
 
 /** Ends agents, gracefully first; what they were at is on record, and the next start goes on there. */
-async function shutDown(loom: OwnedLoom, { scheduler, busLoops }: Parts): Promise<void> {
+async function shutDown(loom: OwnedLoom, { scheduler, busLoops, publisher }: Parts): Promise<void> {
   loom.beginStop();
   scheduler.stop();
   await loom.occupancy.stopAll();
-  await scheduler.settled();
+  await Promise.all([scheduler.settled(), publisher.stop()]);
   await Promise.all([loom.shims.close(), endDelegate()]);
   // Calls that were told to end still have their last word written down.
   await busLoops.settled();
   busLoops.stop();
 }
 
-async function whenIdle(loom: OwnedLoom, { scheduler, busLoops, ticker, leftovers }: Parts): Promise<boolean> {
+async function whenIdle(
+  loom: OwnedLoom,
+  { scheduler, busLoops, publisher, ticker, leftovers }: Parts,
+): Promise<boolean> {
   await new Promise((resolve) => setTimeout(resolve, 20));
   const horizon = (): number => loom.clock.now() + IDLE_HORIZON_MS;
   const idle = (): boolean =>
-    leftovers.isGone && ticker.quiet() && scheduler.idle(horizon()) && busLoops.idle(horizon());
+    leftovers.isGone && ticker.quiet() && [scheduler, busLoops, publisher].every((part) => part.idle(horizon()));
   if (loom.stopping || !idle()) return false;
   // One more look: a file may have been dropped a moment ago, before its event arrived.
   await ticker.full();

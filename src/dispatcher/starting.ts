@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
 import type { BuiltinBridge } from "../bridges/contract.ts";
-import { type LocalBridgeOptions, localBridge } from "../bridges/local/bridge.ts";
+import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
@@ -22,6 +22,7 @@ import { hookScopeGlobal } from "./buses/hook-scope.ts";
 import { coreBridge } from "./buses/routing.ts";
 import type { Publishing, Reporting } from "./capabilities.ts";
 import type { Located } from "./paths.ts";
+import { changeSeen } from "./publishing/change-seen.ts";
 import { blockPlan, type Records } from "./records.ts";
 import type { Pooled } from "./runs/agent-pool.ts";
 import { keepPin } from "./settings/keep-pin.ts";
@@ -50,7 +51,7 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
     localBridge({
       log: loom.log,
       hasPlan: (planId) => loom.store.byId(planId) !== undefined,
-      merge: (planId, method) => mergeForBridge(loom, planId, method),
+      merge: (planId, method, sha) => mergeForBridge(loom, planId, { method, sha }),
       close: (planId) => closeForBridge(loom, planId),
       authors: () => loom.config.authors,
     }),
@@ -72,16 +73,18 @@ export async function startExtensions(loom: BusesAtWork & Publishing): Promise<v
 
 /** Only where the config names a repository there: loading it takes time. */
 async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]> {
-  const { config, environment, clock } = loom;
-  const { github: settings } = config;
-  if (!settings) return [];
-  const { githubAccess } = await import("../github/access.ts");
+  const { config, github, clock } = loom;
+  if (!github) return [];
   const { githubBridge } = await import("../github/bridge/bridge.ts");
   const { usageOf } = await import("../github/usage.ts");
-  const access = githubAccess({ settings, environment, clock });
-  const merge: LocalBridgeOptions["merge"] = (planId, method) => mergeForBridge(loom, planId, method);
-  const close: LocalBridgeOptions["close"] = (planId) => closeForBridge(loom, planId);
-  const bridge = githubBridge(access, { clock, merge, close, rerun: settings.rerun });
+  const access = await github();
+  const bridge = githubBridge(access, {
+    ...{ clock, rerun: config.github?.rerun ?? false },
+    merge: (planId, method, sha) => mergeForBridge(loom, planId, { method, sha }),
+    close: (planId) => closeForBridge(loom, planId),
+    // A change request on this machine is not that of a server.
+    ...(loom.forge.name === "github" ? { onPull: (planId, change) => changeSeen(loom, planId, change) } : {}),
+  });
   return [tellingUsage(loom, bridge, (now) => usageOf(access, now))];
 }
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Clock, isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
-import type { ChangeRequestDraft, ChangeRequestState, Forge } from "./port.ts";
+import type { ChangeRequestDraft, ChangeRequestState, LocalForge } from "./port.ts";
 
 const fileSchema = z.strictObject({
   schemaVersion: z.literal(1),
@@ -27,7 +27,7 @@ export interface LocalForgeOptions {
 }
 
 /** Change requests without a server: one file in the home of the plan, and never a push. */
-export function localForge(options: LocalForgeOptions): Forge {
+export function localForge(options: LocalForgeOptions): LocalForge {
   const { fileOf, clock, write = writeFileAtomic } = options;
   const load = (planId: string): ChangeRequestFile | undefined => {
     const path = fileOf(planId);
@@ -58,7 +58,6 @@ export function localForge(options: LocalForgeOptions): Forge {
   });
   return {
     name: "local",
-    publish: async () => undefined,
     async find(planId, head) {
       const file = load(planId);
       return file?.head === head ? stateOf(file) : undefined;

@@ -1,3 +1,7 @@
+import type { MergeMethod } from "../git/merge-method.ts";
+import type { FetchOutcome } from "../git/remote/fetch.ts";
+import type { Pushed, PushOutcome } from "../git/remote/push.ts";
+
 /** What a change request is made from. */
 export interface ChangeRequestDraft {
   readonly planId: string;
@@ -14,11 +18,12 @@ export interface ChangeRequestState {
   readonly url?: string;
 }
 
-/** Where change requests live. Every call looks before it acts, so a repeated one changes nothing. */
-export interface Forge {
-  readonly name: string;
-  /** Makes the branch visible to reviewers; a forge without a server has nothing to do. */
-  publish(branch: string): Promise<void>;
+/** Where change requests live. */
+export type Forge = LocalForge | { readonly name: "github"; server(): Promise<ServerForge> };
+
+/** Change requests on this machine: its calls are part of the steps. Every call looks before it acts, so a repeated one changes nothing. */
+export interface LocalForge {
+  readonly name: "local";
   /** The change request of a head branch, if there is one. */
   find(planId: string, head: string): Promise<ChangeRequestState | undefined>;
   /** Opens it as a draft; the existing one when the head branch has one. */
@@ -27,4 +32,45 @@ export interface Forge {
   markReady(planId: string, draft: ChangeRequestDraft): Promise<ChangeRequestState>;
   /** Ends it; undefined when there is none. One that was merged stays merged, one that was closed can still be merged. */
   close(planId: string, state: "merged" | "closed"): Promise<ChangeRequestState | undefined>;
+}
+
+/** What GitHub, or another server, said no to; it would say so again. */
+export interface Refused {
+  readonly refused: string;
+}
+
+/** A change request as its server tells it. */
+export interface ServerChange extends ChangeRequestState {
+  readonly url: string;
+  /** The commit that it is at there. */
+  readonly head: string;
+  /** Of a merged one: the commit on its base. */
+  readonly mergeSha?: string;
+}
+
+export type ServerMerge =
+  | { readonly kind: "merged"; readonly sha: string; readonly method?: MergeMethod }
+  /** The server merges it when its turn comes. */
+  | { readonly kind: "queued" }
+  /** The head is another one than what was reviewed. */
+  | { readonly kind: "moved-on" }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/**
+ * Change requests on a server. What cannot be found out or done now throws, perhaps with `retryAfterMs`; what is refused is an answer. Every change
+ * looks before it acts.
+ */
+export interface ServerForge {
+  push(pushed: Pushed): Promise<PushOutcome>;
+  /** Brings the commits of a branch here. */
+  fetch(branch: string): Promise<FetchOutcome>;
+  /** Opens it as a draft; the existing one when the head branch has one that was not closed. */
+  open(draft: ChangeRequestDraft): Promise<ServerChange | Refused>;
+  /** Title, our part of the body, base, and that it is ready. */
+  describe(ref: string, draft: ChangeRequestDraft, ready: boolean): Promise<ServerChange | Refused>;
+  look(ref: string): Promise<ServerChange | "gone">;
+  merge(ref: string, asked: { readonly sha: string; readonly method?: MergeMethod | undefined }): Promise<ServerMerge>;
+  close(ref: string): Promise<ServerChange | Refused>;
+  /** Only if it is still at this commit. */
+  deleteBranch(branch: string, sha: string): Promise<void>;
 }

@@ -14,6 +14,8 @@ export const ERROR_CODES = [
   "disk-full",
   "event-not-found",
   "filter-refused",
+  "forge-refused",
+  "forge-unreachable",
   "git-failed",
   "git-too-old",
   "github-failed",

@@ -18,7 +18,7 @@ export interface Blocked {
   readonly at: string;
   readonly hint?: string | undefined;
   /** `inbox`: what is wrong lies in the inbox and is cleared when it is fixed there. */
-  readonly cause?: "inbox" | "person" | "recovery" | "step" | "gate" | undefined;
+  readonly cause?: "inbox" | "person" | "recovery" | "step" | "gate" | "forge" | undefined;
 }
 
 export interface ChangeRequest {

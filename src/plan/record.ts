@@ -138,8 +138,9 @@ const blockedSchema = z.strictObject({
   /**
    * `inbox`: what is wrong lies in the inbox and is cleared when it is fixed there. `recovery`: what an interrupted run left
    * could not be dealt with; each start tries again. `gate`: posts of its gate do not stay; its answer clears it.
+   * `forge`: what it would publish is refused.
    */
-  cause: z.enum(["inbox", "person", "step", "recovery", "gate"]).optional(),
+  cause: z.enum(["inbox", "person", "step", "recovery", "gate", "forge"]).optional(),
 });
 
 const ignoredSchema = z.strictObject({
@@ -160,8 +161,28 @@ const changeRequestSchema = z.strictObject({
   url: z.string().optional(),
 });
 
+/** How much of the plan its forge has, as far as that is on a server. */
+const publishedSchema = z.strictObject({
+  /** What the branch is there: what we pushed last, or took over. */
+  sha: z.string().optional(),
+  /** A push of this commit was begun. */
+  pushing: z.string().optional(),
+  /** A commit of a person that was seen there, and is to be taken over. */
+  theirs: z.string().optional(),
+  /** Digest of what the change request says. */
+  described: z.string().optional(),
+  /** Why the newest is not there yet. */
+  trouble: z.string().optional(),
+  /** The commit for which a person was asked, because of files that not everyone may push; and the newest that one allowed. */
+  asked: z.string().optional(),
+  allowed: z.string().optional(),
+  /** The branch is gone from there, after a merge. */
+  deleted: z.literal(true).optional(),
+});
+export type Published = z.infer<typeof publishedSchema>;
+
 /**
- * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`; 4 has gates, phases, ports and rebases. An older record is one of 4 that
+ * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`; 4 has gates, phases, ports, rebases and `published`. An older record is one of 4 that
  * has none of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
  */
 export const RECORD_SCHEMA_VERSION = 4;
@@ -238,6 +259,7 @@ export const planRecordSchema = z.strictObject({
   changeRequest: changeRequestSchema.optional(),
   /** The commits whose checks failed since they passed last. */
   redHeads: z.array(z.string()).optional(),
+  published: publishedSchema.optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   /** The newest merge of ours: the commit `sha`, whether base has it yet or not, brings the branch as it was at `tip`. */

@@ -162,6 +162,8 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["github.reserve", ABSENT, 0.5, true, true],
   ["github.trustedBots", [], ["lint[bot]"], true, false],
   ["github.rerun", ABSENT, true, false, false],
+  ["github.deleteBranch", ABSENT, false, true, true],
+  ["forge", ABSENT, "github", true, true],
 ];
 
 for (const [key, from, to, there, back] of ROWS) {
@@ -195,12 +197,10 @@ test("every key of the schema is judged by a row", () => {
   keys.push(...Object.keys(preset.properties).map((key) => `presets.*.${key}`));
   const judged = ROWS.map(([key]) => key.replace(/^(agents|presets)\.[a-z](?=\.)/, "$1.*"));
   const missing = keys.filter((key) => !judged.some((one) => one === key || one.startsWith(`${key}.`)));
-  // `forge` has one value; what notify says is compared as a whole.
+  // What notify says is compared as a whole.
   assert.deepEqual(
     missing,
-    ["$schema", "forge", "agents", "notify.channels", "notify.routes", "presets"].filter((key) =>
-      missing.includes(key),
-    ),
+    ["$schema", "agents", "notify.channels", "notify.routes", "presets"].filter((key) => missing.includes(key)),
   );
 });
 
@@ -236,7 +236,7 @@ test("a change of a preset is told, though what people are shown of it is the sa
 
 test("a start is needed for modules, notifications and the place of worktrees, and for nothing else", () => {
   const fixed =
-    /^(plugins|bridges|globalPlugins|globalBridges|pluginOrder|globalPluginOrder|github|notify|worktreesDir|presets\.p\.(plugins|pluginOrder|bridges))\b/;
+    /^(plugins|bridges|globalPlugins|globalBridges|pluginOrder|globalPluginOrder|forge|github|notify|worktreesDir|presets\.p\.(plugins|pluginOrder|bridges))\b/;
   for (const [key, from, to] of ROWS)
     assert.equal(needsStart(configWith(key, from), configWith(key, to)), fixed.test(key), key);
 });

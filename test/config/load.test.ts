@@ -54,8 +54,8 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [{ bus: { pollEvery: "99ms" } }, ["bus.pollEvery: must not be less than 100ms"]],
   [{ bus: { pollEvery: "0s" } }, ['bus.pollEvery: must be more than 0, like "30s"']],
   [{ bus: { hookTimeout: "30d" } }, ["bus.hookTimeout: must not be more than 24d"]],
-  [{ forge: "github" }, ['forge: "github" is not available in this version']],
-  [{ forge: "locl" }, ['forge: must be "local", did you mean local?']],
+  [{ forge: "github" }, ['forge: needs the key "github", which names the repository there']],
+  [{ forge: "locl" }, ['forge: must be "local" or "github", did you mean local?']],
   [
     { stages: { default: "echo", reviewer: "eho" } },
     ['stages.reviewer: there is no agent called "eho", did you mean echo?'],

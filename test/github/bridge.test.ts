@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import type { BridgeContext, BridgeEvent, PollResult } from "../../src/bridges/contract.ts";
+import { githubSchema } from "../../src/config/schema/github-schema.ts";
 import { githubAccess } from "../../src/github/access.ts";
 import { githubBridge } from "../../src/github/bridge/bridge.ts";
 import { startFakeGitHub } from "../testing/github/fake-github.ts";
@@ -24,14 +25,7 @@ async function setUp(t: TestContext) {
     log: { warn: (text: string) => void warnings.push(text) },
   } as unknown as BridgeContext;
   const access = githubAccess({
-    settings: {
-      repo: "acme/app",
-      apiUrl: github.apiUrl,
-      tokenEnv: "TOKEN",
-      reserve: 0.2,
-      trustedBots: [],
-      rerun: false,
-    },
+    settings: githubSchema.parse({ repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN" }),
     environment: { TOKEN: github.server.accounts.add("bot") },
     clock,
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { BridgeEvent } from "../../src/bridges/contract.ts";
-import type { PullState } from "../../src/github/pulls/pull-state.ts";
+import type { ServerChange } from "../../src/forge/port.ts";
 import { pullSetting } from "./pull-setting.ts";
 
 const told = (events: readonly BridgeEvent[]): string[] =>
@@ -115,7 +115,7 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
   });
 
   it("tells the state of the pull request: merged, closed, another head", async (t) => {
-    const seen: [string, PullState][] = [];
+    const seen: [string, ServerChange][] = [];
     const { look, pull, ada, pass } = await pullSetting(t, { onPull: (plan, state) => void seen.push([plan, state]) });
     await look();
     const { number } = pull();
@@ -128,7 +128,7 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
     await look();
     await look();
     assert.deepEqual(
-      seen.map(([plan, { state, head }]) => [plan, state, head.sha === sha]),
+      seen.map(([plan, { state, head }]) => [plan, state, head === sha]),
       [
         [`plan-${number}`, "open", false],
         [`plan-${number}`, "open", true],

@@ -1,6 +1,7 @@
 import type { TestContext } from "node:test";
 import type { BridgeContext, BridgeEvent, BuiltinBridge, PollResult } from "../../src/bridges/contract.ts";
 import type { GitHubSettings } from "../../src/config/schema/github-schema.ts";
+import { githubSchema } from "../../src/config/schema/github-schema.ts";
 import { githubAccess } from "../../src/github/access.ts";
 import { type GitHubBridgeOptions, githubBridge } from "../../src/github/bridge/bridge.ts";
 import { type FakeGitHub, startFakeGitHub } from "../testing/github/fake-github.ts";
@@ -47,9 +48,8 @@ export async function pullSetting(
     log: { warn: (text: string) => void warnings.push(text) },
   } as unknown as BridgeContext;
   const clock = { now: () => now };
-  const defaults = { repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", reserve: 0.2 };
   const access = githubAccess({
-    settings: { ...defaults, trustedBots: [], rerun: false, ...settings },
+    settings: githubSchema.parse({ repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN", ...settings }),
     environment: { TOKEN: github.server.accounts.add("bot", token) },
     clock,
   });

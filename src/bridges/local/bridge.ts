@@ -16,7 +16,7 @@ export interface LocalBridgeOptions {
   /** A thread is a folder of its plan: an address that names no plan must not make one. */
   readonly hasPlan: (planId: string) => boolean;
   /** Repeating a merge that is done must be `ok`: a kill may fall between the merge and its note in the thread. */
-  readonly merge: (planId: string, method: MergeMethod) => Promise<DeedResult>;
+  readonly merge: (planId: string, method: MergeMethod, sha?: string) => Promise<DeedResult>;
   /** Likewise for a change request that is closed already. */
   readonly close: (planId: string) => Promise<DeedResult>;
   /** What people may do who comment here; all others may write. */
@@ -41,7 +41,7 @@ export function localBridge(options: LocalBridgeOptions): BuiltinBridge {
         return told(
           options,
           { planId, actionId: action.id, not: "Not merged" },
-          await options.merge(planId, payload.method),
+          await options.merge(planId, payload.method, payload.sha),
         );
       }
       if (payload.type === "close_pr") {

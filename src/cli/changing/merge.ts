@@ -8,6 +8,7 @@ import { visible } from "../render/safe-text.ts";
 
 const resultSchema = z.object({
   sha: z.string().optional(),
+  queued: z.literal(true).optional(),
   base: z.string(),
   method: z.enum(MERGE_METHODS),
   left: z.array(z.string()).default([]),
@@ -41,9 +42,14 @@ export async function merge(call: Call, plan: string, options: MergeFlags): Prom
     deleteBranch: options.deleteBranch === true,
     ...methodOf(options),
   };
-  const { sha, base, method, undelivered, left, kept, uncommitted } = resultSchema.parse(
+  const { sha, queued, base, method, undelivered, left, kept, uncommitted } = resultSchema.parse(
     await suggesting(call, plan, () => callOwner(call.cwd, "merge", args)),
   );
+  if (queued) {
+    output.line(`${plan} is in the merge queue of ${base}: GitHub merges it when its turn comes.`);
+    output.data({ plan, base, queued, method });
+    return 0;
+  }
   output.line(
     sha === undefined
       ? `${plan} was in ${base} already; it is done now.`

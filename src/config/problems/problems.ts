@@ -2,7 +2,6 @@ import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseEr
 import type { z } from "zod";
 import { PARSED_ONCE } from "../../kernel/json.ts";
 import type { Config } from "../config.ts";
-import { isValueOfLaterVersion, NOT_YET } from "../schema/not-yet.ts";
 import { configSchema } from "../schema/schema.ts";
 import { governanceProblems } from "./governance-problems.ts";
 import { moduleProblems } from "./module-problems.ts";
@@ -91,7 +90,6 @@ function offsetOf(root: Node, path: Path): number {
 
 /** A value that is none of those that there are. */
 function noSuchValue(path: Path, given: unknown, values: readonly string[]): ValueProblem {
-  if (isValueOfLaterVersion(path, given)) return { path, message: `"${given}" is ${NOT_YET}` };
   const choice = `must be ${values.map((one) => `"${one}"`).join(" or ")}`;
   if (given === undefined) return { path, message: `is missing: ${choice}` };
   const guess = nearest(String(given), values);

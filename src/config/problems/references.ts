@@ -106,6 +106,11 @@ function retryProblems(value: unknown): ValueProblem[] {
   return [{ path: ["bus", "retryMin"], message: "must not be more than bus.retryMax" }];
 }
 
+function forgeProblems(value: unknown): ValueProblem[] {
+  if (valueAt(value, ["forge"]) !== "github" || valueAt(value, ["github"]) !== undefined) return [];
+  return [{ path: ["forge"], message: 'needs the key "github", which names the repository there' }];
+}
+
 /** What no schema can see: names that nothing has, and values that do not go together. */
 export function referenceProblems(value: unknown): ValueProblem[] {
   return [
@@ -114,5 +119,6 @@ export function referenceProblems(value: unknown): ValueProblem[] {
     ...channelProblems(value),
     ...triggerProblems(value),
     ...retryProblems(value),
+    ...forgeProblems(value),
   ];
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { anObject, text, texts, usually, variableName } from "./fields.ts";
+import { anObject, text, texts, usually, variableName, yesOrNo } from "./fields.ts";
 
 const NO_SHARE = "must be a share from 0 to 0.9";
 const share = z.number({ error: NO_SHARE }).min(0, { error: NO_SHARE }).max(0.9, { error: NO_SHARE });
@@ -45,11 +45,10 @@ export const githubSchema = z.strictObject(
       .readonly()
       .prefault([])
       .describe("Logins of bots (`name[bot]`), and names of apps, whose words are listened to like a writer's. None"),
-    rerun: usually(
-      z
-        .boolean({ error: "must be true or false" })
-        .describe("Whether failed jobs run once more before an agent is asked"),
-      false,
+    rerun: usually(yesOrNo.describe("Whether failed jobs run once more before an agent is asked"), false),
+    deleteBranch: usually(
+      yesOrNo.describe("With the forge `github`: the branch of a merged pull request is deleted there"),
+      true,
     ),
     reserve: usually(share.describe("The share of each limit of the token that is left to people"), 0.2),
   },

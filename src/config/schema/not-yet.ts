@@ -1,9 +1,6 @@
 /** What is planned and not in this version. Refused by name: "unknown key" would send people looking for a typo. */
 const KEYS = new Set(["webhooks", "server"]);
 const PRESET_KEYS = new Set(["models"]);
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  forge: ["github"],
-};
 
 export const NOT_YET = "not available in this version";
 
@@ -11,9 +8,4 @@ export const NOT_YET = "not available in this version";
 export function isKeyOfLaterVersion(path: readonly PropertyKey[], key: string): boolean {
   if (path.length === 0) return KEYS.has(key);
   return path[0] === "presets" && path.length === 2 && PRESET_KEYS.has(key);
-}
-
-/** Whether a value that the schema refuses is one that a later version will accept. */
-export function isValueOfLaterVersion(path: readonly PropertyKey[], value: unknown): boolean {
-  return typeof value === "string" && (VALUES[String(path.at(-1))]?.includes(value) ?? false);
 }

@@ -54,7 +54,12 @@ const firstPort = z.int({ error: NO_PORT }).min(1024, { error: NO_PORT }).max(65
 /** `prloom/config.json` as people write it. */
 const configFileSchema = z.strictObject({
   $schema: z.string().exactOptional(),
-  forge: z.enum(["local"]).prefault("local").describe("Where change requests live."),
+  forge: z
+    .enum(["local", "github"])
+    .prefault("local")
+    .describe(
+      "Where change requests live: on this machine, or as pull requests of the repository that `github` names.",
+    ),
   baseBranch: text.exactOptional().describe("The branch that plans start from and are merged into."),
   worktreesDir: usually(text.describe("Where worktrees are made"), "prloom/.local/worktrees"),
   copyFiles: z

@@ -1,11 +1,11 @@
-import type { ChangeRequestDraft } from "../../forge/port.ts";
+import type { ChangeRequestDraft, ChangeRequestState, LocalForge } from "../../forge/port.ts";
 import { commitStep, findStepCommit } from "../../git/commits/commit.ts";
 import { readTip } from "../../git/refs.ts";
 import { clearLeftovers } from "../../git/worktree/settle-head.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
 import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
-import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import { applyClaims } from "../../plan/todos/claims.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Naming, Publishing, Reporting } from "../capabilities.ts";
@@ -83,16 +83,14 @@ export function tickTodo(loom: Located & Configured & Records & AtWork & Reporti
   settleMessages(loom, record.id);
 }
 
-/** Makes the branch visible and opens the change request after the first commit. Ends the TODO. */
+/** Makes the branch visible and opens the change request after the first commit. Ends the TODO, which waits for no server. */
 export async function publishTodo(
   loom: Located & Configured & Records & Publishing,
   record: PlanRecord,
 ): Promise<void> {
-  await loom.forge.publish(record.branch ?? "");
-  const state = await loom.forge.open(draftOf(loom, record));
+  const opened = await inLocalForge(loom, (forge) => forge.open(draftOf(loom, record)));
   crashPoint("publish:opened");
-  const changeRequest: ChangeRequest = { forge: loom.forge.name, ...state };
-  updateRecord(loom, record.id, (now) => ({ ...sessionsAfterTodo(loom, now), current: undefined, changeRequest }));
+  updateRecord(loom, record.id, (now) => ({ ...sessionsAfterTodo(loom, now), current: undefined, ...opened }));
 }
 
 export type Finishing = Located & Naming & Configured & Records & Gated & Extended & Publishing & Reporting;
@@ -111,14 +109,22 @@ export async function finishPlan(loom: Finishing, record: PlanRecord): Promise<v
     if (record.hook) updateRecord(loom, record.id, () => ({ hook: undefined }));
     return;
   }
-  const state = await loom.forge.markReady(record.id, draftOf(loom, record));
+  const marked = await inLocalForge(loom, (forge) => forge.markReady(record.id, draftOf(loom, record)));
   crashPoint("finish:ready");
-  const changeRequest = { forge: loom.forge.name, ...state };
-  changeStatus(loom, record.id, "finish", { changeRequest, hook: undefined, ...hookDue(loom, record, "afterFinish") });
+  changeStatus(loom, record.id, "finish", { ...marked, hook: undefined, ...hookDue(loom, record, "afterFinish") });
   loom.report({ planId: record.id, level: "good", text: `in review: \`prloom show ${record.id}\`` });
 }
 
-function draftOf(loom: Located & Records, record: PlanRecord): ChangeRequestDraft {
+/** With a forge on a server the publisher does it, beside the steps. */
+async function inLocalForge(
+  { forge }: Publishing,
+  act: (forge: LocalForge) => Promise<ChangeRequestState>,
+): Promise<Pick<PlanRecord, "changeRequest">> {
+  return forge.name === "local" ? { changeRequest: { forge: forge.name, ...(await act(forge)) } } : {};
+}
+
+/** What the change request of a plan says. */
+export function draftOf(loom: Located & Records, record: PlanRecord): ChangeRequestDraft {
   const text = planText(loom, record);
   const progress = text ? progressOf(text.doc) : { total: 0, completed: 0 };
   return {

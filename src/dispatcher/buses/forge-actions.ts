@@ -1,3 +1,4 @@
+import type { Forge } from "../../forge/port.ts";
 import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
@@ -16,12 +17,12 @@ export type ForgeOutcome =
 export async function mergeForBridge(
   loom: CommandRunning & Gated & Buses & Publishing & Waking,
   planId: string,
-  method: MergeMethod,
+  { method, sha }: { readonly method?: MergeMethod; readonly sha?: string | undefined },
 ): Promise<ForgeOutcome> {
   const record = loom.store.byId(planId);
   if (record?.outcome === "merged") return { ok: true };
   return outcomeOf(loom, async () => {
-    await mergePlan(loom, planId, { force: false, method });
+    await mergePlan(loom, planId, { force: false, method, sha });
     loom.wake(planId);
     loom.wake();
   });
@@ -36,7 +37,8 @@ export async function closeForBridge(loom: Records & Publishing & Waking, planId
     return { ok: false, reason: `${planId} is merged already`, retryable: false };
   }
   return outcomeOf(loom, async () => {
-    await loom.forge.close(planId, "closed");
+    if (loom.forge.name === "local") await loom.forge.close(planId, "closed");
+    else await closeAtServer(loom.forge, record.changeRequest?.ref ?? "");
     updateRecord(loom, planId, (now) =>
       now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "closed" } } : {},
     );
@@ -54,4 +56,10 @@ async function outcomeOf(loom: Records, act: () => Promise<void>): Promise<Forge
     if (!(error instanceof PrloomError)) throw error;
     return { ok: false, reason: `${error.message} ${error.hint}`, retryable: passesByItself(error) };
   }
+}
+
+async function closeAtServer(forge: Exclude<Forge, { name: "local" }>, ref: string): Promise<void> {
+  const closed = await (await forge.server()).close(ref);
+  if (!("refused" in closed)) return;
+  throw new PrloomError("forge-refused", closed.refused, "Close it there.");
 }

@@ -98,6 +98,10 @@ export async function unblockPlan(
   if (lost) endGates(loom, record, lost.comment ?? "");
   updateRecord(loom, id, (now) => ({
     blocked: undefined,
+    // What they were shown is what they say yes to.
+    ...(now.blocked?.cause === "forge" && now.published?.asked !== undefined
+      ? { published: { ...now.published, asked: undefined, allowed: now.published.asked } }
+      : {}),
     ...hookAgain(now),
     ...(vanished ? { worktreeReady: false, kept: undefined } : {}),
   }));

@@ -61,6 +61,7 @@ export const OWNER_COMMANDS = {
       force: z.boolean().default(false),
       method: z.enum(MERGE_METHODS).optional(),
       deleteBranch: z.boolean().default(false),
+      sha: z.string().optional(),
     }),
     (loom, args) => mergePlan(loom, args.plan, args),
   ),

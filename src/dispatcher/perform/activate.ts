@@ -1,14 +1,7 @@
 import { rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { PlanConfig } from "../../config/presets.ts";
-import {
-  branchExists,
-  branchTip,
-  currentBranch,
-  defaultBaseBranch,
-  isBranchName,
-  requireCommits,
-} from "../../git/repository.ts";
+import { branchExists, currentBranch, defaultBaseBranch, isBranchName, requireCommits } from "../../git/repository.ts";
 import { refuseBrought, trackedIn } from "../../git/tracked.ts";
 import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -17,10 +10,12 @@ import { ensureDir, listDir, readTextNoFollow } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Extended } from "../buses/extensions.ts";
+import type { Publishing, Reporting } from "../capabilities.ts";
 import { type CommandRunning, runCommand } from "../enclosure/command-run.ts";
 import { copyFiles } from "../enclosure/copy-files.ts";
 import { makeRunCopy } from "../enclosure/run-copy.ts";
 import { homeOf, inboxOf, type Located } from "../paths.ts";
+import { baseTip } from "../publishing/base.ts";
 import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { givePorts } from "../worktree/ports.ts";
@@ -33,7 +28,7 @@ import { hookDue } from "./hook-due.ts";
  * when everything is there, and the inbox files go last. Whatever a kill left half made is made again.
  */
 export async function activate(
-  loom: CommandRunning & Extended,
+  loom: CommandRunning & Extended & Publishing,
   planned: PlanRecord,
   config: PlanConfig,
 ): Promise<void> {
@@ -140,7 +135,10 @@ function hookBefore({ hook }: PlanRecord, first: Pick<PlanRecord, "hook">): Pick
 export const BASE_HINT =
   "Set `baseBranch` in prloom/config.json to a branch that exists (`git branch` lists them) and run `prloom reload`.";
 
-async function chooseBranch(loom: Located & Configured & Records, record: PlanRecord): Promise<PlanRecord> {
+async function chooseBranch(
+  loom: Located & Configured & Records & Publishing & Reporting,
+  record: PlanRecord,
+): Promise<PlanRecord> {
   if (record.branch && record.baseSha && record.baseBranch) return record;
   // Not what happens to be checked out by now.
   const started = loom.pinned.pin ? loom.pinned.pin.branch : await currentBranch(loom.repo);
@@ -148,7 +146,7 @@ async function chooseBranch(loom: Located & Configured & Records, record: PlanRe
   const wanted = record.metadata.branch;
   const branch = typeof wanted === "string" && wanted !== "" ? wanted : `prloom/${record.id}`;
   const [baseSha, isName, isTaken] = await Promise.all([
-    branchTip(loom.repo, baseBranch ?? ""),
+    baseBranch === undefined ? undefined : baseTip(loom, baseBranch),
     // A name that we made is one that git allows.
     branch !== wanted || isBranchName(loom.repo, branch),
     branchExists(loom.repo, branch),

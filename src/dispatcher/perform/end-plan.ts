@@ -3,18 +3,18 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { counted } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
-import type { Reporting, Waking } from "../capabilities.ts";
+import type { Publishing, Reporting, Waking } from "../capabilities.ts";
 import { removePrivateHomes } from "../enclosure/private-homes.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { endGates } from "../gates/plan-gate.ts";
 import { type Undelivered, undeliveredMessages } from "../messages/messages.ts";
 import type { Located } from "../paths.ts";
-import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
+import { changeStatus, planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { removeOwnWorktree } from "../worktree/remove-own.ts";
-import { keepBeforeRemoval } from "../worktree/set-aside.ts";
+import { hasUncommitted, keepBeforeRemoval } from "../worktree/set-aside.ts";
 
 /**
  * The change request was merged or closed; `isFound`: not by us, its commits were found in the base. Returns the messages that its
@@ -43,6 +43,18 @@ export function endPlan(
   // Plans that depend on this one wait for exactly this moment.
   loom.wake();
   return undelivered;
+}
+
+/** The change request was found merged or closed. What a server has merged is not needed here: its worktree goes first, so that a kill leaves none. */
+export async function endFound(
+  loom: Located & Configured & Records & Gated & Buses & AtWork & Publishing & Reporting & Waking,
+  record: PlanRecord,
+  outcome: "merged" | "closed",
+): Promise<Undelivered[]> {
+  const isLocal = loom.forge.name === "local";
+  if (outcome === "merged" && !isLocal && record.worktreeReady && !(await hasUncommitted(loom, record)))
+    await cleanWorktree(loom, record);
+  return endPlan(loom, requireRecord(loom, record.id), { outcome, isFound: isLocal });
 }
 
 /** What a person who merged by hand may not know of; `prloom merge` refuses for it. */

@@ -1,7 +1,7 @@
 import { repositoriesMade } from "../../git/commits/history.ts";
 import { interruptedAt, ownBegin, rebaseOnto } from "../../git/commits/rebase.ts";
 import { changingMerge, haveSamePatches, messageOfCommit, type Replayed, replay } from "../../git/commits/replay.ts";
-import { gitAt, isAncestor, resolveCommit, STEP_TRAILER } from "../../git/repository.ts";
+import { gitAt, isAncestor, STEP_TRAILER } from "../../git/repository.ts";
 import { inBytes, isProtected } from "../../git/staging/protected-paths.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
 import { changedNames, placeTree } from "../../git/worktree/snapshot.ts";
@@ -10,10 +10,11 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { counted } from "../../kernel/words.ts";
 import type { PlanRecord, Rebase } from "../../plan/record.ts";
-import type { Reporting } from "../capabilities.ts";
+import type { Publishing, Reporting } from "../capabilities.ts";
 import { settleRebased } from "../gates/carry-over.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { type Located, worktreeOf } from "../paths.ts";
+import { baseTip } from "../publishing/base.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import { withoutSessions } from "../runs/count-run.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -21,7 +22,7 @@ import { planConfig } from "../settings/plan-config.ts";
 import { leftOut, takeBack } from "../worktree/set-aside.ts";
 import { branchHead, firstBase } from "./begin.ts";
 
-type Rebasing = Located & Configured & Records & Gated & Reporting;
+type Rebasing = Located & Configured & Records & Gated & Publishing & Reporting;
 
 export type RebaseResult =
   | { readonly kind: "nothing" }
@@ -92,7 +93,7 @@ async function plannedRebase(loom: Rebasing, record: PlanRecord): Promise<Rebase
   // One of ours that was interrupted is not a person's, who has still to finish it.
   const isOurs = (await interruptedAt(worktree, record.branch ?? "")) !== undefined;
   const from = await (isOurs ? branchHead : firstBase)(loom, record);
-  const onto = await baseTip(loom, record);
+  const onto = await requireBase(loom, record);
   const upstream = began === undefined ? onto : await ownBegin(worktree, began, { onto, now: from });
   return { from, upstream, onto, tip: onto, done: 0, stands: from };
 }
@@ -102,8 +103,8 @@ async function lossyMerge({ repo }: Located, { from, upstream, onto }: Rebase): 
   return (await isAncestor(repo, onto, from)) ? undefined : changingMerge(repo, { upstream, from });
 }
 
-async function baseTip(loom: Located, { id, baseBranch = "" }: PlanRecord): Promise<string> {
-  const tip = await resolveCommit(loom.repo, `refs/heads/${baseBranch}`);
+async function requireBase(loom: Rebasing, { id, baseBranch = "" }: PlanRecord): Promise<string> {
+  const tip = await baseTip(loom, baseBranch);
   if (tip !== undefined) return tip;
   const hint = `Make it again (\`git branch ${baseBranch} <commit>\`), then run \`prloom rebase ${id}\`.`;
   throw new PrloomError("git-failed", `The base branch ${baseBranch} of ${id} is gone.`, hint);

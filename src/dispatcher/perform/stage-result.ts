@@ -20,7 +20,7 @@ import { settleMissing, settleRefusal } from "../acceptance/refused.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { tellPolicyEnd } from "../buses/notify-person.ts";
-import type { Reporting } from "../capabilities.ts";
+import type { Publishing, Reporting } from "../capabilities.ts";
 import { GIVEN } from "../enclosure/run-copy.ts";
 import { takeLeft } from "../enclosure/run-view.ts";
 import type { Gated } from "../gates/gate-store.ts";
@@ -44,7 +44,7 @@ import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
 export async function settleSide(
-  loom: Located & Configured & Records & Gated & Buses & Extended & Pooled & Reporting,
+  loom: Located & Configured & Records & Gated & Buses & Extended & Pooled & Publishing & Reporting,
   record: PlanRecord,
   config: PlanConfig,
 ): Promise<void> {
@@ -83,7 +83,7 @@ const RESULTS = { designer: RUN_COPY.plan, triage: TRIAGE_RESULT, reviewer: REVI
 
 /** Undefined, or why what it left cannot be used. */
 function takeResult(
-  loom: Located & Configured & Records & Gated & Buses & Extended & Reporting,
+  loom: Located & Configured & Records & Gated & Buses & Extended & Publishing & Reporting,
   record: PlanRecord,
   review: LeftReview,
 ): Promise<string | undefined> | string | undefined {
@@ -197,7 +197,7 @@ function saidIn(body: string): string {
 }
 
 async function takeTriage(
-  loom: Located & Configured & Records & Gated & Buses & Reporting,
+  loom: Located & Configured & Records & Gated & Buses & Publishing & Reporting,
   record: PlanRecord,
   left: string | undefined,
 ): Promise<string | undefined> {

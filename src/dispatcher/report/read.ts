@@ -173,6 +173,8 @@ function waitingFor(
   const putOff = record.status === "review" && !isAtRest && !triaging && deferredComments(loom, record.id) > 0;
   const isAgain = record.status === "review" && (triaging || record.rebase !== undefined);
   const isOpen = record.status === "queued" || record.status === "active" || isAgain;
+  const trouble = record.published?.trouble;
+  if (trouble !== undefined && record.status === "review" && !record.blocked) return `not yet published: ${trouble}`;
   if (putOff && !record.blocked) return "an unanswered comment that a plugin put off";
   if (!isOpen) return undefined;
   if (record.blocked) return undefined;

@@ -88,6 +88,10 @@ function listed(names: readonly string[]): string {
 
 function decideOpen(view: PlanView, now: number): Step {
   const { record } = view;
+  // Its worktree may be gone already: it is not needed any more.
+  if (view.change === "merged" || view.change === "closed") {
+    if (!record.current && !record.side && !record.rebase) return { kind: "end-plan", outcome: view.change };
+  }
   if (!record.worktreeReady) return { kind: "restore-worktree" };
   if (view.worktree !== "ok") {
     return {
@@ -104,9 +108,6 @@ function decideOpen(view: PlanView, now: number): Step {
     };
   }
   if (view.doc.tooLarge !== undefined) return tooLarge(record.id, view.doc.tooLarge);
-  if (view.change === "merged" || view.change === "closed") {
-    if (!record.current && !record.side && !record.rebase) return { kind: "end-plan", outcome: view.change };
-  }
   // What it leaves is put aside first: else it would be taken for a part of the plan's own work.
   if (view.hookAgent) return waits("an agent of a plugin is at work");
   if (record.hook && !(record.hook.point === "beforeTodo" && isHeld(view))) return { kind: "call-plugins" };

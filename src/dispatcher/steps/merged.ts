@@ -26,6 +26,8 @@ export function watchMerges(loom: Located & Records & Publishing & Reporting): {
   const refs = join(loom.paths.commonDir, "refs", "heads");
   return {
     async check() {
+      // A server knows by itself.
+      if (loom.forge.name !== "local") return [];
       const { records } = loom.store.list({ status: "review" }, { limit: Number.MAX_SAFE_INTEGER });
       const packed = statKey(join(loom.paths.commonDir, "packed-refs"));
       const bases = new Map(records.map(({ baseBranch = "" }) => [baseBranch, ""]));
@@ -63,7 +65,7 @@ export async function markMerged(loom: Located & Records & Publishing, record: P
   // Since it was asked for, work may have begun that is not in there; and in the middle of a rebase the branch is not whole.
   const now = loom.store.get(record.uid);
   if (now?.status !== "review" || now.current || now.side || now.rebase || now.deleted) return false;
-  await loom.forge.close(record.id, "merged");
+  if (loom.forge.name === "local") await loom.forge.close(record.id, "merged");
   updateRecord(loom, record.id, () => ({ changeRequest: { ...changeRequest, state: "merged" } }));
   return true;
 }

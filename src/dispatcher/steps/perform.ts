@@ -14,7 +14,7 @@ import { activate, clearInbox, restoreWorktree } from "../perform/activate.ts";
 import { beginSide, beginTodo, recoverRun } from "../perform/begin.ts";
 import { callPlugins } from "../perform/call-plugins.ts";
 import { closeOpened } from "../perform/close-opened.ts";
-import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
+import { cleanWorktree, endFound } from "../perform/end-plan.ts";
 import { dropGate, gatePosted, openGate, remindOfGate, tellGate } from "../perform/gates/gate.ts";
 import { stopOpened, stopRun } from "../perform/gates/stop-run.ts";
 import { continueRebase } from "../perform/rebase.ts";
@@ -91,7 +91,7 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   finish: (loom, { record }) => beginFinish(loom, record),
   "mark-ready": (loom, { record }) => finishPlan(loom, record),
   reopen: (loom, { record }) => changeStatus(loom, record.id, "todos-added"),
-  "end-plan": (loom, { record }, { outcome }) => endPlan(loom, record, { outcome, isFound: true }),
+  "end-plan": (loom, { record }, { outcome }) => endFound(loom, record, outcome),
   "clean-worktree": (loom, { record }) => cleanWorktree(loom, record),
 };
 

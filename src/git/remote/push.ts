@@ -39,9 +39,13 @@ export async function pushBranch(
     return tip === expected ? { kind: "refused", reason: saidByServer(stderr) } : { kind: "diverged", tip };
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error;
-    return { kind: "failed", reason: saidByServer(error.words) };
+    const kind = FORBIDDEN.test(error.words) ? "refused" : "failed";
+    return { kind, reason: saidByServer(error.words) };
   }
 }
+
+/** Git's words where the token may not write there; asked again it may not either. */
+const FORBIDDEN = /The requested URL returned error: 403/;
 
 const MAX_REASON = 1000;
 

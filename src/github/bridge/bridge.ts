@@ -1,9 +1,9 @@
 import type { BridgeContext, BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
 import { say, trackerBridge } from "../../bridges/tracker/bridge.ts";
 import { hasWritePermission } from "../../bus/author.ts";
+import type { ServerChange } from "../../forge/port.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GitHubAccess } from "../access.ts";
-import type { PullState } from "../pulls/pull-state.ts";
 import { githubTracker, ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
 import type { IssueCursor } from "./issue-news.ts";
 import { hearIssues } from "./issues.ts";
@@ -31,7 +31,7 @@ export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | 
   /** Whether failed jobs run once more before an agent is asked. */
   readonly rerun?: boolean;
   /** The pull request of a plan as it was just seen. */
-  onPull?(planId: string, pull: PullState): void;
+  onPull?(planId: string, change: ServerChange): void;
 }
 
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
@@ -65,7 +65,10 @@ export function githubBridge(
       const repository = await connection.repository();
       const bySource = await plansByThread(ctx);
       const byPull = await plansByPull(ctx, repository.id);
-      planOf = new Map([...bySource, ...[...byPull].map(([number, plan]) => [`${repository.id}#${number}`, plan] as const)]);
+      planOf = new Map([
+        ...bySource,
+        ...[...byPull].map(([number, plan]) => [`${repository.id}#${number}`, plan] as const),
+      ]);
       const planned = issuesIn([...bySource.keys(), ...Object.keys(state?.expected ?? {})], repository.id);
       const looking = { repository, permissions, clock, log: ctx.log, planned };
       const issues = await hearIssues(looking, state?.issues);

@@ -18,7 +18,7 @@ export interface PullActionsOptions {
   readonly connection: Pick<Connection, "repository" | "self">;
   readonly tracker: Tracker;
   /** Repeating a merge that is done is `ok`. */
-  merge?(planId: string, method: MergeMethod): Promise<DeedResult>;
+  merge?(planId: string, method: MergeMethod, sha?: string): Promise<DeedResult>;
   close?(planId: string): Promise<DeedResult>;
 }
 
@@ -73,7 +73,7 @@ async function planOf(ctx: Pick<BridgeContext, "listPlans">, { thread }: PullPla
 /** The forge merges and closes: it knows what was reviewed. */
 async function deed({ merge, close, action: { payload } }: Sending, plan: string | undefined): Promise<DeliveryResult> {
   if (plan === undefined) return refused("no plan has this pull request");
-  const done = payload.type === "merge" ? await merge?.(plan, payload.method) : await close?.(plan);
+  const done = payload.type === "merge" ? await merge?.(plan, payload.method, payload.sha) : await close?.(plan);
   if (!done) return refused(`GitHub cannot carry "${payload.type}"`);
   return done.ok ? { success: true } : { success: false, error: done.reason, retryable: done.retryable };
 }

@@ -2,10 +2,11 @@ import * as z from "zod";
 import type { BridgeContext, BridgeEvent } from "../../bridges/contract.ts";
 import { isSame } from "../../bridges/tracker/bridge.ts";
 import type { TrackerAuthor } from "../../bridges/tracker/port.ts";
+import type { ServerChange } from "../../forge/port.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { CallError, newer, onePage } from "../pages.ts";
-import { type PullState, pullState } from "../pulls/pull-state.ts";
+import { changeOf, type PullState, pullState } from "../pulls/pull-state.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { authorIn, type CommentCursor } from "../tracker/comments.ts";
 import type { Permissions } from "../tracker/permissions.ts";
@@ -40,7 +41,7 @@ export interface LookingAtPulls {
   /** Failed jobs run once more before they are told. */
   readonly rerun: boolean;
   /** A pull request as it is now. */
-  onPull?(planId: string, pull: PullState): void;
+  onPull?(planId: string, change: ServerChange): void;
 }
 
 const listedSchema = z.array(z.looseObject({ number: z.number(), updated_at: z.string() }));
@@ -158,7 +159,7 @@ class PullsLook {
       },
       ...talk,
     });
-    this.#looking.onPull?.(this.#looking.plans.get(number) ?? "", pull);
+    this.#looking.onPull?.(this.#looking.plans.get(number) ?? "", changeOf(this.#looking.repository, pull));
   }
 
   /** Tells reviews and resolved threads; returns which are known then. */

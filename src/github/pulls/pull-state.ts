@@ -1,4 +1,6 @@
 import * as z from "zod";
+import type { ServerChange } from "../../forge/port.ts";
+import type { RepositoryCalls } from "../repository.ts";
 
 /** What counts of a pull request as GitHub tells it. */
 const pullSchema = z.object({
@@ -40,5 +42,17 @@ export function pullState(data: unknown): PullState {
     head: { branch: pull.head.ref, sha: pull.head.sha, repositoryId: pull.head.repo?.id },
     ...{ base: pull.base.ref, title: pull.title, body: pull.body ?? "" },
     ...(isMerged && pull.merge_commit_sha !== null ? { mergeSha: pull.merge_commit_sha } : {}),
+  };
+}
+
+/** The same token shape as that of issues. */
+const changeRef = ({ id }: Pick<RepositoryCalls, "id">, number: number): string => `${id}#${number}`;
+
+/** What the dispatcher knows of a pull request. */
+export function changeOf(repository: Pick<RepositoryCalls, "id">, pull: PullState): ServerChange {
+  return {
+    ...{ ref: changeRef(repository, pull.number), state: pull.state, ready: !pull.draft, url: pull.url },
+    head: pull.head.sha,
+    ...(pull.mergeSha === undefined ? {} : { mergeSha: pull.mergeSha }),
   };
 }

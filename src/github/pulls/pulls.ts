@@ -57,7 +57,11 @@ export class Pulls {
     const drafted = await this.#repository.send("POST", "/pulls", { body: { ...request, draft: true } });
     const outcome =
       drafted.kind === "refused" ? await this.#repository.send("POST", "/pulls", { body: request }) : drafted;
-    if (outcome.kind === "refused") return { refused: outcome.reason };
+    if (outcome.kind === "refused") {
+      // One whose answer was lost may not have been in the list yet.
+      const made = await this.find(head);
+      return made?.state === "open" ? made : { refused: outcome.reason };
+    }
     return pullState(dataOf("opening a pull request", outcome));
   }
 

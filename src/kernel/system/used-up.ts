@@ -1,4 +1,4 @@
-import { errnoOf, PrloomError } from "../errors.ts";
+import { type ErrorCode, errnoOf, PrloomError } from "../errors.ts";
 
 /** What the system had none left of, by the errno of a call that failed for it. */
 const USED_UP: Readonly<Record<string, string>> = {
@@ -46,7 +46,9 @@ export function usedUp(what: string, doing: string, cause: unknown): PrloomError
   );
 }
 
+const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["disk-full", "resources-used-up", "forge-unreachable"]);
+
 /** What goes away without a change of the plan: it waits, and nothing is counted against it. */
 export function passesByItself(error: unknown): boolean {
-  return error instanceof PrloomError && (error.code === "disk-full" || error.code === "resources-used-up");
+  return error instanceof PrloomError && PASSING.has(error.code);
 }

@@ -9,6 +9,7 @@ import { type TestContext, test } from "node:test";
 import { checkGitHub } from "../../../src/cli/doctor/github-checks.ts";
 import type { Call } from "../../../src/cli/output.ts";
 import type { GitHubSettings } from "../../../src/config/schema/github-schema.ts";
+import { githubSchema } from "../../../src/config/schema/github-schema.ts";
 import { type FakeGitHub, startFakeGitHub } from "../../testing/github/fake-github.ts";
 import { repositoryFor } from "../fixture.ts";
 
@@ -22,14 +23,7 @@ async function setUp(t: TestContext): Promise<Setting> {
   const github = await startFakeGitHub();
   t.after(() => github.close());
   github.repository("acme/app", { bot: "write" });
-  const settings = {
-    repo: "acme/app",
-    apiUrl: github.apiUrl,
-    tokenEnv: "TOKEN",
-    reserve: 0.2,
-    trustedBots: [],
-    rerun: false,
-  };
+  const settings = githubSchema.parse({ repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN" });
   const ask = async (token: string): Promise<string[]> =>
     (await checkGitHub({ env: { TOKEN: token } } as unknown as Call, settings)).map(
       ({ state, text }) => `${state} ${text}`,

@@ -15,18 +15,21 @@ import type { Gated } from "../../gates/gate-store.ts";
 import { gateOf } from "../../gates/plan-gate.ts";
 import type { Undelivered } from "../../messages/messages.ts";
 import { type Located, worktreeOf } from "../../paths.ts";
-import { endPlan } from "../../perform/end-plan.ts";
+import { endFound, endPlan } from "../../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../../steps/observe.ts";
 import { hasUncommitted } from "../../worktree/set-aside.ts";
 import { removeMerged } from "./finish.ts";
+import { mergeAtServer } from "./merge-at-server.ts";
 import { refuseUnapproved } from "./unapproved.ts";
 export interface MergeResult {
   readonly sha?: string;
   readonly base: string;
   readonly method: MergeMethod;
+  /** The server merges it when its turn comes. */
+  readonly queued?: true;
   /** Messages to its agent that it never got. */
   readonly undelivered: readonly Undelivered[];
   /** Why its worktree and branch are still there, though they were to go. */
@@ -41,6 +44,8 @@ type Merging = CommandRunning & Gated & Buses & Publishing & Waking;
 
 interface MergeOptions {
   readonly force: boolean;
+  /** With a forge on a server: the commit that was reviewed. */
+  readonly sha?: string | undefined;
   readonly method?: MergeMethod | undefined;
   readonly deleteBranch?: boolean;
 }
@@ -67,11 +72,30 @@ function refuseMerge(loom: Merging, record: PlanRecord, { force }: MergeOptions)
   refuseUnsettled(loom, record);
 }
 
+async function mergeThere(
+  loom: Merging,
+  forge: Exclude<Publishing["forge"], { name: "local" }>,
+  { record, options: wanted }: { readonly record: PlanRecord; readonly options: MergeOptions },
+): Promise<MergeResult> {
+  const { id, baseBranch: base = "" } = record;
+  const { method = "squash" } = wanted;
+  const outcome = await mergeAtServer(loom, forge, { record, wanted });
+  if (outcome.kind === "queued") return { base, method, queued: true, undelivered: [] };
+  updateRecord(loom, id, (now) =>
+    now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
+  );
+  const undelivered = await endFound(loom, requireRecord(loom, id), "merged");
+  const { worktree, worktreeReady } = requireRecord(loom, id);
+  const left = worktreeReady && worktree !== undefined ? { uncommitted: worktree } : {};
+  return { sha: outcome.sha, base, method: outcome.method ?? method, undelivered, ...left };
+}
+
 async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
   const { force, method = "squash" } = options;
   const record = requireRecord(loom, id);
   const { branch = "", baseBranch = "" } = record;
   refuseMerge(loom, record, options);
+  if (loom.forge.name !== "local") return mergeThere(loom, loom.forge, { record, options });
   const message = mergeMessage(loom, record, method);
   const outcome = await mergeIntoBase(loom.repo, {
     branch,

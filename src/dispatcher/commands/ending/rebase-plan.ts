@@ -1,6 +1,6 @@
 import { PrloomError } from "../../../kernel/errors.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
-import type { Reporting, Waking } from "../../capabilities.ts";
+import type { Publishing, Reporting, Waking } from "../../capabilities.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import type { Located } from "../../paths.ts";
 import { beginRebase, lossyError } from "../../perform/rebase.ts";
@@ -19,7 +19,7 @@ export interface RebasePlanResult {
   readonly blocked?: boolean;
 }
 
-type Rebasing = Located & Configured & Records & Gated & AtWork & Reporting & Waking;
+type Rebasing = Located & Configured & Records & Gated & AtWork & Publishing & Reporting & Waking;
 
 /** Brings the branch of a plan onto its base: at once, or with an agent that resolves the conflicts. */
 export async function rebasePlan(loom: Rebasing, id: string): Promise<RebasePlanResult> {

@@ -1,0 +1,57 @@
+import type { Forge, ServerMerge } from "../../../forge/port.ts";
+import type { MergeMethod } from "../../../git/merge-method.ts";
+import { branchTip } from "../../../git/repository.ts";
+import { crashPoint } from "../../../kernel/crash-point.ts";
+import { messageOf, PrloomError } from "../../../kernel/errors.ts";
+import type { PlanRecord } from "../../../plan/record.ts";
+import type { Located } from "../../paths.ts";
+import { unreachable } from "../../publishing/base.ts";
+
+type ServerForgeName = Exclude<Forge, { name: "local" }>;
+
+interface Wanted {
+  readonly force: boolean;
+  readonly method?: MergeMethod | undefined;
+  /** The commit that was reviewed; the newest that is published unless told. */
+  readonly sha?: string | undefined;
+}
+
+/** Has the server merge exactly what was reviewed; nothing is merged here. */
+export async function mergeAtServer(
+  loom: Located,
+  forge: ServerForgeName,
+  { record, wanted }: { readonly record: PlanRecord; readonly wanted: Wanted },
+): Promise<Extract<ServerMerge, { kind: "merged" | "queued" }>> {
+  const { id, changeRequest, published } = record;
+  const head = await branchTip(loom.repo, record.branch ?? "");
+  const isThere = changeRequest?.ready && published?.sha !== undefined && published.sha === head;
+  if (!changeRequest || !isThere) {
+    const why = published?.trouble === undefined ? "" : `: ${published.trouble}`;
+    const hint = `\`prloom start --until-idle\` publishes it; then run \`prloom merge ${id}\` again.`;
+    throw new PrloomError("plan-state", `${id} is not yet published${why}.`, hint);
+  }
+  const sha = wanted.sha ?? published.sha ?? "";
+  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha });
+  if (outcome.kind === "refused") {
+    const hint = `${changeRequest.url ?? "The pull request"} tells more; then run \`prloom merge ${id}\` again.`;
+    throw new PrloomError("forge-refused", `GitHub does not merge ${id}: ${outcome.reason}`, hint);
+  }
+  if (outcome.kind === "moved-on") {
+    const message = `${id} has other commits on GitHub than ${sha.slice(0, 8)}, which is what was to be merged.`;
+    throw new PrloomError("forge-refused", message, "Review it again, then merge it.");
+  }
+  crashPoint("server:merged");
+  return outcome;
+}
+
+async function asked(
+  forge: ServerForgeName,
+  ref: string,
+  wanted: Wanted & { readonly sha: string },
+): Promise<ServerMerge> {
+  try {
+    return await (await forge.server()).merge(ref, wanted);
+  } catch (error) {
+    throw unreachable(messageOf(error));
+  }
+}

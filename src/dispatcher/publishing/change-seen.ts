@@ -1,0 +1,23 @@
+import type { ServerChange } from "../../forge/port.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Waking } from "../capabilities.ts";
+import { type Records, updateRecord } from "../records.ts";
+
+/** What the server tells of a plan's change request: merged, closed, ready, or that a person pushed to it. Wakes the plan. */
+export function changeSeen(loom: Records & Waking, planId: string, change: ServerChange): void {
+  const record = loom.store.byId(planId);
+  if (!record || record.deleted || record.status === "done") return;
+  const { head, mergeSha: _onBase, ...state } = change;
+  updateRecord(loom, planId, (now) => ({
+    changeRequest: { forge: "github", ...state },
+    ...(isTheirs(now, change) ? { published: { ...now.published, theirs: head } } : {}),
+  }));
+  crashPoint("server:seen");
+  loom.wake(planId);
+}
+
+/** Neither what we pushed nor what we were about to. */
+function isTheirs({ published }: PlanRecord, { state, head }: ServerChange): boolean {
+  return state === "open" && published?.sha !== undefined && head !== published.sha && head !== published.pushing;
+}

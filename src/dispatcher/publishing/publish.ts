@@ -1,0 +1,144 @@
+import type { Refused, ServerChange, ServerForge } from "../../forge/port.ts";
+import { readTip } from "../../git/refs.ts";
+import { resolveCommit } from "../../git/repository.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { draftOf } from "../acceptance/commit-todo.ts";
+import { blockPlan } from "../records.ts";
+import { changeSeen } from "./change-seen.ts";
+import { digestOf, type Level, missingOf } from "./level.ts";
+import { note, type PublishingAtWork } from "./noted.ts";
+import { pushHint, whyNotPushed } from "./push-refusals.ts";
+import { takeOver } from "./take-over.ts";
+
+/** Brings the server one thing nearer to what it is to have of a plan; false when it has everything, or may not get it. */
+export async function publishNext(loom: PublishingAtWork, planId: string): Promise<boolean> {
+  const record = loom.store.byId(planId);
+  if (loom.forge.name === "local" || !record || record.deleted) return false;
+  if (record.status === "done") return deleteMerged(loom, record);
+  const level = await levelOf(loom, record);
+  const missing = level && missingOf(record, level);
+  if (!level || missing === undefined) return false;
+  const forge = await loom.forge.server();
+  switch (missing) {
+    case "take-over":
+      return takeOver(loom, forge, record);
+    case "push":
+      return push(loom, forge, { record, level });
+    case "open":
+      return tell(loom, { record, level, outcome: await forge.open(level.draft) });
+    case "describe": {
+      const ref = record.changeRequest?.ref ?? "";
+      return tell(loom, { record, level, outcome: await forge.describe(ref, level.draft, level.ready) });
+    }
+  }
+}
+
+/** Undefined where there is nothing to publish, or what there is might be an agent's alone. */
+async function levelOf(loom: PublishingAtWork, record: PlanRecord): Promise<Level | undefined> {
+  const { branch, baseSha, status, blocked, paused, hidden, rebase, opened } = record;
+  if (!branch || (status !== "active" && status !== "review")) return undefined;
+  if (blocked?.cause === "forge" || paused || hidden || rebase || opened) return undefined;
+  const head = await verifiedHead(loom, record);
+  if (head === undefined || head === baseSha) return undefined;
+  return { head, draft: draftOf(loom, record), ready: status === "review" };
+}
+
+/** While an agent is in the worktree the branch may be anything; then it is the commit that its work began at. */
+async function verifiedHead(loom: PublishingAtWork, record: PlanRecord): Promise<string | undefined> {
+  const { current, side, branch = "", id } = record;
+  if (current && ["running", "ended", "verified"].includes(current.stage)) return current.baseSha;
+  if (side) return side.baseSha;
+  if (loom.occupancy.runsIn(id).length > 0) return undefined;
+  const tip = readTip(loom.paths.commonDir, branch);
+  return tip === undefined ? resolveCommit(loom.repo, `refs/heads/${branch}`) : tip === "absent" ? undefined : tip;
+}
+
+interface Step {
+  readonly record: PlanRecord;
+  readonly level: Level;
+}
+
+/** What is about to be pushed is on record first: found there after a kill, it is ours. */
+async function push(loom: PublishingAtWork, forge: ServerForge, { record, level }: Step): Promise<boolean> {
+  const { id, branch = "" } = record;
+  const { head: sha } = level;
+  const { published = {} } = record;
+  const refusal = await whyNotPushed(loom, record, sha);
+  if (refusal) {
+    note(loom, id, { asked: sha });
+    return refuse(loom, id, refusal);
+  }
+  note(loom, id, { pushing: sha });
+  loom.store.sync();
+  crashPoint("server:pushing");
+  const outcome = await pushKnown(forge, { branch, sha, expected: published.sha }, published.pushing);
+  crashPoint("server:pushed");
+  switch (outcome.kind) {
+    case "pushed":
+      note(loom, id, { sha, pushing: undefined });
+      loom.report({ planId: id, level: "info", text: `pushed ${sha.slice(0, 8)}` });
+      return true;
+    case "diverged":
+      if (outcome.tip === undefined) {
+        const reason = `The branch ${branch} was deleted on the server.`;
+        const hint = `\`prloom delete ${id}\` ends the plan; to push it again: \`prloom unblock ${id}\`.`;
+        note(loom, id, { sha: undefined, pushing: undefined });
+        return refuse(loom, id, { reason, hint });
+      }
+      note(loom, id, { theirs: outcome.tip });
+      return true;
+    case "refused":
+      return refuse(loom, id, { reason: `The push was refused: ${outcome.reason}`, hint: pushHint(id) });
+    case "failed":
+      throw new Error(outcome.reason);
+  }
+}
+
+/** A push of ours whose outcome was lost may be what is there. */
+async function pushKnown(
+  forge: ServerForge,
+  pushed: Parameters<ServerForge["push"]>[0],
+  before: string | undefined,
+): ReturnType<ServerForge["push"]> {
+  const outcome = await forge.push(pushed);
+  if (outcome.kind !== "diverged" || before === undefined || outcome.tip !== before) return outcome;
+  return forge.push({ ...pushed, expected: before });
+}
+
+/** What the server says to the change request that it was given. */
+function tell(
+  loom: PublishingAtWork,
+  { record, level, outcome }: Step & { readonly outcome: ServerChange | Refused },
+): boolean {
+  const { id } = record;
+  crashPoint("server:told");
+  if ("refused" in outcome) {
+    const reason = `The change request was refused: ${outcome.refused}`;
+    return refuse(loom, id, { reason, hint: `Change that on the server, then run \`prloom unblock ${id}\`.` });
+  }
+  if (!record.changeRequest) loom.report({ planId: id, level: "good", text: `change request: ${outcome.url}` });
+  note(loom, id, { described: digestOf(level.draft) });
+  changeSeen(loom, id, outcome);
+  // One that was marked ready and is not would be asked for without end.
+  const isStillDraft = record.changeRequest && level.ready && !outcome.ready && outcome.state === "open";
+  if (isStillDraft) throw new Error("it is not marked ready yet");
+  return true;
+}
+
+function refuse(loom: PublishingAtWork, id: string, why: { readonly reason: string; readonly hint: string }): false {
+  blockPlan(loom, id, { ...why, cause: "forge" });
+  loom.wake(id);
+  return false;
+}
+
+/** After a merge: the branch was ours, and GitHub keeps what was on it with the pull request. */
+async function deleteMerged(loom: PublishingAtWork, record: PlanRecord): Promise<boolean> {
+  const { outcome, published, branch = "" } = record;
+  if (outcome !== "merged" || published?.sha === undefined || published.deleted) return false;
+  if (loom.forge.name === "local" || loom.config.github?.deleteBranch !== true) return false;
+  await (await loom.forge.server()).deleteBranch(branch, published.sha);
+  crashPoint("server:deleted");
+  note(loom, record.id, { deleted: true });
+  return false;
+}

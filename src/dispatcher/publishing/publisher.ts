@@ -1,0 +1,118 @@
+import { retryDelay } from "../../bus/limits.ts";
+import { messageOf } from "../../kernel/errors.ts";
+import { Loop } from "../../kernel/loop.ts";
+import { changeSeen } from "./change-seen.ts";
+import { note, type PublishingAtWork } from "./noted.ts";
+import { publishNext } from "./publish.ts";
+
+export interface PublisherHooks {
+  onQuiet(): void;
+  stillOwner(): boolean;
+}
+
+/** A call that waits for an answer is not waited for longer than this when the dispatcher stops. */
+const LAST_WORDS_MS = 5000;
+
+/** Brings plans to the server beside their steps: each has a loop of its own, and no step waits for one. */
+export class Publisher {
+  readonly #loom: PublishingAtWork;
+  readonly #hooks: PublisherHooks;
+  readonly #plans = new Map<string, Loop>();
+  /** Plans whose change request was looked at since the start: a person may have merged it meanwhile. */
+  readonly #looked = new Set<string>();
+
+  constructor(loom: PublishingAtWork, hooks: PublisherHooks) {
+    this.#loom = loom;
+    this.#hooks = hooks;
+  }
+
+  /** At a start: all that may be behind. */
+  begin(): void {
+    for (const { id, deleted, status, published } of this.#all()) {
+      const isOver = deleted || (status === "done" && (published?.sha === undefined || published.deleted));
+      if (!isOver) this.wake(id);
+    }
+  }
+
+  /** There may be something to publish. */
+  wake(planId: string): void {
+    if (this.#loom.forge.name === "local" || this.#loom.stopping) return;
+    this.#loopOf(planId).wake();
+  }
+
+  /** Looks at the change request of a plan at the server. */
+  refresh(planId: string): void {
+    this.#looked.delete(planId);
+    if (this.#loom.forge.name !== "local" && !this.#loom.stopping) this.#loopOf(planId).hurry();
+  }
+
+  idle(horizon: number): boolean {
+    return [...this.#plans.values()].every((loop) => loop.idle(horizon));
+  }
+
+  async stop(): Promise<void> {
+    for (const loop of this.#plans.values()) loop.stop();
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, LAST_WORDS_MS);
+    await Promise.race([late.promise, Promise.all([...this.#plans.values()].map((loop) => loop.settled()))]);
+    clearTimeout(timer);
+  }
+
+  #all() {
+    return this.#loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records;
+  }
+
+  #loopOf(planId: string): Loop {
+    const known = this.#plans.get(planId);
+    if (known) return known;
+    const { clock, config } = this.#loom;
+    const loop = new Loop({
+      clock,
+      pass: () => this.#pass(planId),
+      backoffMs: (failures) => retryDelay(failures, { minMs: config.bus.retryMinMs, maxMs: config.bus.retryMaxMs }),
+      onFailure: (error) => this.#failed(planId, error),
+      onIdle: () => this.#hooks.onQuiet(),
+    });
+    this.#plans.set(planId, loop);
+    return loop;
+  }
+
+  async #pass(planId: string): Promise<number | undefined> {
+    try {
+      await this.#look(planId);
+      while (!this.#loom.stopping && this.#hooks.stillOwner() && (await publishNext(this.#loom, planId)));
+    } catch (error) {
+      const { retryAfterMs } = error as { retryAfterMs?: unknown };
+      if (typeof retryAfterMs !== "number") throw error;
+      this.#failed(planId, error);
+      return this.#loom.clock.now() + retryAfterMs;
+    }
+    this.#tell(planId, undefined);
+    return undefined;
+  }
+
+  async #look(planId: string): Promise<void> {
+    const { forge, store } = this.#loom;
+    const record = store.byId(planId);
+    const change = record?.changeRequest;
+    if (forge.name === "local" || this.#looked.has(planId)) return;
+    if (change?.state === "open" && record?.status !== "done") {
+      const seen = await (await forge.server()).look(change.ref);
+      if (seen === "gone") throw new Error(`the change request ${change.ref} is gone`);
+      if (this.#loom.stopping) return;
+      changeSeen(this.#loom, planId, seen);
+    }
+    this.#looked.add(planId);
+  }
+
+  #failed(planId: string, error: unknown): void {
+    const trouble = messageOf(error);
+    this.#loom.report({ planId, level: "warn", text: `not yet published: ${trouble}` });
+    this.#tell(planId, trouble);
+  }
+
+  #tell(planId: string, trouble: string | undefined): void {
+    const record = this.#loom.stopping ? undefined : this.#loom.store.byId(planId);
+    if (record && !record.deleted && record.published?.trouble !== trouble) note(this.#loom, planId, { trouble });
+  }
+}

@@ -1,0 +1,56 @@
+import type { ServerForge } from "../../forge/port.ts";
+import { branchTip, isAncestor } from "../../git/repository.ts";
+import { resetTo } from "../../git/worktree/reset.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { worktreeOf } from "../paths.ts";
+import { blockPlan, updateRecord } from "../records.ts";
+import { hasUncommitted } from "../worktree/set-aside.ts";
+import { note, type PublishingAtWork } from "./noted.ts";
+
+/** Commits of people on our branch become a part of it between two runs, if nothing of ours was committed beside them. */
+export async function takeOver(loom: PublishingAtWork, forge: ServerForge, record: PlanRecord): Promise<boolean> {
+  const { id, branch = "" } = record;
+  // What is under way is built on the branch as it is; its end wakes us.
+  if (record.current || record.side || !loom.occupancy.isFree(id)) return false;
+  const fetched = await forge.fetch(branch);
+  if (fetched.kind === "failed") throw new Error(fetched.reason);
+  const theirs = fetched.kind === "fetched" ? fetched.sha : undefined;
+  const leave = loom.occupancy.enter(id, "merge");
+  try {
+    const ours = await branchTip(loom.repo, branch);
+    if (theirs === undefined || ours === undefined) {
+      note(loom, id, { theirs: undefined });
+      return true;
+    }
+    // Pushed by us, and its answer was lost; or a person has brought both together here.
+    if (await isAncestor(loom.repo, theirs, ours)) {
+      note(loom, id, { sha: theirs, theirs: undefined, pushing: undefined });
+      return true;
+    }
+    if (!(await isAncestor(loom.repo, ours, theirs))) return diverged(loom, record, theirs);
+    if (await hasUncommitted(loom, record)) throw uncommitted(record);
+    await resetTo(worktreeOf(loom, record), theirs, branch, record.prepared);
+    crashPoint("server:taken-over");
+    note(loom, id, { sha: theirs, theirs: undefined, pushing: undefined });
+    loom.report({ planId: id, level: "info", text: `took over ${theirs.slice(0, 8)} from the server` });
+    return true;
+  } finally {
+    leave();
+    loom.wake(id);
+  }
+}
+
+function uncommitted({ worktree }: PlanRecord): PrloomError {
+  const message = "A person pushed to its branch, and its worktree has changes that are in no commit.";
+  return new PrloomError("plan-state", message, `Commit or remove them in ${worktree}.`);
+}
+
+function diverged(loom: PublishingAtWork, { id, branch, worktree }: PlanRecord, theirs: string): boolean {
+  const reason = `The branch ${branch} has other commits on the server (${theirs.slice(0, 8)}) than here.`;
+  const hint = `Bring both together (\`git -C ${worktree} merge ${theirs.slice(0, 12)}\`), then run \`prloom unblock ${id}\`.`;
+  blockPlan(loom, id, { reason, hint, cause: "forge" });
+  updateRecord(loom, id, (now) => ({ published: { ...now.published, theirs } }));
+  return false;
+}

@@ -1,0 +1,113 @@
+import type { Refused, ServerChange, ServerForge, ServerMerge } from "../../forge/port.ts";
+import type { MergeMethod } from "../../git/merge-method.ts";
+import { fetchBranch } from "../../git/remote/fetch.ts";
+import { pushBranch } from "../../git/remote/push.ts";
+import type { Remote } from "../../git/remote/remote.ts";
+import type { Repository } from "../../git/repository.ts";
+import type { GitHubAccess } from "../access.ts";
+import { CallError } from "../pages.ts";
+import { changeOf, type PullState } from "../pulls/pull-state.ts";
+import { Pulls } from "../pulls/pulls.ts";
+import type { RepositoryCalls } from "../repository.ts";
+
+export interface GitHubForgeOptions {
+  readonly access: GitHubAccess;
+  readonly repo: Repository;
+  /** Ours alone: git that has the token reads its configuration here. */
+  readonly folder: string;
+}
+
+/** Pull requests of one repository, and its branches. */
+export function githubForge({ access, repo, folder }: GitHubForgeOptions): ServerForge {
+  const pulls = async (): Promise<{ repository: RepositoryCalls; pulls: Pulls }> => {
+    const repository = await access.connection.repository();
+    return { repository, pulls: new Pulls(repository) };
+  };
+  const pullOf = async (ref: string): Promise<{ pull: PullState; pulls: Pulls; repository: RepositoryCalls }> => {
+    const asked = await pulls();
+    const pull = await asked.pulls.get(numberOf(asked.repository, ref));
+    if (pull === "gone") throw new Error(`the pull request ${ref} is gone`);
+    return { pull, ...asked };
+  };
+  const remote = async (): Promise<Remote> => {
+    const { fullName } = await access.connection.repository();
+    const token = await access.token.get();
+    if (typeof token !== "string") throw new Error(`there is no token for GitHub: ${token.missing}`);
+    return { url: `${webUrl(access.client.apiUrl)}/${fullName}.git`, token, folder };
+  };
+  return {
+    push: async (pushed) => pushBranch(repo, await remote(), pushed),
+    fetch: async (branch) => fetchBranch(repo, await remote(), branch),
+    async open(draft) {
+      const { repository, pulls: all } = await pulls();
+      return orRefused(repository, await all.open(draft));
+    },
+    async describe(ref, draft, ready) {
+      const { repository, pulls: all, pull } = await pullOf(ref);
+      if (pull.state !== "open") return changeOf(repository, pull);
+      const described = await all.describe(pull, draft);
+      if ("refused" in described || !ready) return orRefused(repository, described);
+      return orRefused(repository, await all.markReady(described));
+    },
+    async look(ref) {
+      const { repository, pulls: all } = await pulls();
+      const pull = await all.get(numberOf(repository, ref));
+      return pull === "gone" ? pull : changeOf(repository, pull);
+    },
+    async merge(ref, { sha, method }) {
+      const { pull, pulls: all, repository } = await pullOf(ref);
+      return mergeAllowed(repository, method, (one) => all.merge(pull, { sha, method: one }));
+    },
+    async close(ref) {
+      const { repository, pulls: all, pull } = await pullOf(ref);
+      return orRefused(repository, await all.close(pull));
+    },
+    async deleteBranch(branch, sha) {
+      const { repository } = await pulls();
+      const path = `/git/refs/heads/${branch}`;
+      const found = await repository.get(`/git/ref/heads/${branch}`);
+      if (found.kind === "not-found") return;
+      if (found.kind !== "ok") throw new CallError(`the branch ${branch}`, found);
+      // A person has pushed to it since.
+      if ((found.data as { object?: { sha?: unknown } }).object?.sha !== sha) return;
+      const deleted = await repository.send("DELETE", path);
+      // GitHub deletes it by itself where the repository says so, and says 422 then.
+      if (deleted.kind !== "ok" && deleted.kind !== "not-found" && deleted.kind !== "refused")
+        throw new CallError(`deleting ${branch}`, deleted);
+    },
+  };
+}
+
+function numberOf({ id }: RepositoryCalls, ref: string): number {
+  const [, repository, number] = /^(\d+)#(\d+)$/.exec(ref) ?? [];
+  if (Number(repository) !== id) throw new Error(`the pull request ${ref} is not one of this repository`);
+  return Number(number);
+}
+
+function orRefused(repository: RepositoryCalls, outcome: PullState | Refused): ServerChange | Refused {
+  return "refused" in outcome ? outcome : changeOf(repository, outcome);
+}
+
+/** Of GitHub Enterprise the API lies below the address of the site. */
+const webUrl = (apiUrl: string): string =>
+  apiUrl === "https://api.github.com" ? "https://github.com" : apiUrl.replace(/\/api\/v3$/, "");
+
+const METHODS: readonly (readonly [MergeMethod, string])[] = [
+  ["squash", "allow_squash_merge"],
+  ["merge", "allow_merge_commit"],
+  ["rebase", "allow_rebase_merge"],
+];
+
+/** Squash unless the repository forbids it; a token that is not told what it allows tries that. */
+async function mergeAllowed(
+  repository: RepositoryCalls,
+  method: MergeMethod | undefined,
+  merge: (method: MergeMethod) => Promise<ServerMerge>,
+): Promise<ServerMerge> {
+  if (method !== undefined && method !== "squash") return merge(method);
+  const asked = await repository.get("");
+  const settings = (asked.kind === "ok" ? asked.data : {}) as Record<string, unknown>;
+  const [allowed] = METHODS.find(([, key]) => settings[key] !== false) ?? ["squash" as const];
+  const outcome = await merge(allowed);
+  return outcome.kind === "merged" ? { ...outcome, method: allowed } : outcome;
+}

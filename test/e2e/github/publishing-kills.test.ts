@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { SEED_NOTE, someOf } from "../../testing/sample.ts";
+import { THOROUGH } from "../../testing/thorough.ts";
+import { publishingProject } from "./publishing-project.ts";
+
+/** Between two effects on the way to a pull request. */
+const POINTS = ["server:pushing", "server:pushed", "server:told", "server:seen"];
+const points = THOROUGH ? POINTS.flatMap((point) => [point, `${point}:2`]) : POINTS;
+
+describe(`a dispatcher that is killed while it publishes (${SEED_NOTE})`, { concurrency: 2 }, () => {
+  for (const point of someOf(points, THOROUGH ? points.length : 2)) {
+    it(`${point}: one pull request, with everything`, async (t) => {
+      const { project, pulls, there, work } = await publishingProject(t);
+      project.plan("dark", ["make one", "make two"]);
+      const killed = await work({ PRLOOM_CRASH_AT: point });
+      assert.equal(killed.signal, "SIGKILL", killed.stdout);
+      await work();
+      const [pull, ...others] = pulls();
+      assert.deepEqual(others, []);
+      assert.equal(pull?.pull?.draft, false);
+      assert.match(pull?.body ?? "", /2 of 2 TODOs done/);
+      assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
+      assert.equal(project.record("dark").blocked, undefined);
+    });
+  }
+
+  it("server:deleted: the branch is gone, and the plan is done", async (t) => {
+    const { project, pulls, there, work, ada } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    ada.merges(pulls()[0]?.number ?? 0);
+    assert.equal((await work({ PRLOOM_CRASH_AT: "server:deleted" })).signal, "SIGKILL");
+    await work();
+    assert.equal(there("prloom/dark"), undefined);
+    assert.equal(project.record("dark").outcome, "merged");
+  });
+
+  it("a GitHub of which a third of the calls fail: one pull request, with everything", async (t) => {
+    const { project, pulls, there, work, github } = await publishingProject(t);
+    project.plan("dark", ["make one", "make two"]);
+    github.server.faults.failShare(0.33, 7);
+    for (let start = 0; start < 4; start += 1) await work();
+    github.server.faults.failShare(0, 7);
+    await work();
+    assert.deepEqual(
+      pulls().map(({ pull }) => pull?.draft),
+      [false],
+    );
+    assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
+  });
+});
