@@ -65,10 +65,7 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
   const { head: sha } = level;
   const { published = {} } = record;
   const refusal = await whyNotPushed(loom, record, sha);
-  if (refusal) {
-    note(loom, id, { asked: sha });
-    return refuse(loom, id, refusal);
-  }
+  if (refusal) return refuse(loom, id, { ...refusal, asked: sha });
   note(loom, id, { pushing: sha });
   loom.store.sync();
   crashPoint("server:pushing");
@@ -126,8 +123,13 @@ function tell(
   return true;
 }
 
-function refuse(loom: PublishingAtWork, id: string, why: { readonly reason: string; readonly hint: string }): false {
-  blockPlan(loom, id, { ...why, cause: "forge" });
+/** `asked`: unblocking it says yes to this commit. */
+function refuse(
+  loom: PublishingAtWork,
+  id: string,
+  { reason, hint, asked }: { readonly reason: string; readonly hint: string; readonly asked?: string },
+): false {
+  blockPlan(loom, id, { reason, hint, cause: "forge" }, (now) => ({ published: { ...now.published, asked } }));
   loom.wake(id);
   return false;
 }

@@ -5,7 +5,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { worktreeOf } from "../paths.ts";
-import { blockPlan, updateRecord } from "../records.ts";
+import { blockPlan } from "../records.ts";
 import { hasUncommitted } from "../worktree/set-aside.ts";
 import { note, type PublishingAtWork } from "./noted.ts";
 
@@ -50,7 +50,8 @@ function uncommitted({ worktree }: PlanRecord): PrloomError {
 function diverged(loom: PublishingAtWork, { id, branch, worktree }: PlanRecord, theirs: string): boolean {
   const reason = `The branch ${branch} has other commits on the server (${theirs.slice(0, 8)}) than here.`;
   const hint = `Bring both together (\`git -C ${worktree} merge ${theirs.slice(0, 12)}\`), then run \`prloom unblock ${id}\`.`;
-  blockPlan(loom, id, { reason, hint, cause: "forge" });
-  updateRecord(loom, id, (now) => ({ published: { ...now.published, theirs } }));
+  blockPlan(loom, id, { reason, hint, cause: "forge" }, (now) => ({
+    published: { ...now.published, theirs, asked: undefined },
+  }));
   return false;
 }
