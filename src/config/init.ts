@@ -7,6 +7,8 @@ export interface InitialConfig {
   readonly agent: AgentFile;
   /** Plans wait for a person. */
   readonly gates?: boolean;
+  /** Issues of this repository become plans by this label. */
+  readonly github?: { readonly repo: string; readonly label: string } | undefined;
   readonly baseBranch?: string;
   /** Address of the JSON Schema, for editors. */
   readonly schema?: string;
@@ -16,13 +18,19 @@ export interface InitialConfig {
 
 /** The text of a first `prloom/config.json`. */
 export function initialConfig(initial: InitialConfig): string {
-  const { agentName, agent, baseBranch, schema, gates, initCommands = [], checks = [] } = initial;
+  const { agentName, agent, baseBranch, schema, gates, github, initCommands = [], checks = [] } = initial;
   const config = {
     ...(schema === undefined ? {} : { $schema: schema }),
     ...(baseBranch === undefined ? {} : { baseBranch }),
     agents: { [agentName]: agent },
     stages: { default: agentName },
     ...(gates ? { gates: { plan: true } } : {}),
+    ...(github
+      ? {
+          github: { repo: github.repo },
+          triggers: [{ on: "issue.labeled", label: github.label, do: "queue" }],
+        }
+      : {}),
     ...(initCommands.length === 0 ? {} : { initCommands }),
     ...(checks.length === 0 ? {} : { checks }),
   };

@@ -49,6 +49,28 @@ const told = (events: readonly BridgeEvent[]): string[] =>
   events.map(({ type, replyTo }) => `${type} ${replyTo?.token?.split("#")[1]}`);
 
 describe("the poll of GitHub", { concurrency: 4 }, () => {
+  it("hears edits of an issue that was imported, and who made them", async (t) => {
+    const { ada, eve, look, pass, plan } = await setUp(t);
+    const { number } = eve.opens({ title: "old", body: "one" });
+    pass(3600);
+    await look();
+    plan(number);
+    pass(120);
+    ada.edits(number, { body: "two" });
+    const editors = (events: readonly BridgeEvent[]): unknown =>
+      events.map(({ type, body, context }) => [type, body, context?.author?.login]);
+    assert.deepEqual(editors(await look()), [["issue.edited", "two", "ada"]]);
+    pass(120);
+    ada.labels(number, "bug");
+    assert.deepEqual(told(await look()), ["issue.labeled 1"]);
+    pass(120);
+    ada.edits(number, { body: "three" });
+    eve.edits(number, { body: "four" });
+    assert.deepEqual(editors(await look()), [["issue.edited", "four", "eve"]]);
+    pass(120);
+    assert.deepEqual(await look(), []);
+  });
+
   it("hears the others while one issue cannot be read, and that one later", async (t) => {
     const { github, ada, look, pass, warnings } = await setUp(t);
     await look();

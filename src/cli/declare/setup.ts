@@ -68,6 +68,7 @@ function declareInit(program: Command): void {
       "init",
       "init --yes",
       "init --agent claude --checks",
+      "init --github --label prloom --dry-run",
       'init --agent mine --command my-agent --arg "--quiet"',
     ],
   })
@@ -77,6 +78,13 @@ function declareInit(program: Command): void {
     .option("--arg <argument>", "an argument for that program; repeat it for more", collect)
     .option("--checks", "let the repository's own tests, as far as its files tell, run before each commit")
     .option("--no-checks", "write no checks, and do not ask")
+    .option(
+      "--github [repo]",
+      "let issues of this repository on GitHub become plans; without a name that of the remote",
+    )
+    .option("--no-github", "do not, and do not ask")
+    .option("--label <label>", "the label that makes a plan of an issue (prloom)")
+    .option("--dry-run", "only show what would be written, and what would happen")
     .option("--gates", "let each plan wait for your approval before it is implemented")
     .option("--no-gates", "do not, and do not ask")
     .action((options: InitOptions & JsonOption) =>

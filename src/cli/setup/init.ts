@@ -26,11 +26,14 @@ import {
 } from "./choose-agent.ts";
 import { wantsChecks } from "./choose-checks.ts";
 import { chooseGates, type GateWishes, whyNotEnforced } from "./choose-gates.ts";
+import { chooseGitHub, type GitHubChoice, type GitHubWishes } from "./choose-github.ts";
 import { SCHEMA_REFERENCE, writeConfigSchema } from "./config-schema.ts";
 import { type EnclosureReport, enclosureOf } from "./enclosure.ts";
 import { asConfigLines, type ProjectCommands, projectCommands } from "./project-commands.ts";
 
-export type InitOptions = AgentWishes & GateWishes & { readonly checks?: boolean };
+export type InitOptions = AgentWishes &
+  GateWishes &
+  GitHubWishes & { readonly checks?: boolean; readonly dryRun?: boolean };
 
 const IGNORED = "/prloom/.local/";
 const IGNORE_FILE = ".gitignore";
@@ -50,15 +53,19 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   const template = before === undefined ? undefined : unfilledTemplate(before, NO_AGENT);
   if (before === undefined || template) {
     agent = await chooseInitialAgent(call, options);
-    const wishes = template?.gates ? { gates: true, ...options } : options;
+    const github = await chooseGitHub(call, options, repo);
+    // What comes from a tracker waits for a person unless one says otherwise.
+    const wishes = template?.gates || (github && !call.output.terminal) ? { gates: true, ...options } : options;
     const gates = await chooseGates(call, wishes, parseConfig(initialConfig(agent), CONFIG_FILE));
     const commands = (await wantsChecks(call, project, options)) ? project : undefined;
+    const text = initialConfig({ ...agent, gates, github, schema: SCHEMA_REFERENCE, ...commands });
+    if (options.dryRun) return tellDryRun(call, text, github);
     // A template that is not filled in holds no work of the user.
     rmSync(path, { force: true });
     ensureDir(join(repo.root, "prloom"));
-    const text = initialConfig({ ...agent, gates, schema: SCHEMA_REFERENCE, ...commands });
     if (createFile(path, text)) written.push(CONFIG_FILE);
   }
+  if (options.dryRun) return tellDryRun(call, undefined, undefined);
   const config = loadConfig(repo.root);
   const paths = pathsOf(repo, config.worktreesDir);
   await refuseBrought(repo, join(paths.inbox, "any"));
@@ -85,9 +92,25 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
     checks: config.checks,
     project,
     gates: config.gates.plan,
+    github: config.github?.repo,
     ungated: config.gates.plan ? await whyNotEnforced(config) : undefined,
     unused: agent ? [] : unusedFlags(options),
   });
+  return 0;
+}
+
+/** What would be written, and what would happen then. */
+function tellDryRun({ output }: Call, text: string | undefined, github: GitHubChoice | undefined): number {
+  const config = text === undefined ? undefined : JSON.parse(text);
+  output.data({ dryRun: true, config: CONFIG_FILE, created: text !== undefined, ...(config ? { text: config } : {}) });
+  if (text === undefined) output.line(`${CONFIG_FILE} is there already, and would be left as it is.`);
+  else output.line(`Nothing was written. ${CONFIG_FILE} would be:\n\n${text}`);
+  if (text !== undefined) output.line(`${IGNORE_FILE} would have a line for ${IGNORED}.`);
+  if (!github) return 0;
+  const { repo, label } = github;
+  output.line(`\nAfter \`prloom start\`, once a minute, prloom would look at the issues of ${repo} (two questions, no cost while nothing changes).
+An issue that a person with write permission gives the label "${label}" would become a plan, be shown in a comment below the issue, and wait there for "approved" if plans are gated.
+Nothing would be pushed, and nothing but comments would be written there.`);
   return 0;
 }
 
@@ -106,7 +129,7 @@ function noWorkingTree(repo: Repository): PrloomError {
 }
 
 function unusedFlags(options: InitOptions): string[] {
-  return (["agent", "command", "arg", "checks", "gates"] as const)
+  return (["agent", "command", "arg", "checks", "gates", "github", "label"] as const)
     .filter((name) => options[name] !== undefined)
     .map((name) => `--${name}`);
 }
@@ -146,6 +169,8 @@ interface InitReport {
   readonly project: ProjectCommands | undefined;
   /** Plans wait for a person. */
   readonly gates: boolean;
+  /** The repository whose issues become plans. */
+  readonly github: string | undefined;
   /** Why a start refuses these gates. */
   readonly ungated: PrloomError | undefined;
   /** Flags that had no effect, because a config was there. */
@@ -167,6 +192,7 @@ function report(call: Call, result: InitReport): void {
     ...(check.kind === "found" && check.facts ? { program: check.facts } : {}),
     sandbox: enclosure.level,
     gates: result.gates,
+    ...(result.github === undefined ? {} : { github: result.github }),
     hasCommits: result.hasCommits,
     uncommitted: result.uncommitted,
     checks: result.checks,
@@ -179,6 +205,7 @@ function report(call: Call, result: InitReport): void {
   for (const file of written) output.line(`  wrote ${file}`);
   if (agent) output.line(`  agent: ${name} (${agent.why})`);
   output.line(`  checks: ${checksInWords(result)}`);
+  if (result.github) output.line(`  GitHub: issues of ${result.github} (\`prloom doctor\` tries the token)`);
   if (result.gates) output.line("  gates: each plan waits for `prloom approve` before it is implemented");
   if (unused.length > 0) {
     const verb = unused.length === 1 ? "was" : "were";

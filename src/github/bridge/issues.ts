@@ -24,7 +24,7 @@ import {
   type Told,
   textOf,
 } from "./issue-news.ts";
-import { editorSince, isRewritten, type Rewriting, rewritingsOf } from "./rewritten.ts";
+import { editorSince, editsSince, isRewritten, type Rewriting, rewritingsOf } from "./rewritten.ts";
 
 export interface HeardIssues {
   readonly events: readonly BridgeEvent[];
@@ -143,9 +143,13 @@ class Look {
   async #edited(issue: GitHubIssue, ask: () => Promise<readonly Rewriting[]>): Promise<BridgeEvent[]> {
     const { repository, permissions } = this.#looking;
     const [before, now] = [this.#texts[issue.number], textOf(issue)];
-    if (before === undefined || before.sha256 === now.sha256) return [];
+    if (before?.sha256 === now.sha256) return [];
+    // One that was imported was never looked at: then only what was changed since the last look counts.
+    const since = { since: before?.at ?? this.#cursor.from, createdAt: issue.created_at };
+    const rewritings = before || this.#looking.planned.has(issue.number) ? await ask() : [];
+    if (!before && editsSince(rewritings, since).length === 0) return [];
     const event = eventFor(repository, issue);
-    const author = await editorSince(permissions, await ask(), { since: before.at, createdAt: issue.created_at });
+    const author = await editorSince(permissions, rewritings, since);
     const id = `github-edit-${repository.id}-${issue.number}-${Date.parse(now.at)}-${now.sha256.slice(0, 12)}`;
     return [{ ...event, id, type: ISSUE_EDITED, context: { ...event.context, at: now.at, author } }];
   }

@@ -59,17 +59,26 @@ export async function isRewritten(
   return false;
 }
 
+interface Since {
+  readonly since: string;
+  readonly createdAt: string;
+}
+
+/** Pure: what it said at first is the first of its edits, and is none. */
+export function editsSince(rewritings: readonly Rewriting[], { since, createdAt }: Since): Rewriting[] {
+  const first = rewritings.findIndex(({ at }) => at === createdAt);
+  return rewritings.filter(({ at }, index) => index !== first && Date.parse(at) >= Date.parse(since));
+}
+
 type Editor = { login: string; id: string; permission: AuthorPermission };
 
 /** Who stands for what was changed since a time: one who may not write, if there is any among them; else the last. */
 export async function editorSince(
   permissions: Permissions,
   rewritings: readonly Rewriting[],
-  { since, createdAt }: { readonly since: string; readonly createdAt: string },
+  since: Since,
 ): Promise<Editor> {
-  // What it said at first is the first of its edits.
-  const first = rewritings.findIndex(({ at }) => at === createdAt);
-  const later = rewritings.filter(({ at }, index) => index !== first && Date.parse(at) >= Date.parse(since));
+  const later = editsSince(rewritings, since);
   let editor: Editor | undefined;
   for (const { by } of later.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))) {
     if (!by) return UNKNOWN;

@@ -159,6 +159,7 @@ describe("the fake GitHub behaves", { concurrency: 4 }, () => {
     const { number } = github.person(repository, "ada").opens({ title: "a" });
     const posted = await clientOf(github, body.token)(`POST ${APP}/issues/${number}/comments`, { body: { body: "x" } });
     assert.deepEqual([posted.body.user.login, posted.body.performed_via_github_app.slug], ["loom[bot]", "loom"]);
+    assert.equal((await clientOf(github, jwt)(`GET ${APP}/installation`)).body.id, app.installation);
     assert.equal((await clientOf(github, `${jwt}x`)("GET /app")).status, 401);
   });
 

@@ -57,6 +57,14 @@ describe("the fake GitHub's REST", () => {
     assert.equal((await ask(`GET ${APP}/collaborators/eve/permission`)).body.permission, "read");
   });
 
+  it("opens issues and searches them", async () => {
+    const opened = await ask(`POST ${APP}/issues`, { body: { title: "Needle", body: "x" } });
+    assert.equal(opened.status, 201);
+    const { body } = await ask("GET /search/issues?q=needle%20repo:acme/app%20is:open");
+    assert.deepEqual([body.total_count, body.items[0].number], [1, opened.body.number]);
+    assert.equal((await ask(`POST ${APP}/issues`, { body: {} })).status, 422);
+  });
+
   it("has pull requests over real branches, and merges them", async () => {
     const sha = ada.pushes("dark", { "dark.css": "body { background: black }\n" });
     const opened = await ask(`POST ${APP}/pulls`, { body: { title: "Dark", head: "dark", base: "main", draft: true } });

@@ -1,0 +1,53 @@
+import { gitAt, type Repository } from "../../git/repository.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import type { Call } from "../output.ts";
+
+export interface GitHubWishes {
+  readonly yes?: boolean;
+  /** `<owner>/<name>`; true: as the remote says; false: not at all. */
+  readonly github?: string | boolean;
+  readonly label?: string;
+}
+
+export interface GitHubChoice {
+  readonly repo: string;
+  /** Issues that get it become plans. */
+  readonly label: string;
+}
+
+const DEFAULT_LABEL = "prloom";
+const FULL_NAME = /^[\w.-]+\/[\w.-]+$/;
+const REMOTE = /^(?:https?:\/\/(?:[^@/]*@)?|(?:ssh:\/\/)?git@)github\.com[:/]+([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/i;
+
+/** The repository on github.com that a remote's address names. */
+export const repositoryIn = (address: string): string | undefined => REMOTE.exec(address.trim())?.[1];
+
+/** Whether issues are to become plans, of which repository and by which label. Asked only at a terminal, in a clone of one. */
+export async function chooseGitHub(
+  call: Call,
+  { github, label = DEFAULT_LABEL, yes }: GitHubWishes,
+  repo: Repository,
+): Promise<GitHubChoice | undefined> {
+  if (github === false) return undefined;
+  const found = typeof github === "string" ? github : await remoteRepository(repo);
+  if (github !== undefined) return { repo: requireName(found), label };
+  if (found === undefined || yes || !call.output.terminal || !process.stdin.isTTY) return undefined;
+  const { confirm, isCancel, text } = await import("@clack/prompts");
+  const wants = await confirm({ message: `Should issues of ${found} become plans?` });
+  const chosen = isCancel(wants) || !wants ? wants : await text({ message: "By which label?", initialValue: label });
+  if (isCancel(chosen)) throw new PrloomError("usage", "Nothing was written.", "`prloom init --yes` asks nothing.");
+  return typeof chosen === "string" ? { repo: found, label: chosen.trim() || label } : undefined;
+}
+
+function requireName(repo: string | undefined): string {
+  if (repo !== undefined && FULL_NAME.test(repo)) return repo;
+  const what = repo === undefined ? "No remote of this repository is on github.com." : `"${repo}" names no repository.`;
+  throw new PrloomError("usage", what, "Name it: prloom init --github <owner>/<name>");
+}
+
+async function remoteRepository(repo: Repository): Promise<string | undefined> {
+  const { stdout } = await gitAt(repo, ["config", "--get-regexp", "^remote\\..*\\.url$"], { allowExit: [1] });
+  const remotes = stdout.split("\n").map((line) => line.split(" "));
+  const origin = remotes.find(([key]) => key === "remote.origin.url");
+  return [origin, ...remotes].flatMap((remote) => repositoryIn(remote?.[1] ?? "") ?? [])[0];
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { repositoryIn } from "../../../src/cli/setup/choose-github.ts";
+import { repositoryFor } from "../fixture.ts";
+
+test("the repository that a remote names", () => {
+  for (const address of [
+    "https://github.com/acme/app.git",
+    "https://x-access-token:secret@github.com/acme/app",
+    "git@github.com:acme/app.git",
+    "ssh://git@github.com/acme/app.git",
+  ])
+    assert.equal(repositoryIn(address), "acme/app", address);
+  for (const address of ["https://gitlab.com/acme/app", "/srv/github.com/acme/app", "https://github.com.evil.test/a/b"])
+    assert.equal(repositoryIn(address), undefined, address);
+});
+
+test("init in a clone of a repository on GitHub: a dry run writes nothing, then its issues become plans", async (t) => {
+  const { root, run } = repositoryFor(t);
+  const file = join(root, "prloom", "config.json");
+  rmSync(file);
+  execFileSync("git", ["remote", "add", "origin", "https://secret@github.com/acme/app.git"], { cwd: root });
+  const flags = ["init", "--yes", "--agent", "mine", "--command", "true", "--github", "--label", "loom"];
+  const dry = await run([...flags, "--dry-run"]);
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.match(dry.stdout, /"repo": "acme\/app"[\s\S]*"label": "loom"[\s\S]*acme\/app \(two questions/);
+  assert.doesNotMatch(dry.stdout, /secret/);
+  assert(!existsSync(file));
+  const { code, stderr } = await run(flags);
+  assert.equal(code, 0, stderr);
+  const { github, triggers, gates } = JSON.parse(readFileSync(file, "utf8"));
+  assert.deepEqual(
+    [github, triggers, gates],
+    [{ repo: "acme/app" }, [{ on: "issue.labeled", label: "loom", do: "queue" }], { plan: true }],
+  );
+});
+
+test("init with GitHub where no remote is there says what to type", async (t) => {
+  const { root, run } = repositoryFor(t);
+  rmSync(join(root, "prloom", "config.json"));
+  const { code, stderr } = await run(["init", "--yes", "--agent", "mine", "--command", "true", "--github"]);
+  assert.equal(code, 2);
+  assert.match(stderr, /--github <owner>\/<name>/);
+});
