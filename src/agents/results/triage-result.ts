@@ -15,6 +15,10 @@ const todoSchema = z.object({
 
 const triageResultSchema = z.object({
   reply_markdown: z.string().refine(atMost(60 * KB), "is longer than 60 KB"),
+  replies: z
+    .array(z.object({ event: z.string(), markdown: z.string().refine(atMost(10 * KB), "is longer than 10 KB") }))
+    .max(200)
+    .default([]),
   todos: z.array(todoSchema).max(50).default([]),
   rebase_requested: z.boolean().default(false),
 });
@@ -29,7 +33,8 @@ export interface TriageResult extends Omit<Read, "todos"> {
 /** `events`: the ids of those that ask for it, at least one. */
 export type TriagedTodo = Omit<Read["todos"][number], "events"> & { readonly events: readonly string[] };
 
-const SHAPE = "It must be `{reply_markdown, todos: [{text, context?, events}], rebase_requested}`.";
+const SHAPE =
+  "It must be `{reply_markdown, replies?: [{event, markdown}], todos: [{text, context?, events}], rebase_requested}`.";
 
 /**
  * Reads what the triage agent wrote about the events with these ids; the problem is a sentence that its next attempt can

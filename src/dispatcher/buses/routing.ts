@@ -10,8 +10,9 @@ import { isoTime } from "../../kernel/clock.ts";
 import { type PlanRecord, planSourceSchema } from "../../plan/record.ts";
 import type { Reporting, Stopping, Timing, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
-import type { Records } from "../records.ts";
+import { blockPlan, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
 import type { Bridging } from "./bridging.ts";
 import { type Extended, withHook } from "./extensions.ts";
 import { refusalOf } from "./rights.ts";
@@ -20,11 +21,11 @@ import { UpsertBatches } from "./upsert-batches.ts";
 
 /** Where an action goes: rights first, which no plugin can change, then beforeRoute of the global plugins. */
 export function routeOn(
-  loom: Located & Records & Extended & Reporting,
+  loom: Located & Configured & Records & Extended & Bridging & Reporting,
   scope: HookScope,
   action: Action,
 ): Promise<Routed> | Routed {
-  const refusal = refusalOf(action);
+  const refusal = refusalOf(action) ?? tooMany(loom, scope.planId, action);
   if (refusal !== undefined) {
     if (action.payload.type === "upsert_plan") propose(loom, action);
     loom.report({ ...scopeOf(scope.planId), level: "warn", text: `not delivered: ${refusal}` });
@@ -33,6 +34,23 @@ export function routeOn(
   const plugins = withHook(loom.extensions.globalPlugins, "beforeRoute");
   if (plugins.length === 0) return { kind: "deliver", target: action.target };
   return routeAction(loom.hookServices, scope, { plugins, action });
+}
+
+/** Blocks a plan that says more on GitHub than it may; returns why this is not said. */
+function tooMany(
+  loom: Configured & Records & Extended & Bridging & Reporting,
+  planId: string | undefined,
+  action: Action,
+): string | undefined {
+  const isThere = loom.extensions.registry.byTarget(action.target.target)?.name === "github";
+  if (planId === undefined || !isThere) return undefined;
+  const most = loom.config.limits.commentsPerHour;
+  if (loom.commentRate.allows(planId, action, { now: loom.clock.now(), most })) return undefined;
+  const reason = `It made ${most} new comments in an hour, and would make more (limits.commentsPerHour).`;
+  const hint = `See in its threads who it talks to; \`prloom unblock ${planId}\` goes on, and \`prloom retry ${action.id}\` says what was not said.`;
+  const record = loom.store.byId(planId);
+  if (record && !record.deleted && !record.blocked) blockPlan(loom, planId, { reason, hint, cause: "step" });
+  return `${planId} makes too many comments (limits.commentsPerHour)`;
 }
 
 /** An upsert by an author who may not write, onto a plan that is not done, is kept for people as one proposal. */

@@ -13,21 +13,49 @@ import { answerEvents, isByApprovers } from "./answer.ts";
 const MAX_REPLY = 10_000;
 
 /** Tells the authors of what triage read what came of it. */
-export function answerTriaged(
-  loom: Configured & Buses & Records & Gated,
-  record: PlanRecord,
-  triage: { result: TriageResult; events: readonly BusEvent[]; rebased: string },
-): void {
-  const { result, events, rebased } = triage;
-  const reply = result.reply_markdown.trim();
+export function answerTriaged(loom: Configured & Buses & Records & Gated, record: PlanRecord, triage: Triaged): void {
+  const { result, events } = triage;
+  const message = (there: readonly BusEvent[]): string => answerAt(triage, there);
+  // Those who approved the plan are to see what their approval was extended by.
+  const isAmended = result.todos.length > 0 && isByApprovers(loom, events);
+  answerEvents(loom, record, events, { message, also: isAmended ? gateOf(loom, record)?.thread : undefined });
+}
+
+interface Triaged {
+  readonly result: TriageResult;
+  readonly events: readonly BusEvent[];
+  readonly rebased: string;
+}
+
+/** Pure: what is said to the events of one place; to none of them: everything. */
+export function answerAt({ result, events, rebased }: Triaged, there: readonly BusEvent[]): string {
+  // A remark on a line is answered there, and what is said to all stands in the conversation of the whole.
+  const main = events.find(({ context }) => context?.path === undefined) ?? events[0];
+  const isWhole = there.length === 0 || there.some(({ replyTo }) => isSamePlace(replyTo, main?.replyTo));
+  return wordsFor(isWhole ? result : partFor(result, there), isWhole ? rebased : "", there);
+}
+
+const isSamePlace = (one: BusEvent["replyTo"], other: BusEvent["replyTo"]): boolean =>
+  one?.target === other?.target && one?.token === other?.token;
+
+/** What concerns these events and no others. */
+function partFor(result: TriageResult, there: readonly BusEvent[]): TriageResult {
+  const ids = new Set(there.map(({ id }) => id));
+  const todos = result.todos.filter(({ events }) => events.some((id) => ids.has(id)));
+  return { ...result, reply_markdown: "", todos };
+}
+
+function wordsFor(result: TriageResult, rebased: string, there: readonly BusEvent[]): string {
+  const own = result.replies.filter(({ event }) => there.some(({ id }) => id === event));
+  const reply = [result.reply_markdown, ...own.map(({ markdown }) => markdown)]
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .join("\n\n");
   const added =
     result.todos.length > 0 && `Added to the plan:\n\n${fenced(revealed(sourceOf(result.todos)), "markdown")}`;
   // Where a place takes only so much, a long reply must not hide what was added.
   const parts = [...(reply.length > MAX_REPLY ? [added, reply] : [reply, added]), rebased];
-  const message = parts.filter((part) => part).join("\n\n") || "Read; nothing to do.";
-  // Those who approved the plan are to see what their approval was extended by.
-  const isAmended = result.todos.length > 0 && isByApprovers(loom, events);
-  answerEvents(loom, record, events, { message, also: isAmended ? gateOf(loom, record)?.thread : undefined });
+  return parts.filter((part) => part).join("\n\n") || "Read; nothing to do.";
 }
 
 /** All that a worker is told of them: the words and what stands below. */

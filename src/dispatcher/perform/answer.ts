@@ -34,7 +34,8 @@ export function giveWords(loom: Records & Buses, record: PlanRecord): PlanRecord
 }
 
 interface Answering {
-  readonly message: string;
+  /** The same everywhere, or what is said to the events of one place. */
+  readonly message: string | ((there: readonly BusEvent[]) => string);
   /** Another place where it is to be read. */
   readonly also?: ReplyAddress | undefined;
 }
@@ -48,11 +49,15 @@ export function answerEvents(
 ): void {
   const [first, ...others] = events;
   if (!first) return;
+  const messageAt = ({ target, token }: ReplyAddress): string => {
+    const isThere = ({ replyTo }: BusEvent): boolean => replyTo?.target === target && replyTo.token === token;
+    return typeof message === "string" ? message : message(events.filter(isThere));
+  };
   const actions = addressesOf(events, also).map((target, index) => ({
     id: actionId({ scope: { planId: record.id }, recordId: first.id, handler: TRIAGE, ordinal: index }),
     type: "respond" as const,
     target,
-    payload: { type: "comment" as const, message },
+    payload: { type: "comment" as const, message: messageAt(target) },
     relatedEventId: first.id,
   }));
   // What the answer says was done.

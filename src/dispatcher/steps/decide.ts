@@ -122,10 +122,12 @@ function decideOpen(view: PlanView, now: number): Step {
   if (record.rebase?.ended) return { kind: "rebase" };
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
-  // Words that came before the design reach the designer; TODOs of theirs alone would pass for the whole plan.
+  // Words that came before the design reach the designer: TODOs of theirs alone would pass for the whole plan.
   if (isDesignDue(record, view.doc)) return { kind: "begin-side", stage: "designer" };
   if (record.rebase) return { kind: "rebase" };
-  if (view.bus.pending.length > 0) return { kind: "begin-side", stage: "triage" };
+  const { gatherUntil: until = 0, pending } = view.bus;
+  if (until > now) return { kind: "wait", why: "more of the review may come", until };
+  if (pending.length > 0) return { kind: "begin-side", stage: "triage" };
   return decideNext(view, now);
 }
 

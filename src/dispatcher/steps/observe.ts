@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readExit } from "../../agents/runner/run-exit.ts";
+import type { Bus } from "../../bus/bus.ts";
+import type { BusEvent } from "../../bus/types.ts";
 import { readTip } from "../../git/refs.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -118,10 +120,17 @@ export function runState(loom: Located & AtWork, record: PlanRecord): RunState {
 function busView(loom: Located & Buses, record: PlanRecord): PlanView["bus"] {
   if (!existsSync(homeOf(loom.paths, record.id).bus)) return { fresh: 0, pending: [] };
   const bus = loom.bus(record.id);
-  return {
-    fresh: bus.newEvents(1).length,
-    pending: bus.pendingTriage().map((event) => event.id),
-  };
+  const pending = bus.pendingTriage();
+  return { fresh: bus.newEvents(1).length, pending: pending.map((event) => event.id), ...gathering(bus, pending) };
+}
+
+/** A review comes in many comments: so long after the first of them they are triaged together. */
+const GATHER_MS = 30_000;
+const REVIEWING: ReadonlySet<string> = new Set(["review", "review_comment"]);
+
+function gathering(bus: Pick<Bus, "cameInAt">, pending: readonly BusEvent[]): { readonly gatherUntil?: number } {
+  const times = pending.filter(({ type }) => REVIEWING.has(type)).flatMap(({ id }) => bus.cameInAt(id) ?? []);
+  return times.length === 0 ? {} : { gatherUntil: Math.min(...times) + GATHER_MS };
 }
 
 /** Events that were not looked at yet, and those that wait for triage. */

@@ -44,8 +44,8 @@ export interface PlanView {
   readonly merging?: true;
   /** A person has it open (`prloom open`), or had until that process died without closing it. */
   readonly opened?: "held" | "left";
-  /** Events that plugins have still to see, and events that wait for triage. */
-  readonly bus: { fresh: number; pending: string[] };
+  /** Events that plugins have still to see, and events that wait for triage; `gatherUntil`: more of a review may come until then. */
+  readonly bus: { fresh: number; pending: string[]; gatherUntil?: number };
   readonly change: "none" | "open" | "merged" | "closed";
   /** Where the branch stands; only with `review: end`, and only if that can be told without asking git. */
   readonly head?: string;

@@ -10,6 +10,7 @@ function parse(value: unknown, given = ["e-1"]) {
 test("a whole result, and one with what may be left out", () => {
   const whole = {
     reply_markdown: "Yes.",
+    replies: [{ event: "e-2", markdown: "And to you." }],
     todos: [
       { text: "Do it", context: "there", events: ["e-2", "e-1"] },
       { text: "And this", events: ["e-1"] },
@@ -17,7 +18,7 @@ test("a whole result, and one with what may be left out", () => {
     rebase_requested: true,
   };
   assert.deepEqual(parse(whole, ["e-1", "e-2"]), { ok: true, result: whole });
-  const least = { reply_markdown: "", todos: [], rebase_requested: false };
+  const least = { reply_markdown: "", replies: [], todos: [], rebase_requested: false };
   assert.deepEqual(parse({ reply_markdown: "" }), { ok: true, result: least });
   assert.deepEqual(parseTriageResult('\uFEFF{"reply_markdown":"","more":1}', []), { ok: true, result: least });
 });

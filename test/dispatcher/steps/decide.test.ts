@@ -127,6 +127,13 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
   ],
   ["TODOs of words alone are not a design", { text: ASKED }, "begin-side", /designer/],
   ["nor are they when all of them are done", { text: ASKED.replace("[ ]", "[x]") }, "begin-side", /designer/],
+  [
+    "more of a review may come",
+    { bus: { pending: ["e"], gatherUntil: Number.MAX_VALUE } },
+    "wait",
+    /more of the review/,
+  ],
+  ["all of a review has come", { bus: { pending: ["e"], gatherUntil: 1 } }, "begin-side", /triage/],
   ["TODOs that came before the designer ran need none", { bus: { pending: ["e"] } }, "begin-side", /triage/],
   ["designed: what words ask for is done", { text: ASKED, record: { designed: true } }, "begin-todo"],
   [
