@@ -1,4 +1,5 @@
 import { gitAt, type Repository } from "../../git/repository.ts";
+import { listed } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Located } from "../paths.ts";
 import { isRunByCi } from "./level.ts";
@@ -7,8 +8,6 @@ interface Refusal {
   readonly reason: string;
   readonly hint: string;
 }
-
-const MAX_NAMED = 5;
 
 /** What a person has to look at before it is pushed: files that CI runs with its secrets, and files whose content git does not push. */
 export async function whyNotPushed({ repo }: Located, record: PlanRecord, sha: string): Promise<Refusal | undefined> {
@@ -19,12 +18,12 @@ export async function whyNotPushed({ repo }: Located, record: PlanRecord, sha: s
   const ci = unseen.filter(isRunByCi);
   const look = `Look at them (\`git diff ${baseSha.slice(0, 8)} ${sha.slice(0, 8)}\`)`;
   if (ci.length > 0) {
-    const reason = `It changes what CI runs with the secrets of the repository: ${named(ci)}. A person has to say yes before that is pushed.`;
+    const reason = `It changes what CI runs with the secrets of the repository: ${listed(ci)}. A person has to say yes before that is pushed.`;
     return { reason, hint: `${look}; \`prloom unblock ${id}\` says yes to this commit.` };
   }
   const large = await pointersAmong(repo, sha, unseen);
   if (large.length === 0) return undefined;
-  const reason = `The content of these files is in Git LFS, which prloom does not push: ${named(large)}.`;
+  const reason = `The content of these files is in Git LFS, which prloom does not push: ${listed(large)}.`;
   return {
     reason,
     hint: `Push it yourself (\`git lfs push origin ${record.branch}\`), then run \`prloom unblock ${id}\`.`,
@@ -33,11 +32,6 @@ export async function whyNotPushed({ repo }: Located, record: PlanRecord, sha: s
 
 export const pushHint = (id: string): string =>
   `Change that on the server, or what is pushed; then run \`prloom unblock ${id}\`.`;
-
-const named = (paths: readonly string[]): string => {
-  const more = paths.length - MAX_NAMED;
-  return paths.slice(0, MAX_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
-};
 
 async function changedBetween(repo: Repository, from: string, to: string): Promise<string[]> {
   const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", from, to];

@@ -1,4 +1,5 @@
 import type { GateRecord } from "../../gate/gate-record.ts";
+import { listed } from "../../kernel/words.ts";
 import { type BlockCause, nextTodo, type PlanDoc, type Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { hasProvenance } from "../../plan/todos/provenance.ts";
@@ -80,18 +81,11 @@ function decideInbox(view: PlanView): Step {
   return { kind: "activate" };
 }
 
-/** A sentence has room for a few. */
-function listed(names: readonly string[]): string {
-  const more = names.length - 5;
-  return names.slice(0, 5).join(", ") + (more > 0 ? ` and ${more} more` : "");
-}
-
 function decideOpen(view: PlanView, now: number): Step {
-  const { record } = view;
+  const { record, change } = view;
   // Its worktree may be gone already: it is not needed any more.
-  if (view.change === "merged" || view.change === "closed") {
-    if (!record.current && !record.side && !record.rebase) return { kind: "end-plan", outcome: view.change };
-  }
+  if ((change === "merged" || change === "closed") && !record.current && !record.side && !record.rebase)
+    return { kind: "end-plan", outcome: change };
   if (!record.worktreeReady) return { kind: "restore-worktree" };
   if (view.worktree !== "ok") {
     return {
