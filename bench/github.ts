@@ -38,7 +38,7 @@ class Watched {
     const clock = { now: () => this.#now };
     const settings = githubSchema.parse({ repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN" });
     const environment = { TOKEN: github.server.accounts.add("bot") };
-    this.#bridge = githubBridge(githubAccess({ settings, environment, clock }), { clock });
+    this.#bridge = githubBridge(githubAccess({ settings, environment, clock }), { clock, hasPulls: true });
     this.#now += HOUR_MS;
   }
 

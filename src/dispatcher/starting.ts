@@ -79,11 +79,10 @@ async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]
   const { usageOf } = await import("../github/usage.ts");
   const access = await github();
   const bridge = githubBridge(access, {
-    ...{ clock, rerun: config.github?.rerun ?? false },
+    ...{ clock, hasPulls: config.forge === "github", rerun: config.github?.rerun ?? false },
     merge: (planId, method, sha) => mergeForBridge(loom, planId, { method, sha }),
     close: (planId) => closeForBridge(loom, planId),
-    // A change request on this machine is not that of a server.
-    ...(loom.forge.name === "github" ? { onPull: (planId, change) => changeSeen(loom, planId, change) } : {}),
+    onPull: (planId, change) => changeSeen(loom, planId, change),
   });
   return [tellingUsage(loom, bridge, (now) => usageOf(access, now))];
 }

@@ -53,7 +53,7 @@ export async function pullSetting(
     environment: { TOKEN: github.server.accounts.add("bot", token) },
     clock,
   });
-  const bridge = githubBridge(access, { clock, rerun: settings?.rerun ?? false, ...options });
+  const bridge = githubBridge(access, { clock, hasPulls: true, rerun: settings?.rerun ?? false, ...options });
   const bot = github.person(repository, "bot");
   const pushed = new Set<string>();
   let state: unknown;

@@ -1,5 +1,6 @@
 import type { Bus } from "../../bus/bus.ts";
 import type { BusEvent } from "../../bus/types.ts";
+import { counted } from "../../kernel/words.ts";
 import { appendTracedTodos } from "../../plan/edit-plan.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -38,7 +39,7 @@ export function takeCheck(
   const most = config.ok ? config.config.limits.ciAttempts : 0;
   const redHeads = [...new Set([...(record.redHeads ?? []), String(sha ?? event.id)])];
   if (redHeads.length > most) {
-    const reason = `The check ${name} failed again: ${most} commits since the last green one did not fix it (limits.ciAttempts).`;
+    const reason = `The check ${name} failed again: ${counted(most, "commit")} since the last green one did not fix it (limits.ciAttempts).`;
     const hint = `\`prloom events ${record.id}\` tells what it said. Fix it, or say how in a comment; then run \`prloom unblock ${record.id}\`.`;
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, () => ({ redHeads: undefined }));
     return "it failed too often";

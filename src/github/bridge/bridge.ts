@@ -9,7 +9,7 @@ import type { IssueCursor } from "./issue-news.ts";
 import { hearIssues } from "./issues.ts";
 import { actOnPull, foundOnPull, type PullActionsOptions } from "./pull-actions.ts";
 import { changeAddress, PULL_TARGET, placeOf } from "./pull-address.ts";
-import { hearPulls, type PullsCursor } from "./pulls.ts";
+import { type HeardPulls, hearPulls, type PullsCursor } from "./pulls.ts";
 
 /** How far it has heard; kept as JSON. */
 interface BridgeState {
@@ -28,6 +28,8 @@ export const POLL_EVERY_MS = 60_000;
 
 export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | "close"> {
   readonly clock: Clock;
+  /** Whether plans have pull requests here: a token for issues alone may not ask about them. */
+  readonly hasPulls: boolean;
   /** Whether failed jobs run once more before an agent is asked. */
   readonly rerun?: boolean;
   /** The pull request of a plan as it was just seen. */
@@ -37,7 +39,7 @@ export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | 
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
 export function githubBridge(
   { client, connection, permissions }: GitHubAccess,
-  { clock, onPull, rerun = false, ...deeds }: GitHubBridgeOptions,
+  { clock, hasPulls, onPull, rerun = false, ...deeds }: GitHubBridgeOptions,
 ): BuiltinBridge {
   let planOf: ReadonlyMap<string, string> = new Map();
   const tracker = githubTracker({ connection, permissions });
@@ -76,13 +78,14 @@ export function githubBridge(
       expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());
       const heard = (await threads.events?.(ctx, state?.comments)) as PollResult<string>;
       const told = onPull ? { onPull } : {};
-      const self = await connection.self();
-      const pulls = await hearPulls({ ...looking, ...told, plans: byPull, rerun, self }, state?.pulls);
+      const hear = async (): Promise<HeardPulls> =>
+        hearPulls({ ...looking, ...told, plans: byPull, rerun, self: await connection.self() }, state?.pulls);
+      const pulls = hasPulls ? await hear() : undefined;
       const next: BridgeState = {
         ...{ comments: heard.state ?? "", issues: issues.cursor, expected },
-        pulls: pulls.cursor,
+        ...(pulls ? { pulls: pulls.cursor } : {}),
       };
-      return { events: [...issues.events, ...heard.events, ...pulls.events], state: JSON.stringify(next) };
+      return { events: [...issues.events, ...heard.events, ...(pulls?.events ?? [])], state: JSON.stringify(next) };
     },
   };
 }

@@ -47,11 +47,13 @@ export interface LookingAtPulls {
 const listedSchema = z.array(z.looseObject({ number: z.number(), updated_at: z.string() }));
 type Listed = z.infer<typeof listedSchema>[number];
 
+export interface HeardPulls {
+  readonly events: readonly BridgeEvent[];
+  readonly cursor: PullsCursor;
+}
+
 /** What was said and done at pull requests of plans since the last look. The first look hears nothing of what was before. */
-export async function hearPulls(
-  looking: LookingAtPulls,
-  cursor: PullsCursor | undefined,
-): Promise<{ readonly events: readonly BridgeEvent[]; readonly cursor: PullsCursor }> {
+export async function hearPulls(looking: LookingAtPulls, cursor: PullsCursor | undefined): Promise<HeardPulls> {
   return new PullsLook(looking, cursor).hear();
 }
 
