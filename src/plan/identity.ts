@@ -9,6 +9,10 @@ export function isValidPlanId(id: string): boolean {
   return ID.test(id) && !id.includes("..") && !id.endsWith(".") && !id.endsWith(".lock");
 }
 
+/** The same in words, for a person who has to choose another. */
+export const ID_RULES =
+  "lower-case letters, digits, `.`, `_` and `-`, at most 64, a letter or digit first, no `..`, and neither `.` nor `.lock` at the end";
+
 /** Marks in a row are sorted in time quadratic in their number: of a title only its beginning is looked at. */
 const MAX_READ = 1000;
 

@@ -18,7 +18,7 @@ import { counted } from "../../kernel/words.ts";
 import { beginningOf } from "../../plan/checklists/beginning.ts";
 import { misspeltBoxes } from "../../plan/checklists/checklist.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
-import { freeId, isValidPlanId, planIdFor } from "../../plan/identity.ts";
+import { freeId, ID_RULES, isValidPlanId, planIdFor } from "../../plan/identity.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
 import type { InboxMeta } from "../../plan/record.ts";
 import type { Call } from "../output.ts";
@@ -179,7 +179,7 @@ async function checkWishes(repo: Repository, options: NewOptions): Promise<void>
     throw new PrloomError(
       "id-invalid",
       `"${id}" cannot be the id of a plan.`,
-      "Use lower-case letters, digits, `.`, `_` and `-`, at most 64, for example `--id add-login`; or leave --id out.",
+      `It may have ${ID_RULES}: \`--id add-login\`, for example. Or leave --id out.`,
     );
   }
   if (branch !== undefined) {

@@ -5,7 +5,7 @@ import { retryDelay } from "../../bus/limits.ts";
 import { CORE_TARGET } from "../../bus/names.ts";
 import { scopeOf } from "../../bus/types.ts";
 import { SLOW_CALLS } from "../../hooks/calls/handler-queue.ts";
-import { makeInterruptedDue } from "../../hooks/calls/slow-call.ts";
+import { makeInterruptedDue, makeSetBackDue } from "../../hooks/calls/slow-call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { Loop } from "../../kernel/loop.ts";
@@ -66,6 +66,7 @@ export class BusLoop {
   readonly #begun = Promise.withResolvers<void>();
   /** Asked for once by passes that follow each other at once. */
   #first: Promise<void> | undefined;
+  #lastPassAt = Number.POSITIVE_INFINITY;
 
   constructor(options: BusLoopOptions) {
     const { loom, planId } = options;
@@ -163,6 +164,13 @@ export class BusLoop {
     for (const poller of this.#pollers) poller.stop();
   }
 
+  /** At the first pass, too: it may have been set back since the last process. */
+  #lookAtClock(): void {
+    const now = this.#options.loom.clock.now();
+    if (now < this.#lastPassAt) makeSetBackDue(this.#bus, now);
+    this.#lastPassAt = now;
+  }
+
   async #pass(): Promise<number | undefined> {
     const { loom, planId, first } = this.#options;
     const looks = setInterval(() => this.#outbox.wake(), OUTBOX_LOOK_MS);
@@ -170,6 +178,7 @@ export class BusLoop {
       this.#first ??= first();
       await this.#first;
       if (loom.stopping) return undefined;
+      this.#lookAtClock();
       if (planId === undefined) await handleGlobalEvents(loom);
       else await handlePlanEvents(loom, planId);
       this.#outbox.wake();

@@ -180,7 +180,7 @@ export async function editPlan(
     throw new PrloomError(
       "plan-invalid",
       doc.tooLarge,
-      "Nothing was changed. Shorten it, or split it into several plans.",
+      "Nothing was changed. Split one that is too large into several plans.",
     );
   if (edit.text !== now) loom.texts.write(textPath(loom, record), edit.text);
   crashPoint("edit:written");

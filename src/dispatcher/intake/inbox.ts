@@ -4,7 +4,7 @@ import { listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from 
 import { parseJson } from "../../kernel/json.ts";
 import { asFields, type JsonFields } from "../../kernel/json-fields.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
-import { isValidPlanId } from "../../plan/identity.ts";
+import { ID_RULES, isValidPlanId } from "../../plan/identity.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { type InboxMeta, inboxMetaSchema } from "../../plan/record.ts";
 import { keyIn, type StatKey, statKey } from "./stat-key.ts";
@@ -165,7 +165,7 @@ function badName(name: string): InboxProblem {
   return {
     file: name,
     reason: `The file name is not a valid plan id: ${name}`,
-    hint: "Rename it to lower-case letters, digits, `.`, `_` or `-`, at most 64, for example `add-login.md`.",
+    hint: `Rename it, for example to \`add-login.md\`. Before \`.md\` may be ${ID_RULES}.`,
   };
 }
 

@@ -208,6 +208,9 @@ async function makeWorktree(loom: CommandRunning, record: PlanRecord, config: Pl
     );
   }
   const { worktree } = added;
+  // From here on a person may look at it, and what they change is kept when it is made again.
+  updateRecord(loom, record.id, () => ({ worktreeName: worktree.name }));
+  crashPoint("worktree:named");
   await copyFiles(loom, path, true);
   const runs = join(homeOf(loom.paths, record.id).runs, "init");
   const fresh = { ...record, worktree: path, worktreeName: worktree.name };
@@ -216,8 +219,6 @@ async function makeWorktree(loom: CommandRunning, record: PlanRecord, config: Pl
     loom.report({ planId: record.id, level: "info", text: `preparing its worktree: ${command}` });
     const outcome = await runCommand(loom, fresh, { command, runDir: join(runs, String(index)), env });
     if (outcome.ok) continue;
-    // From here on a person may look for the fault there: what they change is kept.
-    updateRecord(loom, record.id, () => ({ worktreeName: worktree.name }));
     throw new PrloomError(
       "plan-state",
       `An initCommand failed: ${outcome.summary}`,

@@ -19,7 +19,7 @@ import { blockPlan, type Records, updateRecord } from "../records.ts";
 import { withoutSessions } from "../runs/count-run.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
-import { leftOut, takeBack } from "../worktree/set-aside.ts";
+import { keepNow, leftOut, takeBack } from "../worktree/set-aside.ts";
 import { branchHead, firstBase } from "./begin.ts";
 
 type Rebasing = Located & Configured & Records & Gated & Publishing & Reporting;
@@ -113,6 +113,10 @@ async function requireBase(loom: Rebasing, { id, baseBranch = "" }: PlanRecord):
 /** What a person left stays under every run, but not under a rebase: that needs a clean tree. */
 async function putAsideKept(loom: Located & Configured & Reporting, record: PlanRecord, head: string): Promise<void> {
   if (record.kept?.baseSha !== head) return;
+  await putAside(loom, record, head);
+}
+
+async function putAside(loom: Located & Configured & Reporting, record: PlanRecord, head: string): Promise<void> {
   const patch = await takeBack(loom, record, { baseSha: head, run: record.runs, name: "before-rebase" });
   if (patch === undefined) return;
   const text = `what a person left in the worktree was put aside in ${patch}`;
@@ -139,7 +143,9 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
     ? { ...rebase, conflict: rebase.conflict }
     : await replay(loom.repo, { ...rebase, identity: loom.identity });
   if (head !== rebase.stands && head !== next.tip) return endRebase(loom, record.id, movedAway(head));
-  if (!rebase.conflict) await takeBack(loom, record, { baseSha: head, run: record.runs, name: "before-rebase" });
+  // After a kill the conflict may be in the worktree already, and a person may have begun to resolve it.
+  const isPlaced = rebase.conflict && (await keepNow(loom, record, head)).tree === rebase.conflict.tree;
+  if (!isPlaced) await putAside(loom, record, head);
   await gitAt(loom.repo, ["update-ref", keptRef(record), rebase.from]);
   const { conflict } = next;
   if (!conflict) return finish(loom, record, { rebase, next });

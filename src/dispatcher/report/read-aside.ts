@@ -19,7 +19,8 @@ export function readAside(loom: Located, id: string): Aside {
 /** The patches of runs and of removed worktrees. */
 export function patchesOf(loom: Located, id: string): string[] {
   const { home, runs } = homeOf(loom.paths, id);
-  const folders = [home, ...listDir(runs).map((name) => join(runs, name))];
+  const below = (dir: string): string[] => listDir(dir).map((name) => join(dir, name));
+  const folders = [home, ...below(runs), ...below(join(runs, "hooks"))];
   const patches = folders.flatMap((dir) =>
     listDir(dir)
       .filter((name) => name.endsWith(".patch"))

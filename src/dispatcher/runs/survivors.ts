@@ -16,6 +16,7 @@ import { clearEnclosure } from "../enclosure/enclose.ts";
 import { removeView } from "../enclosure/run-view.ts";
 import { homeOf, type Located, type Paths } from "../paths.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
+import { patchesOf } from "../report/read-aside.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isReplaced, keepUnready, removeOwnWorktree } from "../worktree/remove-own.ts";
 import { endInterruptedVisits, keepBeforeRemoval } from "../worktree/set-aside.ts";
@@ -181,9 +182,14 @@ export async function removeDeleted(loom: Located & Configured & Records & AtWor
     await orTell(loom, { planId: record.id }, async () => {
       const worktree = leftWorktree(record);
       if (worktree !== undefined && existsNoFollow(worktree)) {
-        // The kill may have come before the command could keep it.
-        await keepBeforeRemoval(loom, record);
+        // The kill may have come before the command could keep it, or before it could tell of it.
+        const kept = await keepBeforeRemoval(loom, record);
         await removeOwnWorktree(loom, record);
+        const earlier = patchesOf(loom, record.id).filter((patch) => patch !== kept);
+        if (earlier.length > 0) {
+          const text = `deleted; what it put aside earlier is in ${earlier.join(", ")}`;
+          loom.report({ planId: record.id, level: "warn", text });
+        }
       }
       await putBranchBack(loom, record);
       forgetWorktree(loom, record);

@@ -51,7 +51,7 @@ function fixConfigHint(id: string): string {
 }
 
 function tooLarge(id: string, reason: string): Step {
-  const hint = `Shorten it with \`prloom edit ${id}\`, or split it into several plans; then run \`prloom unblock ${id}\`.`;
+  const hint = `Change it (\`prloom edit ${id}\`), or split one that is too large into several plans; then run \`prloom unblock ${id}\`.`;
   return { kind: "block", reason, hint };
 }
 

@@ -5,13 +5,14 @@ import { readTip } from "../../git/refs.ts";
 import { branchTip, gitAt } from "../../git/repository.ts";
 import { readmitWorktree } from "../../git/worktree/readmit.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
-import { resetTo, savePartial } from "../../git/worktree/reset.ts";
+import { hasChanges, resetTo, savePartial } from "../../git/worktree/reset.ts";
 import { headState } from "../../git/worktree/settle-head.ts";
 import { type KeptTree, keepTip, keepTree, restoreTree } from "../../git/worktree/snapshot.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import { passesByItself } from "../../kernel/system/used-up.ts";
 import { freeId } from "../../plan/identity.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
@@ -59,8 +60,7 @@ export async function takeBackRun(
   if (tree === undefined) return takeBack(loom, record, { ...aside, baseSha });
   const patch = patchOf(loom, record, aside);
   const kept = { tree, branch, head: baseSha, leaveOut: leftOut(loom, record) };
-  await restoreTree(worktreeOf(loom, record), kept, patch);
-  return existsSync(patch) ? patch : undefined;
+  return restoreTree(worktreeOf(loom, record), kept, patch);
 }
 
 /** Keeps what the tree has beyond `baseSha` as a patch and puts the tree back there. */
@@ -71,13 +71,13 @@ export async function takeBack(
 ): Promise<string | undefined> {
   const { branch = "" } = record;
   const worktree = worktreeOf(loom, record);
-  const patch = patchOf(loom, record, aside);
+  const patchFile = patchOf(loom, record, aside);
   await repairGitFile(worktree);
   await headState(worktree, { branch, baseSha });
   if (readTip(worktree.commonDir, branch) !== baseSha) await keepTip(worktree, branch, baseSha);
-  await savePartial(worktree, { baseSha, patchFile: patch, leaveOut: leftOut(loom, record) });
+  const patch = await savePartial(worktree, { baseSha, patchFile, leaveOut: leftOut(loom, record) });
   await resetTo(worktree, baseSha, branch, record.prepared);
-  return existsSync(patch) ? patch : undefined;
+  return patch;
 }
 
 /** Whether the worktree holds what is in no commit: a person may have left it there. */
@@ -108,12 +108,12 @@ export async function keepBeforeRemoval(
   try {
     await readmitWorktree(loom.repo, worktree, record.branch ?? "");
     if (worktreeHealth(worktree) !== "ok") return undefined;
-    const isAny = await savePartial(worktree, { baseSha: "HEAD", patchFile, leaveOut: leftOut(loom, record) });
-    if (isAny) {
-      kept = patchFile;
-      tell(`its worktree held changes that are in no commit; kept in ${patchFile}`);
-    }
+    kept = await savePartial(worktree, { baseSha: "HEAD", patchFile, leaveOut: leftOut(loom, record) });
+    if (kept !== undefined) tell(`its worktree held changes that are in no commit; kept in ${kept}`);
   } catch (error) {
+    // What can be kept as soon as the disk has room must not be lost now. To look at a tree takes none.
+    if (passesByItself(error) && (await hasChanges(worktree, leftOut(loom, record)))) throw error;
+    if (passesByItself(error)) return undefined;
     tell(`what its worktree held beyond its commits could not be kept: ${messageOf(error)}`);
   }
   crashPoint("worktree:kept");
@@ -149,10 +149,10 @@ export function noteVisit({ runDir, kept, by }: Visited): void {
 export async function endVisit(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
-  { runDir, kept, by }: Visited,
+  { runDir, kept, by, isInterrupted = false }: Visited & { readonly isInterrupted?: boolean },
 ): Promise<void> {
-  const patch = join(runDir, "aside.patch");
-  const isChanged = await restoreTree(worktreeOf(loom, record), kept, patch).catch((error: unknown) => {
+  const aside = join(runDir, "aside.patch");
+  const patch = await restoreTree(worktreeOf(loom, record), kept, aside).catch((error: unknown) => {
     blockPlan(loom, record.id, {
       reason: `What ${by ?? "a plugin's agent"} changed in ${record.worktree} could not be put back: ${messageOf(error)}`,
       hint: `Look there (\`git -C ${record.worktree} status\`), then run \`prloom unblock ${record.id}\`.`,
@@ -162,8 +162,11 @@ export async function endVisit(
   });
   crashPoint("hook-agent:restored");
   rmSync(join(runDir, KEPT), { force: true });
-  if (isChanged && by === undefined)
-    loom.report({ planId: record.id, level: "warn", text: `a plugin's agent changed files; put aside in ${patch}` });
+  // After a kill it may be a person's as well.
+  if (patch !== undefined && (by === undefined || isInterrupted)) {
+    const text = `${by ?? "a plugin's agent"} changed files; put aside in ${patch}`;
+    loom.report({ planId: record.id, level: "warn", text });
+  }
 }
 
 /**
@@ -190,7 +193,7 @@ async function endInterrupted(
   const { by, ...kept } = readKept(join(runDir, KEPT), record);
   const isThere = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) === "ok";
   if (isThere && (await branchTip(loom.repo, kept.branch)) === kept.head)
-    return endVisit(loom, record, { runDir, kept, by });
+    return endVisit(loom, record, { runDir, kept, by, isInterrupted: true });
   rmSync(join(runDir, KEPT), { force: true });
   if (!isThere) return;
   const text = `${kept.branch} moved since a plugin's agent was interrupted; what that left in ${record.worktree} stays there`;

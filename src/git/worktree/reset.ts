@@ -1,7 +1,7 @@
 import { copyFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { existsNoFollow, writeFileAtomic } from "../../kernel/files.ts";
+import { existsNoFollow, hashCheckedOut, writeFileAtomic } from "../../kernel/files.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { clearHidingFlags } from "../staging/hiding-flags.ts";
@@ -24,12 +24,12 @@ export interface Partial {
 }
 
 /**
- * Keeps what an interrupted run left, untracked files included, as a patch against `baseSha`; returns whether there was
- * anything. Call it after `headState`. A patch that is already there is kept: it was made before a reset that did not finish.
+ * Keeps what an interrupted run left, untracked files included, as a patch against `baseSha`; returns that, if there was
+ * anything. Call it after `headState`. A patch that is already there is kept: it was made before a reset that did not finish,
+ * and what is there by now that it does not have, a person's perhaps, gets one with a number.
  * What cannot be kept is told in the place of the patch: a reset is what heals such a tree, so it must not wait for one.
  */
-export async function savePartial(worktree: Worktree, partial: Partial): Promise<boolean> {
-  if (existsNoFollow(partial.patchFile)) return true;
+export async function savePartial(worktree: Worktree, partial: Partial): Promise<string | undefined> {
   try {
     return await writePatch(worktree, partial, false);
   } catch (error) {
@@ -39,7 +39,7 @@ export async function savePartial(worktree: Worktree, partial: Partial): Promise
 }
 
 /** The second try, with the bytes as they are: attributes that an agent wrote may make git refuse its own files. */
-async function saveRaw(worktree: Worktree, partial: Partial, why: string): Promise<boolean> {
+async function saveRaw(worktree: Worktree, partial: Partial, why: string): Promise<string | undefined> {
   try {
     return await writePatch(worktree, partial, true);
   } catch (error) {
@@ -48,12 +48,13 @@ async function saveRaw(worktree: Worktree, partial: Partial, why: string): Promi
       `What was changed could not be kept as a patch: ${why}`,
       `Its bytes could not either: ${messageOf(error)}`,
     ];
-    writeFileAtomic(partial.patchFile, `${words.join("\n").replace(/^/gm, "# ")}\n`);
-    return true;
+    const file = freePatch(partial.patchFile);
+    writeFileAtomic(file, `${words.join("\n").replace(/^/gm, "# ")}\n`);
+    return file;
   }
 }
 
-async function writePatch(worktree: Worktree, partial: Partial, raw: boolean): Promise<boolean> {
+async function writePatch(worktree: Worktree, partial: Partial, raw: boolean): Promise<string | undefined> {
   const { baseSha, patchFile, leaveOut = [] } = partial;
   const indexFile = join(worktree.gitDir, "prloom-partial.index");
   const ownIndex = join(worktree.gitDir, "index");
@@ -65,9 +66,12 @@ async function writePatch(worktree: Worktree, partial: Partial, raw: boolean): P
     if (!raw && existsNoFollow(ownIndex)) copyFileSync(ownIndex, indexFile);
     await stageInto(worktree, { indexFile, from: baseSha, leaveOut: [LOCAL, ...leaveOut], raw });
     await gitIn(worktree, [...PATCH, `--output=${temporary}`, baseSha], { env: { GIT_INDEX_FILE: indexFile } });
-    if (statSync(temporary).size === 0) return false;
-    renameSync(temporary, patchFile);
-    return true;
+    const isAny = statSync(temporary).size > 0;
+    if (existsNoFollow(patchFile) && (!isAny || isSame(temporary, patchFile))) return patchFile;
+    if (!isAny) return undefined;
+    const file = freePatch(patchFile);
+    renameSync(temporary, file);
+    return file;
   } finally {
     rmSync(temporary, { force: true });
     rmSync(`${indexFile}.lock`, { force: true });
@@ -75,10 +79,29 @@ async function writePatch(worktree: Worktree, partial: Partial, raw: boolean): P
   }
 }
 
+function freePatch(patchFile: string): string {
+  let file = patchFile;
+  for (let number = 2; existsNoFollow(file); number += 1) file = patchFile.replace(/(\.patch)?$/, `-${number}$1`);
+  return file;
+}
+
+/** One that is too large to be hashed is kept twice. */
+function isSame(one: string, other: string): boolean {
+  const hash = hashCheckedOut(one);
+  return hash !== undefined && hash === hashCheckedOut(other);
+}
+
 const PATCH = [
   ...["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--full-index"],
   "--ignore-submodules=none",
 ];
+
+/** Whether there is anything to keep, beside what is left out; writes nothing, and so works on a full disk too. */
+export async function hasChanges(worktree: Worktree, leaveOut: readonly string[] = []): Promise<boolean> {
+  const spared = [LOCAL, ...leaveOut].map((path) => `:(top,exclude,literal)${path}`);
+  const look = ["--no-optional-locks", "status", "--porcelain", "--no-renames", "--untracked-files=all", "--", "."];
+  return (await gitIn(worktree, [...look, ...spared])).stdout !== "";
+}
 
 interface Contents {
   readonly files: string[];

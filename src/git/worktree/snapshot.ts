@@ -26,10 +26,10 @@ export async function keepTree(worktree: Worktree, kept: Omit<KeptTree, "tree">)
 }
 
 /**
- * Puts a working tree back to what it was, keeps what was changed as a patch, and returns whether there was anything. Index
+ * Puts a working tree back to what it was, keeps what was changed as a patch, and returns that, if there was anything. Index
  * and files are put back, the branch is moved only if it was moved meanwhile; ignored files stay.
  */
-export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile: string): Promise<boolean> {
+export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile: string): Promise<string | undefined> {
   const { tree, branch, head, leaveOut } = kept;
   await repairGitFile(worktree);
   await keepTip(worktree, branch, head);
@@ -39,9 +39,9 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
     await settleHead(worktree, { branch, baseSha: head });
     await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: put back", `refs/heads/${branch}`, head]);
   }
-  const isChanged = await savePartial(worktree, { baseSha: tree, patchFile, leaveOut });
-  if (isChanged) await placeTree(worktree, { tree, leaveOut });
-  return isChanged;
+  const patch = await savePartial(worktree, { baseSha: tree, patchFile, leaveOut });
+  if (patch !== undefined) await placeTree(worktree, { tree, leaveOut });
+  return patch;
 }
 
 /** Makes index and files those of a tree; the branch stays where it is, ignored files too. */

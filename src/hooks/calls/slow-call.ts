@@ -26,6 +26,20 @@ export function makeInterruptedDue(bus: Bus, now: number): void {
   }
 }
 
+/**
+ * Makes due what began to wait at a time that has not come yet: the clock was set back, and a wait of seconds would be one of days. What a
+ * plugin put off may be offered early then; it can put it off again.
+ */
+export function makeSetBackDue(bus: Bus, now: number): void {
+  for (const { record, handler, about, kind, reason, since, until } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
+    if (since <= now || until <= now + SOON_MS || kind !== undefined) continue;
+    bus.settle(
+      { record, handler, outcome: "deferred", reason, until: now + SOON_MS, marks: { about } },
+      { sync: false },
+    );
+  }
+}
+
 /** The state of a call that takes long; its own settlement looks here. */
 export interface SlowCallState {
   /** The others went on without it. */

@@ -4,7 +4,7 @@ import { orderProblems } from "../todos/next-todo.ts";
 import { type TaskItem, type Todo, taskItemOf, todoHash } from "../todos/todo.ts";
 import { type Block, beforeIndent, blocksOf, lineEnd, nextLine } from "./blocks.ts";
 import { plainText } from "./plain-text.ts";
-import { sizeProblem, todosProblem } from "./size-limits.ts";
+import { encodingProblem, sizeProblem, todosProblem } from "./size-limits.ts";
 
 export { type BlockCause, type NextTodo, nextTodo } from "../todos/next-todo.ts";
 export { type Todo, type TodoSettings, type TodoState, todoTitle } from "../todos/todo.ts";
@@ -27,7 +27,7 @@ export interface PlanDoc {
   readonly dependsOn: readonly string[];
   /** Sentences for people about what was not understood; never fatal. */
   readonly problems: readonly string[];
-  /** Why this text is not worked on: it is larger than a plan may be. Without TODOs when it was not read at all. */
+  /** Why this text is not worked on: it is larger than a plan may be, or not text at all. Without TODOs when it was not read. */
   readonly tooLarge?: string;
 }
 
@@ -67,7 +67,8 @@ export function parsePlan(text: string): PlanDoc {
 }
 
 function readPlan(text: string): PlanDoc {
-  const size = sizeProblem(text);
+  const encoding = encodingProblem(text);
+  const size = encoding === undefined ? sizeProblem(text) : { why: encoding, isReadable: false };
   if (size && !size.isReadable)
     return { sections: [], todos: [], dependsOn: [], problems: [size.why], tooLarge: size.why };
   const blocks = blocksOf(text);

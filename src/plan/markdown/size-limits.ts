@@ -8,6 +8,15 @@ const MAX_READ_CHARACTERS = 2_500_000;
 /** A file that is longer has more characters than that, whatever they are: the rest of it changes nothing. */
 export const MAX_READ_BYTES = (MAX_READ_CHARACTERS + 2) * 3;
 
+/**
+ * Why the text is not one, in words for people: read as UTF-8, the mark that UTF-16 begins with is no character, and every other byte of
+ * plain words is 0.
+ */
+export function encodingProblem(text: string): string | undefined {
+  const isOther = text.startsWith("\ufffd\ufffd") || text[0] === "\0" || text[1] === "\0";
+  return isOther ? "The text is not UTF-8 but another encoding, UTF-16 it seems: save it as UTF-8." : undefined;
+}
+
 /** Why the text is larger than a plan may be, in words for people. */
 export interface SizeProblem {
   readonly why: string;

@@ -5,10 +5,15 @@ import type { Project } from "../../testing/project.ts";
 import type { ExpectedPlan } from "../invariants/invariants.ts";
 import { comment, crash, crashCommand, finish, type Scenario, succeed, twoPlans } from "./scenario.ts";
 
+/** Base has a commit that the plans' branches do not have. */
+export function moveBase(project: Project): void {
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "more");
+}
+
 export const rebased: Scenario = async (project, point) => {
   const [first, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
   await finish(project);
-  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "more");
+  moveBase(project);
   const said = [await comment(project, "first", "rebase")];
   await crash(project, point);
   return { plans: [{ ...first, said }, second] };
@@ -18,18 +23,18 @@ export const rebased: Scenario = async (project, point) => {
 export const rebaseAsked: Scenario = async (project, point) => {
   const plans = twoPlans(project);
   await finish(project);
-  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "more");
+  moveBase(project);
   for (const name of [point.name, "rebase:rebased"]) {
     await crashCommand(project, { ...point, name }, ["rebase", "first"]);
     await finish(project);
     assert.equal(project.git("rev-parse", "prloom/first^"), project.git("rev-parse", "main"));
-    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "again");
+    moveBase(project);
   }
   return { plans };
 };
 
 /** A plan that is done, and whose first commit conflicts with what base got meanwhile. */
-async function conflicting(project: Project, how: string): Promise<ExpectedPlan[]> {
+export async function conflicting(project: Project, how: string): Promise<ExpectedPlan[]> {
   const { agents } = project.config() as { agents: { chaos: { env: object } } };
   project.config({ agents: { chaos: { ...agents.chaos, env: { ...agents.chaos.env, RESOLVE: how } } } });
   const plans = twoPlans(project, ["make one", "make two"]);
@@ -65,7 +70,7 @@ export const checkedMerge: Scenario = async (project, point) => {
   const [, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
   project.config({ checks: ["true"] });
   await finish(project);
-  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "more");
+  moveBase(project);
   await crashCommand(project, point, ["merge", "first"]);
   await finish(project);
   await succeed(project, ["merge", "first"]);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -8,6 +9,8 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -17,6 +20,7 @@ import { after, before, describe, test } from "node:test";
 import { appears, until } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon, succeeds } from "../../testing/daemon.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const NO_SPACE = /No space left on (the disk|device)/;
@@ -37,8 +41,8 @@ describe("a full disk", () => {
     rmSync(base, { recursive: true, force: true });
   });
 
-  /** Takes all the space that is left, again after a note of the dispatcher has given some back; `free` gives it back. */
-  async function fill(project: Project): Promise<{ again(): Promise<void>; free(): void }> {
+  /** Takes all the space that is left but `room`, again after a note of the dispatcher has given some back; `free` gives it back. */
+  async function fill(project: Project, room = 0): Promise<{ again(): Promise<void>; free(): void }> {
     const ballast = join(disk, "ballast");
     const notes = join(project.authority, "writing");
     const again = async (): Promise<void> => {
@@ -52,6 +56,7 @@ describe("a full disk", () => {
         }
       }
       closeSync(fd);
+      truncateSync(ballast, statSync(ballast).size - room);
     };
     await again();
     return { again, free: () => rmSync(ballast) };
@@ -61,6 +66,31 @@ describe("a full disk", () => {
     const dir = mkdtempSync(join(disk, "project-"));
     return makeProject({ dir, env: { GATE: join(roomy, "gate") }, config });
   }
+
+  for (const [what, ...command] of oneOf([
+    ["deletes its plan", "delete", "one", "--yes"],
+    ["cleans up", "clean", "one"],
+  ] as const))
+    test(`with no room for what a worktree has in no commit, nothing of that goes when a person ${what}`, async (context) => {
+      if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
+      const project = projectOnDisk();
+      for (const id of ["one", "tidy"]) project.plan(id, ["one"]);
+      await project.work();
+      if (command[0] === "clean") for (const id of ["one", "tidy"]) await project.cli(["merge", id]);
+      const precious = join(project.worktree("one"), "precious.bin");
+      writeFileSync(precious, randomBytes(500_000));
+      const { free } = await fill(project, 200_000);
+      const full = await project.cli(command);
+      assert.match(`${full.stdout}${full.stderr}`, NO_SPACE);
+      assert.ok(existsSync(precious));
+      // To take away what holds nothing is a way to get room.
+      if (command[0] === "clean") assert.equal((await project.cli(["clean", "tidy"])).code, 0);
+      free();
+      const { stdout } = await project.cli(["clean"]);
+      assert.equal(existsSync(precious), false);
+      assert.match(stdout, /^kept: what one had in no commit, in .*left\.patch/m);
+      project.remove();
+    });
 
   test("is named by every command, loses nothing, and what waited goes on when there is space", async (context) => {
     if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");

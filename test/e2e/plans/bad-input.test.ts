@@ -62,6 +62,7 @@ describe("bad input", { concurrency: 2 }, () => {
     put("Not An Id.md", TODO);
     put(".swap.md", TODO); // what editors leave is not a plan
     put("a..b.md", TODO);
+    project.planFile("utf-16", Buffer.from(`\ufeff${TODO}`, "utf16le"));
     put(`${"x".repeat(80)}.md`, TODO);
     mkdirSync(join(project.inbox, "folder.md"));
     const elsewhere = join(project.home, "elsewhere.md");
@@ -97,13 +98,15 @@ describe("bad input", { concurrency: 2 }, () => {
     assert.match(blocked("wrong-agent"), /no agent called "tset".*did you mean test/);
     assert.match(blocked("greedy"), /limits\.attemptsPerTodo: 99 is more than the 3/);
     assert.match(blocked("broken-json"), /broken-json\.json cannot be read/);
+    assert.match(blocked("utf-16"), /not UTF-8 but another encoding, UTF-16 it seems: save it as UTF-8/);
     assert.match(blocked("folder"), /folder\.md is not a regular file/);
     assert.match(blocked("link"), /link\.md is not a regular file/);
     assert.equal(plans.get("no-text")?.status, "queued");
     assert.match(plans.get("no-text")?.waiting ?? "", /no plan text yet/);
     const named = report.problems.map((problem) => problem.file).sort();
     assert.deepEqual(named, ["Not An Id.md", "a..b.md", `${"x".repeat(80)}.md`].sort());
-    for (const problem of report.problems) assert.match(problem.hint, /Rename it/);
+    for (const problem of report.problems)
+      assert.match(problem.hint, /Rename it, .*at most 64, .*no `\.\.`, and neither `\.` nor `\.lock` at the end/);
     assert.equal(readFileSync(elsewhere, "utf8"), TODO);
 
     put("broken-json.json", '{"status":"queued"}');

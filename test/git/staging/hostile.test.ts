@@ -192,7 +192,7 @@ test("attributes that make git refuse files do not prevent a reset, and the byte
   });
   await assert.rejects(stageAll(box.worktree), { code: "git-failed" });
   const patchFile = join(box.dir, "partial.patch");
-  assert.equal(await savePartial(box.worktree, { baseSha: box.baseSha, patchFile }), true);
+  assert.equal(await savePartial(box.worktree, { baseSha: box.baseSha, patchFile }), patchFile);
   assert.match(readFileSync(patchFile, "utf8"), /^\+work of the agent$/m);
   await resetTo(box.worktree, box.baseSha, BRANCH);
   assert.equal(plainGit(box.path, "status", "--porcelain"), "");
@@ -204,7 +204,8 @@ test("attributes of an agent that only reads do not change what is put back", th
   write(box.path, { "a.txt": "work under way\n" });
   const kept = await keepTree(box.worktree, { branch: BRANCH, head: box.baseSha, leaveOut: [] });
   write(box.path, { ".gitattributes": ENCODING, "a.txt": "x" });
-  assert.equal(await restoreTree(box.worktree, kept, join(box.dir, "aside.patch")), true);
+  const aside = join(box.dir, "aside.patch");
+  assert.equal(await restoreTree(box.worktree, kept, aside), aside);
   assert.equal(readFileSync(join(box.path, "a.txt"), "utf8"), "work under way\n");
   assert.equal(existsSync(join(box.path, ".gitattributes")), false);
 });
@@ -213,7 +214,7 @@ test("what cannot be kept at all is told in the place of the patch", thorough, a
   const box = await planned();
   write(box.path, { "a.txt": "changed\n" });
   const patchFile = join(box.dir, "partial.patch");
-  assert.equal(await savePartial(box.worktree, { baseSha: "f".repeat(40), patchFile }), true);
+  assert.equal(await savePartial(box.worktree, { baseSha: "f".repeat(40), patchFile }), patchFile);
   assert.match(readFileSync(patchFile, "utf8"), /^# What was changed could not be kept as a patch/);
 });
 
@@ -262,7 +263,7 @@ for (const name of ["No space left on device.x", "a\nb: Cannot allocate memory\n
     write(box.path, { ".gitattributes": "*.x working-tree-encoding=UTF-16\n", [name]: "no byte order mark" });
     await assert.rejects(stageAll(box.worktree), { code: "git-failed", message: /BOM is required/ });
     const patchFile = join(box.dir, "kept.patch");
-    assert.equal(await savePartial(box.worktree, { baseSha: box.baseSha, patchFile }), true);
+    assert.equal(await savePartial(box.worktree, { baseSha: box.baseSha, patchFile }), patchFile);
     assert.match(readFileSync(patchFile, "utf8"), /^\+\*\.x working-tree-encoding/m);
   });
 }

@@ -97,7 +97,7 @@ test("work that a refused filter keeps from a commit is kept as it is, and taken
   write(box.path, { ".gitattributes": "* filter=nb\n", "a.txt": "notebook\n" });
   const patchFile = join(box.dir, "partial.patch");
   await headState(box.worktree, { branch: BRANCH, baseSha: box.baseSha });
-  assert.equal(await savePartial(box.worktree, { baseSha: box.baseSha, patchFile }), true);
+  assert.equal(await savePartial(box.worktree, { baseSha: box.baseSha, patchFile }), patchFile);
   assert.match(readFileSync(patchFile, "utf8"), /^\+notebook$/m);
   await resetTo(box.worktree, box.baseSha, BRANCH);
   assert.equal(plainGit(box.path, "status", "--porcelain"), "");

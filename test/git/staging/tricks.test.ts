@@ -70,7 +70,7 @@ for (const [name, { play, also = [] }] of someOf(Object.entries(tricks), 5)) {
     play(worktree, repo.root);
     await headState(worktree, { branch: BRANCH, baseSha });
     const patch = join(box.dir, "partial.patch");
-    assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), true);
+    assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), patch);
     await resetTo(worktree, baseSha, BRANCH);
     const status = ["--no-replace-objects", "status", "--porcelain", "--untracked-files=all"];
     assert.equal(plainGit(worktree.path, ...status), "");

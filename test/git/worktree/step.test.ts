@@ -86,21 +86,37 @@ test("a partial patch is binary-safe, leaves the index alone, and the first one 
   t.after(box.close);
   const { worktree, baseSha } = box;
   const patch = join(box.dir, "partial.patch");
-  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), false);
+  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), undefined);
   assert.equal(existsSync(patch), false);
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, value) => value));
   writeFileSync(join(worktree.path, "image.bin"), bytes);
   write(worktree.path, { "prloom/.local/secret": "no" });
   plainGit(worktree.path, "rm", "-q", "b.txt");
   const status = plainGit(worktree.path, "status", "--porcelain");
-  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), true);
+  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), patch);
   assert.equal(plainGit(worktree.path, "status", "--porcelain"), status);
   await resetTo(worktree, baseSha, BRANCH);
-  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), true);
+  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), patch);
   plainGit(worktree.path, "apply", patch);
   assert.deepEqual(readFileSync(join(worktree.path, "image.bin")), bytes);
   assert.equal(existsSync(join(worktree.path, "b.txt")), false);
   assert.doesNotMatch(readFileSync(patch, "latin1"), /secret/);
+});
+
+test("what came after an earlier patch gets one of its own, and what that has does not", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { worktree, baseSha } = box;
+  const patch = join(box.dir, "partial.patch");
+  write(worktree.path, { "one.txt": "one\n" });
+  for (const time of ["first", "second"])
+    assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), patch, time);
+  await resetTo(worktree, baseSha, BRANCH);
+  write(worktree.path, { "two.txt": "two\n" });
+  const second = join(box.dir, "partial-2.patch");
+  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), second);
+  assert.match(readFileSync(patch, "utf8"), /^\+one$/m);
+  assert.match(readFileSync(second, "utf8"), /^\+two$/m);
 });
 
 test("a partial patch applies as every patch does, whatever prefixes a person has set", async (t) => {
@@ -110,7 +126,7 @@ test("a partial patch applies as every patch does, whatever prefixes a person ha
   const patch = join(box.dir, "partial.patch");
   plainGit(box.repo.root, "config", "diff.noprefix", "true");
   write(worktree.path, { "src/new/n.txt": "n\n" });
-  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), true);
+  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), patch);
   await resetTo(worktree, baseSha, BRANCH);
   plainGit(worktree.path, "apply", patch);
   assert.equal(readFileSync(join(worktree.path, "src/new/n.txt"), "utf8"), "n\n");
@@ -124,7 +140,7 @@ test("a file that git would be ended over is refused at once, and the rest is ke
   truncateSync(join(worktree.path, "huge.bin"), 2 * 1024 ** 4);
   await assert.rejects(stageAll(worktree), { code: "tree-too-large", message: /^huge\.bin is larger/ });
   const patch = join(box.dir, "partial.patch");
-  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), true);
+  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), patch);
   assert.match(readFileSync(patch, "utf8"), /^\+fine$/m);
   await resetTo(worktree, baseSha, BRANCH);
   assert.equal(plainGit(worktree.path, "status", "--porcelain"), "");

@@ -9,10 +9,14 @@ import { mergeUpsert } from "../../../src/plan/upserts/merge-upsert.ts";
 
 const PLAN = "## Title\n\nT\n\n## TODO\n\n- [ ] a\n\n## Progress Log\n\nstarted\n";
 const todoId = parsePlan(PLAN).todos[0]?.id ?? "";
-const LARGE: [why: RegExp, text: string][] = [
+const REFUSED: [why: RegExp, text: string][] = [
   [/larger than 512 KB/, `${PLAN}\n${"é".repeat(MAX_TEXT_BYTES / 2)}`],
   [/has 30011 lines; a plan may have 30000/, PLAN + "\n".repeat(MAX_LINES)],
   [/has 30010 lines/, PLAN.replaceAll("\n", "\r\n") + "\r".repeat(MAX_LINES - 1)],
+  [
+    /not UTF-8 but another encoding, UTF-16 it seems: save it/,
+    Buffer.from(`\ufeff${PLAN}`, "utf16le").toString("utf8"),
+  ],
   [/has 1001 TODOs; a plan may have 1000/, PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MAX_TODOS + 1))],
 ];
 
@@ -24,7 +28,7 @@ test("the largest plan is one", () => {
   assert.equal(parsePlan(lines).todos.length, 1);
 });
 
-for (const [why, text] of LARGE) {
+for (const [why, text] of REFUSED) {
   test(`text that ${why.source} is refused with that reason, wherever it comes in`, () => {
     const doc = parsePlan(text);
     assert.match(doc.tooLarge ?? "", why);
@@ -45,6 +49,13 @@ for (const [why, text] of LARGE) {
     assert.equal(upsert.kind, "refused");
   });
 }
+
+test("UTF-16 without a mark is told from text as well, and text with a mark is text", () => {
+  const bytes = Buffer.from(PLAN, "utf16le");
+  for (const text of [bytes.toString(), Buffer.from(bytes).swap16().toString()])
+    assert.match(parsePlan(text).tooLarge ?? "", /not UTF-8/);
+  assert.equal(parsePlan(`\ufeff${PLAN}`).tooLarge, undefined);
+});
 
 test("what would make a plan too large is not added", () => {
   const full = PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MAX_TODOS));

@@ -87,9 +87,10 @@ async function removeRest(loom: Located & Configured & Records & Reporting, reco
     }
   };
   await attempt("processes of its last run", () => endPlanSurvivors(loom, id));
-  const kept = await keepBeforeRemoval(loom, record);
+  let kept: string | undefined;
   let foreign: string | undefined;
   const removeOwn = async (): Promise<void> => {
+    kept = await keepBeforeRemoval(loom, record);
     foreign = await removeOwnWorktree(loom, record);
   };
   if (worktree) await attempt(`its worktree ${worktree}`, removeOwn);
