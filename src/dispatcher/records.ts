@@ -48,7 +48,7 @@ export function updateRecord(
 /** What prloom notes for itself: a plan has not changed by it. */
 const NOTES: ReadonlySet<string> = new Set<keyof PlanRecord>([
   ...(["observed", "toldPhase", "toldBlocked", "writtenBack"] as const),
-  ...(["rebase", "kept", "opened", "merge"] as const),
+  ...(["rebase", "kept", "opened", "merge", "heldBy"] as const),
 ]);
 
 /** Whether people would say that the plan has changed. */
@@ -56,6 +56,19 @@ function isSeen(record: PlanRecord, changes: Partial<PlanRecord>): boolean {
   return Object.entries(changes).some(
     ([key, value]) => !(NOTES.has(key) || isDeepStrictEqual(value, record[key as keyof PlanRecord])),
   );
+}
+
+/** A pause that ended what was at work stays one until the plan goes on, whatever kind of pause comes after it. */
+export function setPaused(
+  loom: Records,
+  id: string,
+  { paused, now, heldBy }: { readonly paused: boolean; readonly now?: boolean; readonly heldBy?: string },
+): void {
+  updateRecord(loom, id, ({ halted }) => ({
+    paused,
+    halted: paused ? now || halted : undefined,
+    ...(heldBy === undefined ? {} : { heldBy }),
+  }));
 }
 
 /** The one setter of a status: what the table of transitions does not allow fails here, for every caller. */

@@ -176,6 +176,8 @@ export const planRecordSchema = z.strictObject({
   paused: z.boolean(),
   /** Paused with `--now`: what is left of a TODO waits as well. */
   halted: z.literal(true).optional(),
+  /** The comment that paused it last, or let it go on: heard again after a kill it changes nothing. */
+  heldBy: z.string().optional(),
   source: planSourceSchema.optional(),
   blocked: blockedSchema.optional(),
   branch: z.string().optional(),

@@ -67,9 +67,15 @@ function isAsShown(loom: Located & Records & Gated, record: PlanRecord, { kind, 
 }
 
 /** What has to come before it is shown as it is now. */
-function whenShown({ id, blocked, hidden, paused }: PlanRecord): string {
+function whenShown(record: PlanRecord): string {
+  const command = releasing(record);
+  return command === undefined ? "is about to be shown again" : `${command} shows it again`;
+}
+
+/** The command without which nothing is done for a plan; undefined if there is none. */
+export function releasing({ id, blocked, hidden, paused }: PlanRecord): string | undefined {
   const command = blocked ? "unblock" : hidden ? "unhide" : paused ? "resume" : undefined;
-  return command === undefined ? "is about to be shown again" : `\`prloom ${command} ${id}\` shows it again`;
+  return command === undefined ? undefined : `\`prloom ${command} ${id}\``;
 }
 
 /** What no state of the gate says; undefined if nothing. */

@@ -9,7 +9,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { AGENT_MESSAGE } from "../messages/messages.ts";
 import type { Located } from "../paths.ts";
-import { type Records, updateRecord } from "../records.ts";
+import { type Records, setPaused } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { answerGate } from "./answer-gate.ts";
@@ -113,8 +113,11 @@ function hear(
     return judged.isNear && !isFirstHint(loom, gates, event) ? { kind: "pending" } : unheard(judged);
   }
   if (judged.decides === "hold" || judged.decides === "unhold") {
+    if (record.status === "done")
+      return unheard({ why: "the plan is done", reply: "Nothing was decided: the plan is done.", isAnswer: true });
     const paused = judged.decides === "hold";
-    updateRecord(loom, record.id, () => ({ paused, halted: undefined }));
+    // Heard before, right before a kill: a person may have said otherwise since.
+    if (record.heldBy !== event.id) setPaused(loom, record.id, { paused, heldBy: event.id });
     return { kind: "answered", reason: paused ? "paused" : "goes on", reply: heldReply(record, author.login, paused) };
   }
   const { decides: decision, gateId = "", words, signer } = judged;

@@ -18,6 +18,7 @@ import type { PlanRecord } from "../../../plan/record.ts";
 import type { Buses } from "../../buses/buses.ts";
 import type { Extended } from "../../buses/extensions.ts";
 import type { Naming, Reporting } from "../../capabilities.ts";
+import { releasing } from "../../gates/answer-gate.ts";
 import { requireEnforced } from "../../gates/enforced.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import { putNewGate } from "../../gates/new-gate.ts";
@@ -233,37 +234,40 @@ function notice(loom: Located & Records, record: PlanRecord, { gate, id, title }
   };
 }
 
-/** What follows from an answer, by what was asked about. */
+/** What follows from an answer, by what was asked about. `after` is what has to come first, with a blank before it. */
 const NEXT = {
   plan: {
-    approved: "it is implemented now",
-    revised: "The designer goes on with it.",
-    withdrawn: "What was done so far stays; the plan is shown again.",
+    approved: (after = " now") => `it is implemented${after}`,
+    revised: (after = "") => `The designer goes on with it${after}.`,
+    withdrawn: (after = "") => `What was done so far stays; the plan is shown again${after}.`,
   },
   pr: {
-    approved: "the change is marked ready now; merging it is another step",
-    revised: "Triage goes on with it.",
-    withdrawn: "It is not merged; the change is shown again.",
+    approved: (after = " now") => `the change is marked ready${after}; merging it is another step`,
+    revised: (after = "") => `Triage goes on with it${after}.`,
+    withdrawn: (after = "") => `It is not merged; the change is shown again${after}.`,
   },
-} as const;
+};
 
 /** Who did what, and what happens next. */
-function inShort({ id }: PlanRecord, gate: GateRecord): string {
+function inShort(record: PlanRecord, gate: GateRecord): string {
+  const { id } = record;
   const { kind, state, decidedBy = "prloom", via, comment: said } = gate;
   const next = NEXT[kind];
+  const command = releasing(record);
+  const after = command === undefined ? undefined : ` after ${command}`;
   const who = via === undefined || via === "prloom" ? decidedBy : `${decidedBy} (${via})`;
   const words = said === undefined || said === "" ? "." : `: ${said.replace(/\.?$/, ".")}`;
   switch (state) {
     case "open":
       return `waits for your answer: prloom approve ${id}`;
     case "approved":
-      return `approved by ${who}: ${next.approved}`;
+      return `approved by ${who}: ${next.approved(after)}`;
     case "rejected":
       return `rejected by ${who}${words} \`prloom unblock ${id}\` shows it again.`;
     case "revised":
-      return `sent back by ${who}${words} ${next.revised}`;
+      return `sent back by ${who}${words} ${next.revised(after)}`;
     case "withdrawn":
-      return `approval withdrawn by ${who}${words} ${next.withdrawn}`;
+      return `approval withdrawn by ${who}${words} ${next.withdrawn(after)}`;
     case "expired":
       return `${said ?? "not answered in time"}. \`prloom unblock ${id}\` shows it again.`;
   }
