@@ -81,7 +81,7 @@ export function tellGate(loom: Located & Records & Buses & Gated & Extended & Re
     tellOnBus(loom, gate);
     return;
   }
-  loom.globalBus().appendEvents([gateEvent(gate)]);
+  loom.globalBus().appendEvents([...approvalEvents(gate), gateEvent(gate)]);
   const isOpen = gate.state === "open";
   const actions = isOpen ? openedActions(loom, record, gate) : [decidedAction(record, gate)];
   settleGate(loom, record, `gate-${gate.gateId}-${gate.state}`, actions);
@@ -176,6 +176,12 @@ function settleGate(loom: Buses, { id }: PlanRecord, record: string, actions: Ac
   loom.bus(id).settle({ record, handler: GATE, outcome: "handled", actions, marks });
 }
 
+/** An approval that was withdrawn before it was told: one decision more. */
+function approvalEvents(gate: GateRecord): BusEvent[] {
+  const { state, told, approval } = gate;
+  return state === "withdrawn" && told === "open" ? [gateEvent({ ...gate, ...approval, state: "approved" })] : [];
+}
+
 function gateEvent(gate: GateRecord): BusEvent {
   const { gateId, planId, kind, digest, state, decidedBy, via } = gate;
   const isOpen = state === "open";
@@ -248,6 +254,8 @@ const NEXT = {
   },
 };
 
+const TOO_LATE = "That came while it was being merged, and too late.";
+
 /** Who did what, and what happens next. */
 function inShort(record: PlanRecord, gate: GateRecord): string {
   const { id } = record;
@@ -267,7 +275,7 @@ function inShort(record: PlanRecord, gate: GateRecord): string {
     case "revised":
       return `sent back by ${who}${words} ${next.revised(after)}`;
     case "withdrawn":
-      return `approval withdrawn by ${who}${words} ${next.withdrawn(after)}`;
+      return `approval withdrawn by ${who}${words} ${record.status === "done" ? TOO_LATE : next.withdrawn(after)}`;
     case "expired":
       return `${said ?? "not answered in time"}. \`prloom unblock ${id}\` shows it again.`;
   }
