@@ -7,7 +7,7 @@ import { appears } from "../../testing/agents/agent-scripts.ts";
 import { gateStates, killed, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
 import { type Daemon, startDaemon } from "../../testing/daemon.ts";
 import { makeGatedProject } from "../../testing/gated.ts";
-import type { Project } from "../../testing/project.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
 import { ANNA, addScripted, issue } from "../../testing/scripted-tracker.ts";
 import { thorough } from "../../testing/thorough.ts";
 
@@ -127,7 +127,26 @@ describe("a plan that is held at its gate", { concurrency: 2 }, () => {
     await succeeds(project, "pause", "shop");
     await untilIdle(project);
     assert.deepEqual([project.record("shop").paused, project.record("shop").runs], [true, 0]);
-    assert.match((await showPlan(project)).thread.at(-1)?.body ?? "", /lets it go on\.$/, "and its author is told");
+    assert.match((await showPlan(project)).thread.at(-1)?.body ?? "", /^Nothing was decided: it was written before/);
+    project.remove();
+  });
+
+  it("is not let go by what was written before it was held", async () => {
+    const project = makeProject({ config: { gates: GATES } });
+    const tracker = addScripted(project);
+    project.plan("shop", ["make one"], issue("1"));
+    await untilIdle(project);
+    await succeeds(project, "approve", "shop");
+    tracker.write("1", ANNA, "/hold");
+    tracker.write("1", ANNA, "/unhold");
+    await succeeds(project, "pause", "shop");
+    await untilIdle(project);
+    assert.deepEqual([project.record("shop").paused, project.record("shop").runs], [true, 0]);
+    const said = tracker.shown("1").map(({ body }) => body);
+    assert.ok(said.some((body) => /^Nothing was decided: it was written before the plan was paused\./.test(body)));
+    tracker.write("1", ANNA, "/unhold");
+    await untilIdle(project);
+    assert.equal(project.record("shop").status, "review");
     project.remove();
   });
 
