@@ -48,7 +48,7 @@ export function updateRecord(
 /** What prloom notes for itself: a plan has not changed by it. */
 const NOTES: ReadonlySet<string> = new Set<keyof PlanRecord>([
   ...(["observed", "toldPhase", "toldBlocked", "writtenBack"] as const),
-  ...(["rebase", "kept", "opened", "merge", "redHeads", "published"] as const),
+  ...(["rebase", "kept", "opened", "merge", "held", "redHeads", "published"] as const),
 ]);
 
 /** Whether people would say that the plan has changed. */
@@ -56,6 +56,25 @@ function isSeen(record: PlanRecord, changes: Partial<PlanRecord>): boolean {
   return Object.entries(changes).some(
     ([key, value]) => !(NOTES.has(key) || isDeepStrictEqual(value, record[key as keyof PlanRecord])),
   );
+}
+
+interface Pausing {
+  readonly paused: boolean;
+  readonly now?: boolean;
+  /** The comment that asks for it, and when it was written. */
+  readonly by?: { readonly event: string; readonly at: number };
+}
+
+/** A pause that ended what was at work stays one until the plan goes on, whatever kind of pause comes after it. */
+export function setPaused(loom: Records, id: string, { paused, now, by }: Pausing): void {
+  const asked = by?.at ?? loom.clock.now();
+  updateRecord(loom, id, (record) => {
+    // One that is heard late is no reason to forget a later one.
+    const at = record.paused && record.held ? Math.max(asked, Date.parse(record.held.at)) : asked;
+    const event = by?.event ?? record.held?.event;
+    const held = { at: isoTime(at), ...(event === undefined ? {} : { event }) };
+    return { paused, halted: paused ? now || record.halted : undefined, held };
+  });
 }
 
 /** The one setter of a status: what the table of transitions does not allow fails here, for every caller. */

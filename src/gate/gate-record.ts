@@ -68,6 +68,16 @@ export const gateRecordSchema = z.strictObject({
   /** What was said with the answer, and the event that it came in. */
   comment: z.string().optional(),
   event: z.string().optional(),
+  /** The approval that was withdrawn. */
+  approval: z
+    .strictObject({
+      decidedBy: z.string(),
+      via: z.enum(GATE_WAYS),
+      decidedAt: z.string(),
+      comment: z.string(),
+    })
+    .partial()
+    .optional(),
   amendments: z.array(amendmentSchema),
 });
 export type GateRecord = z.infer<typeof gateRecordSchema>;

@@ -197,6 +197,11 @@ export const planRecordSchema = z.strictObject({
   paused: z.boolean(),
   /** Paused with `--now`: what is left of a TODO waits as well. */
   halted: z.literal(true).optional(),
+  /**
+   * When it was paused last or let go, and the comment that did it: heard again after a kill, that changes nothing. By the clock of the
+   * place where that was said.
+   */
+  held: z.strictObject({ at: z.string(), event: z.string().optional() }).optional(),
   source: planSourceSchema.optional(),
   blocked: blockedSchema.optional(),
   branch: z.string().optional(),

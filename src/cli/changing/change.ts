@@ -1,10 +1,19 @@
 import { callOwner } from "../../dispatcher/commands/owner.ts";
 import type { OwnerCommandName } from "../../dispatcher/commands/table.ts";
+import type { Loom } from "../../dispatcher/loom.ts";
+import { currentRecords } from "../../dispatcher/report/current-records.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
-import { refuseInsideRun, suggesting, tellWithoutDispatcher } from "../plans.ts";
+import { reading, refuseInsideRun, suggesting, tellWithoutDispatcher } from "../plans.ts";
 import { errorData, errorLines } from "../report-error.ts";
 
 export type PlainChange = "queue" | "hide" | "unhide" | "pause" | "resume";
+
+export interface ChangeOptions {
+  /** In place of names. */
+  readonly all?: boolean;
+  readonly now?: boolean;
+}
 
 const DONE: Readonly<Record<PlainChange, string>> = {
   queue: "is queued",
@@ -18,13 +27,23 @@ const DONE: Readonly<Record<PlainChange, string>> = {
 export async function changePlans(
   call: Call,
   name: PlainChange,
-  { plans, now }: { plans: readonly string[]; now: boolean },
+  { plans, all = false, now = false }: ChangeOptions & { plans: readonly string[] },
 ): Promise<number> {
   refuseInsideRun(call);
+  if (all === plans.length > 0)
+    throw new PrloomError("usage", "Which plans?", `Name them, or all of them: prloom ${name} --all`);
+  const meant = all ? await reading(call, (loom) => plansFor(loom, name)) : plans;
+  if (all && meant.length === 0) call.output.line(`There is no plan to ${name}.`);
   const needsDispatcher = name === "queue" || name === "resume";
   const done = now ? `${DONE[name]}, and nothing of it is at work any more` : DONE[name];
   const args = now ? { now } : {};
-  return changeEach(call, plans, { name, args, done: () => done, needsDispatcher, data: {} });
+  return changeEach(call, meant, { name, args, done: () => done, needsDispatcher, data: {} });
+}
+
+function plansFor(loom: Loom, name: PlainChange): string[] {
+  return currentRecords(loom, loom.inbox.scan().entries)
+    .filter(({ status, paused }) => (name === "resume" ? paused : status !== "done"))
+    .map(({ id }) => id);
 }
 
 export interface Change {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { PlainChange } from "../changing/change.ts";
+import type { ChangeOptions, PlainChange } from "../changing/change.ts";
 import { declare, type JsonOption, performCommand } from "./declare.ts";
 
 const PLAIN: Readonly<Record<PlainChange, string>> = {
@@ -14,11 +14,14 @@ const PLAIN: Readonly<Record<PlainChange, string>> = {
 export function declareChanging(program: Command): void {
   for (const [name, about] of Object.entries(PLAIN) as [PlainChange, string][]) {
     const examples = [`${name} add-a-login-page`, `${name} first-plan second-plan`];
-    const command = declare(program, name, { about, examples }).argument("<plans...>", "their ids");
+    const isForAll = name === "pause" || name === "resume";
+    const command = declare(program, name, { about, examples: isForAll ? [...examples, `${name} --all`] : examples });
+    command.argument(isForAll ? "[plans...]" : "<plans...>", "their ids");
+    if (isForAll) command.option("--all", name === "pause" ? "each plan that is not done" : "each plan that is paused");
     if (name === "pause") command.option("--now", "end its agent, which goes on after `prloom resume`");
-    command.action((plans: string[], options: { now?: boolean } & JsonOption) =>
+    command.action((plans: string[], options: ChangeOptions & JsonOption) =>
       performCommand(options, async (call) =>
-        (await import("../changing/change.ts")).changePlans(call, name, { plans, now: options.now === true }),
+        (await import("../changing/change.ts")).changePlans(call, name, { plans, ...options }),
       ),
     );
   }

@@ -162,7 +162,7 @@ function declarePolicy(program: Command): void {
     )
     .option(
       "--batch",
-      'read {"tool", "input", "role"?, "plan"?} from each line of standard input; one verdict per line',
+      'read {"tool", "input", "role"?, "plan"?} or {"answer"} from each line of standard input; one verdict per line',
     )
     // Those of the command that is asked about.
     .allowUnknownOption()

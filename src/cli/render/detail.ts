@@ -67,7 +67,9 @@ function aside(output: Output, { aside: patches }: PlanDetail): void {
 function gates(output: Output, detail: PlanDetail, { now }: DetailOptions): void {
   if (detail.gates.length === 0) return;
   section(output, "GATES");
-  for (const { gateId, kind, state, openedAt, decidedBy, via, decidedAt, comment, amendments } of detail.gates) {
+  for (const gate of detail.gates) {
+    const { gateId, kind, state, openedAt, decidedBy, via, decidedAt, comment, amendments, approval } = gate;
+    const before = approval ? `approved by ${approval.decidedBy} (${approval.via}), ` : "";
     const by = decidedBy === undefined || via === "prloom" ? "" : ` by ${decidedBy} (${via})`;
     const asked = kind === "pr" ? "change" : "plan";
     const isReplaced = state === "revised" && via === "prloom";
@@ -75,7 +77,7 @@ function gates(output: Output, detail: PlanDetail, { now }: DetailOptions): void
     const when = `${ageOf(decidedAt ?? openedAt, now)} ago`;
     const words = comment === undefined || comment === "" ? "" : `: ${firstLine(comment)}`;
     const amended = amendments.length === 0 ? "" : `, ${counted(amendments.length, "amendment")}`;
-    output.line(`  ${gateId}  ${asked}  ${what}${visible(by)}, ${when}${amended}${words}`);
+    output.line(`  ${gateId}  ${asked}  ${visible(before)}${what}${visible(by)}, ${when}${amended}${words}`);
   }
   const newest = detail.gates.at(-1);
   // What is shown in the local thread stands there.

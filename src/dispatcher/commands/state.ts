@@ -12,7 +12,7 @@ import { type Intake, takePlan } from "../intake/intake.ts";
 import { isInboxRecord, type Located, textPath, worktreeOf } from "../paths.ts";
 import { discardWork } from "../perform/begin.ts";
 import { hookAgain } from "../perform/hook-due.ts";
-import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
+import { blockPlan, planText, type Records, requireRecord, setPaused, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { recoverAgain } from "../runs/survivors.ts";
@@ -47,7 +47,7 @@ export function setHidden(loom: Located & Naming & Records & Intake & Reporting,
 /** `now` ends what is at work as well: that is interrupted, and no attempt. */
 export async function pausePlan(loom: Records & AtWork, id: string, now: boolean): Promise<{ ended: boolean }> {
   allowed(loom, id, "pause");
-  updateRecord(loom, id, () => ({ paused: true, halted: now || undefined }));
+  setPaused(loom, id, { paused: true, now });
   crashPoint("pause:noted");
   const ended = now && loom.occupancy.isAtWork(id);
   if (!ended) return { ended };
@@ -59,7 +59,7 @@ export async function pausePlan(loom: Records & AtWork, id: string, now: boolean
 
 export function resumePlan(loom: Records, id: string): void {
   allowed(loom, id, "resume");
-  updateRecord(loom, id, () => ({ paused: false, halted: undefined }));
+  setPaused(loom, id, { paused: false });
 }
 
 export function blockByPerson(loom: Records & Reporting, id: string, reason: string): void {

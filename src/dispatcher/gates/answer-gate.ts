@@ -1,5 +1,6 @@
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { type GateDecision, type GateRecord, isShown, stateAfter } from "../../gate/gate-record.ts";
+import { readTip } from "../../git/refs.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -44,17 +45,23 @@ export function answerGate(
   }
   // Heard before, right before a kill.
   if (answer.event !== undefined && gate.event === answer.event) return { kind: "decided", gate };
-  const late = whyLate(record, gate, loom.clock.now()) ?? whyUnasked(loom, record, gate);
+  const late = whyLate(loom, record, gate) ?? whyUnasked(loom, record, gate);
   const state = stateAfter(gate.state, answer.decision);
   if (late !== undefined || state === undefined) return { kind: "stale", why: late ?? lateFor(gate) };
   if (state === "approved" && !isAsShown(loom, record, gate))
     return { kind: "stale", why: `it changed after gate ${gate.gateId}, and ${whenShown(record)}` };
   const { by: decidedBy, via, words, event } = answer;
   const decidedAt = isoTime(loom.clock.now());
-  const decided: GateRecord = { ...gate, state, decidedBy, via, decidedAt, comment: words, event };
+  const taken = state === "withdrawn" ? { approval: approvalBy(gate) } : {};
+  const decided: GateRecord = { ...gate, state, decidedBy, via, decidedAt, comment: words, event, ...taken };
   putDecision(loom, id, decided);
   crashPoint("gate:decided");
   return { kind: "decided", gate: decided };
+}
+
+/** A worker may have begun with it: who gave it stays on record. */
+function approvalBy({ decidedBy, via, decidedAt, comment }: GateRecord): GateRecord["approval"] {
+  return { decidedBy, via, decidedAt, comment };
 }
 
 /** An approval of what is no longer there would be one of what its author has not seen. */
@@ -67,19 +74,28 @@ function isAsShown(loom: Located & Records & Gated, record: PlanRecord, { kind, 
 }
 
 /** What has to come before it is shown as it is now. */
-function whenShown({ id, blocked, hidden, paused }: PlanRecord): string {
+function whenShown(record: PlanRecord): string {
+  const command = releasing(record);
+  return command === undefined ? "is about to be shown again" : `${command} shows it again`;
+}
+
+/** The command without which nothing is done for a plan; undefined if there is none. */
+export function releasing({ id, blocked, hidden, paused }: PlanRecord): string | undefined {
   const command = blocked ? "unblock" : hidden ? "unhide" : paused ? "resume" : undefined;
-  return command === undefined ? "is about to be shown again" : `\`prloom ${command} ${id}\` shows it again`;
+  return command === undefined ? undefined : `\`prloom ${command} ${id}\``;
 }
 
 /** What no state of the gate says; undefined if nothing. */
-function whyLate({ status }: PlanRecord, gate: GateRecord, now: number): string | undefined {
+function whyLate(loom: Located & Records, record: PlanRecord, gate: GateRecord): string | undefined {
   const { state, told, expiresAt } = gate;
+  const { status, merge, baseBranch = "" } = record;
   if (status === "done") return "the plan is done";
+  // A kill may have come before the plan was ended.
+  if (merge && readTip(loom.paths.commonDir, baseBranch) === merge.sha) return `it is merged into ${baseBranch}`;
   if (told === undefined) return "it was not shown to anyone yet";
   if (state === "open" && !isShown(gate)) return "it is not shown completely yet";
   // Also before a dispatcher has looked.
-  const isOver = state === "open" && expiresAt !== undefined && now >= Date.parse(expiresAt);
+  const isOver = state === "open" && expiresAt !== undefined && loom.clock.now() >= Date.parse(expiresAt);
   return isOver ? `it waited for an answer until ${expiresAt}` : undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { AGENT_MESSAGE } from "../messages/messages.ts";
 import type { Located } from "../paths.ts";
-import { type Records, updateRecord } from "../records.ts";
+import { type Records, setPaused } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { answerGate } from "./answer-gate.ts";
@@ -112,11 +112,8 @@ function hear(
     if (gates.length === 0 && !isGated(loom, record)) return undefined;
     return judged.isNear && !isFirstHint(loom, gates, event) ? { kind: "pending" } : unheard(judged);
   }
-  if (judged.decides === "hold" || judged.decides === "unhold") {
-    const paused = judged.decides === "hold";
-    updateRecord(loom, record.id, () => ({ paused, halted: undefined }));
-    return { kind: "answered", reason: paused ? "paused" : "goes on", reply: heldReply(record, author.login, paused) };
-  }
+  if (judged.decides === "hold" || judged.decides === "unhold")
+    return hold(loom, record, { event, login: author.login, paused: judged.decides === "hold" });
   const { decides: decision, gateId = "", words, signer } = judged;
   if (decision !== "withdraw" && read?.gateId !== gateId)
     return { kind: "later", error: new Error(`gate ${gateId} was shown while it was looked at`) };
@@ -137,6 +134,25 @@ function hear(
   if (outcome.kind === "stale")
     return unheard({ ...outcome, reply: `Nothing was decided: ${outcome.why}.`, isAnswer: true });
   return consequence(outcome.gate);
+}
+
+/** Nothing is let go by what was written before it was held: a tracker may be away for hours. */
+function hold(
+  loom: Records & Buses,
+  record: PlanRecord,
+  { event, login, paused }: { event: BusEvent; login: string; paused: boolean },
+): HeardAnswer | undefined {
+  const { id, status, held } = record;
+  const at = writtenAt(event) ?? loom.bus(id).cameInAt(event.id) ?? 0;
+  const isOlder = !paused && record.paused && held !== undefined && at < Date.parse(held.at);
+  if (status === "done" || isOlder) {
+    const why = isOlder ? "it was written before the plan was paused" : "the plan is done";
+    const next = isOlder ? ` \`prloom resume ${id}\` lets it go on.` : "";
+    return unheard({ why, reply: `Nothing was decided: ${why}.${next}`, isAnswer: true });
+  }
+  // Heard before, right before a kill: a person may have said otherwise since.
+  if (held?.event !== event.id) setPaused(loom, id, { paused, by: { event: event.id, at } });
+  return { kind: "answered", reason: paused ? "paused" : "goes on", reply: heldReply(record, login, paused) };
 }
 
 /** What says more than an answer goes on as feedback; both get the reply. */

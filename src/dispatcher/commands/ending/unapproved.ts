@@ -15,7 +15,8 @@ export function refuseUnapproved(loom: Seeing, record: PlanRecord, head = headSe
   const config = { gated: isAsked(loom, record, "plan"), prGated: isAsked(loom, record, "pr") };
   const { door, prDoor } = doorsAt(loom, record, { text: planText(loom, record), config, head });
   const { id, status } = record;
-  if (status === "active" && config.prGated && prDoor.kind === "open" && !record.blocked) {
+  const isFree = door.kind !== "closed" && !record.blocked;
+  if (status === "active" && config.prGated && prDoor.kind === "open" && isFree) {
     const hint = `\`prloom start --until-idle\` marks it ready; then \`prloom merge ${id}\` merges it.`;
     throw new PrloomError("plan-state", `The change of ${id} is approved, and not marked ready yet.`, hint);
   }

@@ -18,6 +18,7 @@ import type { PlanRecord } from "../../../plan/record.ts";
 import type { Buses } from "../../buses/buses.ts";
 import type { Extended } from "../../buses/extensions.ts";
 import type { Naming, Reporting } from "../../capabilities.ts";
+import { releasing } from "../../gates/answer-gate.ts";
 import { requireEnforced } from "../../gates/enforced.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import { putNewGate } from "../../gates/new-gate.ts";
@@ -80,7 +81,7 @@ export function tellGate(loom: Located & Records & Buses & Gated & Extended & Re
     tellOnBus(loom, gate);
     return;
   }
-  loom.globalBus().appendEvents([gateEvent(gate)]);
+  loom.globalBus().appendEvents([...approvalEvents(gate), gateEvent(gate)]);
   const isOpen = gate.state === "open";
   const actions = isOpen ? openedActions(loom, record, gate) : [decidedAction(record, gate)];
   settleGate(loom, record, `gate-${gate.gateId}-${gate.state}`, actions);
@@ -175,6 +176,12 @@ function settleGate(loom: Buses, { id }: PlanRecord, record: string, actions: Ac
   loom.bus(id).settle({ record, handler: GATE, outcome: "handled", actions, marks });
 }
 
+/** An approval that was withdrawn before it was told: one decision more. */
+function approvalEvents(gate: GateRecord): BusEvent[] {
+  const { state, told, approval } = gate;
+  return state === "withdrawn" && told === "open" ? [gateEvent({ ...gate, ...approval, state: "approved" })] : [];
+}
+
 function gateEvent(gate: GateRecord): BusEvent {
   const { gateId, planId, kind, digest, state, decidedBy, via } = gate;
   const isOpen = state === "open";
@@ -233,37 +240,42 @@ function notice(loom: Located & Records, record: PlanRecord, { gate, id, title }
   };
 }
 
-/** What follows from an answer, by what was asked about. */
+/** What follows from an answer, by what was asked about. `after` is what has to come first, with a blank before it. */
 const NEXT = {
   plan: {
-    approved: "it is implemented now",
-    revised: "The designer goes on with it.",
-    withdrawn: "What was done so far stays; the plan is shown again.",
+    approved: (after = " now") => `it is implemented${after}`,
+    revised: (after = "") => `The designer goes on with it${after}.`,
+    withdrawn: (after = "") => `What was done so far stays; the plan is shown again${after}.`,
   },
   pr: {
-    approved: "the change is marked ready now; merging it is another step",
-    revised: "Triage goes on with it.",
-    withdrawn: "It is not merged; the change is shown again.",
+    approved: (after = " now") => `the change is marked ready${after}; merging it is another step`,
+    revised: (after = "") => `Triage goes on with it${after}.`,
+    withdrawn: (after = "") => `It is not merged; the change is shown again${after}.`,
   },
-} as const;
+};
+
+const TOO_LATE = "That came while it was being merged, and too late.";
 
 /** Who did what, and what happens next. */
-function inShort({ id }: PlanRecord, gate: GateRecord): string {
+function inShort(record: PlanRecord, gate: GateRecord): string {
+  const { id } = record;
   const { kind, state, decidedBy = "prloom", via, comment: said } = gate;
   const next = NEXT[kind];
+  const command = releasing(record);
+  const after = command === undefined ? undefined : ` after ${command}`;
   const who = via === undefined || via === "prloom" ? decidedBy : `${decidedBy} (${via})`;
   const words = said === undefined || said === "" ? "." : `: ${said.replace(/\.?$/, ".")}`;
   switch (state) {
     case "open":
       return `waits for your answer: prloom approve ${id}`;
     case "approved":
-      return `approved by ${who}: ${next.approved}`;
+      return `approved by ${who}: ${next.approved(after)}`;
     case "rejected":
       return `rejected by ${who}${words} \`prloom unblock ${id}\` shows it again.`;
     case "revised":
-      return `sent back by ${who}${words} ${next.revised}`;
+      return `sent back by ${who}${words} ${next.revised(after)}`;
     case "withdrawn":
-      return `approval withdrawn by ${who}${words} ${next.withdrawn}`;
+      return `approval withdrawn by ${who}${words} ${record.status === "done" ? TOO_LATE : next.withdrawn(after)}`;
     case "expired":
       return `${said ?? "not answered in time"}. \`prloom unblock ${id}\` shows it again.`;
   }
