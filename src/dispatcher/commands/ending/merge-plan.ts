@@ -1,4 +1,5 @@
 import { type MergeOutcome, mergeIntoBase } from "../../../git/commits/merge.ts";
+import { standsOn } from "../../../git/commits/stands-on.ts";
 import { unfinishedKind } from "../../../git/worktree/settle-head.ts";
 import type { MergeMethod } from "../../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../../kernel/crash-point.ts";
@@ -73,6 +74,8 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
   const { branch = "", baseBranch = "" } = record;
   refuseMerge(loom, record, options);
   const message = mergeMessage(loom, record, method);
+  const { baseSha, uid } = record;
+  const began = await standsOn(loom.repo, { branch, base: baseBranch, began: baseSha, uid });
   const outcome = await mergeIntoBase(loom.repo, {
     branch,
     base: baseBranch,
@@ -88,7 +91,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       loom.store.sync();
     },
     allowRepositories: force,
-    ...(force ? {} : { began: record.baseSha, check: (sha) => checkMerge(loom, record, sha) }),
+    ...(force ? {} : { began, checked: record.checked, check: (sha) => checkMerge(loom, record, sha) }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
