@@ -161,7 +161,9 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
       `${id} is done already (${record.outcome}).`,
       "There is nothing to merge; `prloom clean` removes its worktree.",
     );
-  const isUnderWay = record.current !== undefined || record.side !== undefined || record.rebase !== undefined;
+  // Triage that was given up is not under way: a person may merge without it.
+  const isTriaged = record.side !== undefined && !record.blocked;
+  const isUnderWay = record.current !== undefined || isTriaged || record.rebase !== undefined;
   if (status !== "review" || loom.occupancy.agentIn(id) || isUnderWay) {
     const hint = record.blocked
       ? `\`prloom show ${id}\` tells what blocks it; what is committed so far is on branch ${record.branch}, for \`git merge\`.`
