@@ -134,6 +134,10 @@ export async function branchExists(repo: Repository, branch: string): Promise<bo
   return (await branchTip(repo, branch)) !== undefined;
 }
 
+export async function treeOf(repo: Repository, commit: string): Promise<string> {
+  return (await gitAt(repo, ["rev-parse", "--verify", `${commit}^{tree}`])).stdout.trim();
+}
+
 /** Whether everything in `ancestor` is in `descendant` too. */
 export async function isAncestor(repo: Repository, ancestor: string, descendant: string): Promise<boolean> {
   const args = ["merge-base", "--is-ancestor", ancestor, descendant];

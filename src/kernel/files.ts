@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
@@ -204,12 +205,26 @@ function unusable(message: string): Error {
   return Object.assign(new Error(message), { code: "EINVAL" });
 }
 
-export function ensureDir(path: string): void {
+export function ensureDir(path: string, mode?: number): void {
   try {
-    mkdirSync(path, { recursive: true });
+    makeDirs(path, mode);
   } catch (error) {
     throw diskError(error, path);
   }
+}
+
+/** From the top: where a folder is and none can be made in it, as in /proc, Node's own way from the bottom tries forever. */
+function makeDirs(path: string, mode: number | undefined): void {
+  if (!existsSync(path)) {
+    makeDirs(dirname(path), mode);
+    try {
+      mkdirSync(path, mode);
+    } catch (error) {
+      // Another process may have made it; a file that lies there is told below.
+      if (errnoOf(error) !== "EEXIST") throw error;
+    }
+  }
+  mkdirSync(path, { recursive: true });
 }
 
 /** Names in a directory, sorted; none when it does not exist. */

@@ -267,6 +267,8 @@ export const planRecordSchema = z.strictObject({
   published: publishedSchema.optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
+  /** The tree that passed the checks last. A merge whose result is another has not been checked. */
+  checked: z.string().optional(),
   /** The newest merge of ours: the commit `sha`, whether base has it yet or not, brings the branch as it was at `tip`. */
   merge: z.strictObject({ tip: z.string(), sha: z.string() }).optional(),
   outcome: z.enum(["merged", "closed"]).optional(),

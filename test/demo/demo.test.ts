@@ -43,6 +43,16 @@ function freshMachine(context: TestContext): Machine {
   };
 }
 
+test("a folder in which no folder can be made is refused, and tried once", (context) => {
+  const machine = freshMachine(context);
+  writeFileSync(join(machine.dir, "file"), "");
+  for (const dir of ["/proc/x", "/proc/x/y", join(machine.dir, "file"), join(machine.dir, "file", "x")]) {
+    const { code, stderr } = machine.run(process.execPath, [CLI, "demo", "--dir", dir], machine.dir);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /cannot be made or read: .*\[usage\]\n {2}hint: Name a folder that does not exist yet/);
+  }
+});
+
 test("the demo works through its plan, and what it proposes to try next works too", (context) => {
   const machine = freshMachine(context);
   const repo = join(machine.dir, "try me");

@@ -28,8 +28,10 @@ export async function dependencyWarnings(
     ...(listed.length > 0 ? [`\`prloom edit ${id}\` changes its \`## Depends on\``] : []),
     ...(named.length > 0 ? [`prloom/.local/inbox/${id}.json has its \`dependsOn\``] : []),
   ];
+  const unknown = unknownDependencies(pathsOf(repo), names);
   return [
-    ...unknownDependencies(pathsOf(repo), names),
+    ...unknown,
+    ...(unknown.length > 0 ? [`it starts only when all that it waits for is merged; ${places.join(", ")}.`] : []),
     ...(circle ? [`it waits for itself: ${circle.join(" → ")}; ${places.join(", ")}.`] : []),
   ];
 }
@@ -40,8 +42,14 @@ function unknownDependencies(paths: Paths, names: readonly string[]): string[] {
   const known = [...listDir(paths.plans), ...inbox];
   const unknown = [...new Set(names)].filter((name) => !known.includes(name) && parseSourceKey(name) === undefined);
   return unknown.map((name) => {
-    const meant = nearest(name, known);
-    const guess = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
+    const guess = guessAt(name, known);
     return `it waits for "${name}", and there is no such plan yet.${guess}`;
   });
+}
+
+function guessAt(name: string, known: readonly string[]): string {
+  if (name.includes(",")) return " Name each one by itself: `--depends-on <plan> --depends-on <plan>`.";
+  const begins = known.filter((id) => id.startsWith(name));
+  const meant = begins.length === 1 ? begins[0] : nearest(name, known);
+  return meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
 }

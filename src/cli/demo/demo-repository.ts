@@ -1,11 +1,11 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import { commitIdentity, openRepository, type Repository } from "../../git/repository.ts";
 import { git } from "../../git/run.ts";
-import { PrloomError } from "../../kernel/errors.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 
 /** The name of the demo's one plan. */
@@ -21,15 +21,14 @@ function examplesDir(): string {
 function makeDir(dir: string | undefined): string {
   if (dir === undefined) return realpathSync(mkdtempSync(join(tmpdir(), "prloom-demo-")));
   const path = resolve(dir);
-  if (existsSync(path) && readdirSync(path).length > 0) {
-    throw new PrloomError(
-      "usage",
-      `${path} is not empty.`,
-      "Name a folder that does not exist yet: prloom demo --dir <folder>",
-    );
+  const hint = "Name a folder that does not exist yet: prloom demo --dir <folder>";
+  try {
+    ensureDir(path);
+    if (readdirSync(path).length === 0) return realpathSync(path);
+  } catch (error) {
+    throw new PrloomError("usage", `${path} cannot be made or read: ${messageOf(error)}`, hint);
   }
-  mkdirSync(path, { recursive: true });
-  return realpathSync(path);
+  throw new PrloomError("usage", `${path} is not empty.`, hint);
 }
 
 /** A command agent of the demo's own, and checks that run the project's tests after every TODO. */

@@ -40,8 +40,12 @@ export function backOffInWords({ until, resetsAt, kind, reason }: BackOff, now: 
 }
 
 /** Only where it was a plan's run that was refused is there a plan to name. */
-export function hintToTry({ plans: [plan] }: BackOff): string | undefined {
-  return plan === undefined ? undefined : `\`prloom unblock ${visible(plan)}\` tries it now.`;
+export function hintToTry({ unblock, resetsAt }: BackOff): string | undefined {
+  if (unblock === undefined) return undefined;
+  const tries = `\`prloom unblock ${visible(unblock)}\` tries it now.`;
+  return resetsAt === undefined
+    ? tries
+    : `${tries} prloom does not ask before, even if you have bought more meanwhile.`;
 }
 
 const NO_SANDBOX = "none: agents run with your rights";

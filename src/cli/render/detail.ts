@@ -146,7 +146,7 @@ function agentLine(output: Output, { activity, record }: PlanDetail): void {
   const state = ACTIVITY_NAMES[activity.state];
   const style = activity.state === "working" ? "green" : activity.state === "silent" ? "yellow" : "red";
   output.line(
-    `agent: ${visible(activity.agent)} (run ${activity.run}): ${output.paint(style, state)} (${firstLine(activity.evidence)})`,
+    `agent: ${visible(activity.agent)} (run ${activity.run}${activity.resolves ? `, resolves a conflict with ${visible(record.baseBranch ?? "?")}` : ""}): ${output.paint(style, state)} (${firstLine(activity.evidence)})`,
   );
 }
 

@@ -92,14 +92,20 @@ function field(value: unknown, ...path: readonly string[]): string {
 
 const MAX_REASON = 80;
 
-function endOf({ log, fate, ignored }: JournalEntry, now: number): { text: string; style: Style } {
+/** What a person said was taken up. What prloom or another program told of itself asks for nothing, so nothing is said of it. */
+function doneWith(log: LogName, { data }: Envelope): string {
+  if (log !== "events") return "[done]";
+  return field(data, "type") === "comment" ? "[taken up]" : "";
+}
+
+function endOf({ log, record, fate, ignored }: JournalEntry, now: number): { text: string; style: Style } {
   const because = (reason: string): string => cutToWidth(firstLine(reason), MAX_REASON);
   if (ignored !== undefined) return { text: `[ignored: ${because(ignored)}]`, style: "dim" };
   switch (fate?.kind) {
     case "new":
       return { text: log === "events" ? "[not read yet]" : "[not sent yet]", style: "yellow" };
     case "handled":
-      return { text: log === "events" ? "[read]" : "[done]", style: "dim" };
+      return { text: doneWith(log, record), style: "dim" };
     case "triage":
       return { text: "[waits for triage]", style: "yellow" };
     case "waits": {

@@ -11,8 +11,8 @@ import { requirePlanConfig } from "../settings/plan-config.ts";
 import { endInterruptedVisits, endVisit, keepNow, leftOut, noteVisit } from "../worktree/set-aside.ts";
 
 /**
- * Runs the checks on what base would be with the plan's branch, the commit `sha`, in the plan's worktree and sandbox: base has moved, so
- * no check has seen the two together. Throws when one fails. The worktree is as it was afterwards, after a kill too.
+ * Runs the checks on what base would be with the plan's branch, the commit `sha`, in the plan's worktree and sandbox: no check
+ * has seen exactly that. Throws when one fails. The worktree is as it was afterwards, after a kill too.
  */
 export async function checkMerge(loom: CommandRunning, record: PlanRecord, sha: string): Promise<void> {
   const { checks, stages } = requirePlanConfig(loom, record);
@@ -41,8 +41,8 @@ export async function checkMerge(loom: CommandRunning, record: PlanRecord, sha: 
 function failed({ id, branch, baseBranch }: PlanRecord, summary: string): PrloomError {
   return new PrloomError(
     "check-failed",
-    `${baseBranch} has changed, and merged with ${branch} a check fails. ${summary}`,
-    `\`prloom rebase ${id}\` brings the branch up to date; then ask for what is missing with \`prloom comment ${id} "…"\`. \`prloom merge ${id} --force\` merges without checks.`,
+    `On ${baseBranch} merged with ${branch} a check fails. ${summary}`,
+    `Ask for what is missing with \`prloom comment ${id} "…"\`, after \`prloom rebase ${id}\` where ${baseBranch} has changed. \`prloom merge ${id} --force\` merges without checks.`,
   );
 }
 

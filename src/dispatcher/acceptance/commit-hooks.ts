@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import * as z from "zod";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
+import { stagedTree } from "../../git/commits/commit.ts";
 import { readSettings, settingOf } from "../../git/shadow/git-settings.ts";
 import { makeShadow, PERSONAL_CONFIG } from "../../git/shadow/shadow.ts";
 import { ensureDir, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
@@ -25,8 +26,8 @@ const MESSAGE = "commit-message.txt";
 
 export type CommitTrial =
   | { readonly kind: "no-hooks" }
-  /** The tree may have changed: formatters do that. */
-  | { readonly kind: "passed" }
+  /** The tree may have changed since `before`: formatters do that. */
+  | { readonly kind: "passed"; readonly before: string }
   | { readonly kind: "refused"; readonly missing: string };
 
 /** What a TODO's commit says before the hooks have a say. */
@@ -58,6 +59,7 @@ export async function tryCommit(loom: CommandRunning, record: PlanRecord, todo: 
   loom.report({ planId: record.id, level: "info", text: "check: the repository's commit hooks" });
   const runDir = join(homeOf(loom.paths, record.id).run(record.current?.run ?? 0), "checks", "commit");
   const agentDir = join(runDir, RUN_FILES.agentDir);
+  const before = await stagedTree(worktreeOf(loom, record));
   const exit = await runEnclosed(loom, record, {
     runDir,
     invocation: { program: "sh", args: ["-c", SCRIPT, "sh", join(agentDir, "message"), join(agentDir, "left")] },
@@ -72,7 +74,7 @@ export async function tryCommit(loom: CommandRunning, record: PlanRecord, todo: 
     return { kind: "refused", missing: `${who} (\`git commit\` ${howItEnded(exit)}).${endOfOutput(runDir)}` };
   }
   writeFileAtomic(file, left);
-  return { kind: "passed" };
+  return { kind: "passed", before };
 }
 
 const MAX_MESSAGE = 64 * 1024;

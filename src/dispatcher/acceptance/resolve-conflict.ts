@@ -57,7 +57,12 @@ export async function verifyResolution(
   if (verdict.kind !== "accept") return settleFailure(loom, record, { verdict, most: config.limits.attemptsPerTodo });
   const tree = await stagedTree(worktreeOf(loom, record));
   updateRecord(loom, record.id, (now) =>
-    now.current ? { current: { ...now.current, stage: "verified", tree, reviewed: undefined } } : {},
+    now.current
+      ? {
+          current: { ...now.current, stage: "verified", tree, reviewed: undefined },
+          ...(config.checks.length === 0 ? {} : { checked: tree }),
+        }
+      : {},
   );
 }
 

@@ -82,12 +82,15 @@ export async function verify(
   const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
   // A check may run what the agent wrote: what it left, in the tree and in git, is judged like the agent's own work.
   const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
-  const verdict = checked.kind === "accept" ? await judgeCommit(loom, record, { todo, checked, judge }) : checked;
+  const hooked: Hooked =
+    checked.kind === "accept" ? await judgeCommit(loom, record, { todo, checked, judge }) : { verdict: checked };
+  const { verdict } = hooked;
   // A check or a hook ran what the agent wrote, and nothing of it is staged: what it left must not wait for a person's git.
   if (first.kind === "accept" && verdict.kind !== "accept")
     await dissolveRepositories(worktreeOf(loom, record), current.baseSha);
   const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
-  await settleVerdict(loom, record, { verdict, todo, claims, config, tree, summary });
+  const seen = config.checks.length === 0 ? undefined : (hooked.before ?? tree);
+  await settleVerdict(loom, record, { verdict, todo, claims, config, tree, seen, summary });
 }
 
 /** Where the change may be: the same that a policy inside of an agent has, whatever agent it was. */
@@ -129,15 +132,22 @@ function keepProposal(loom: Reporting, record: PlanRecord, claims: Claims, runDi
   });
 }
 
+interface Hooked {
+  readonly verdict: RunVerdict;
+  /** The tree that hooks were given. */
+  readonly before?: string;
+}
+
 /** The user's own hooks have the last word; what they changed is judged as well. */
 async function judgeCommit(
   loom: CommandRunning,
   record: PlanRecord,
   accepted: { todo: Todo; checked: RunVerdict; judge: (changes: Changes) => RunVerdict },
-): Promise<RunVerdict> {
+): Promise<Hooked> {
   const trial = await tryCommit(loom, record, accepted.todo);
-  if (trial.kind === "refused") return { kind: "again", missing: trial.missing };
-  return trial.kind === "passed" ? accepted.judge(await changesOf(loom, record)) : accepted.checked;
+  if (trial.kind === "refused") return { verdict: { kind: "again", missing: trial.missing } };
+  if (trial.kind === "no-hooks") return { verdict: accepted.checked };
+  return { verdict: accepted.judge(await changesOf(loom, record)), before: trial.before };
 }
 
 interface Judged {
@@ -146,6 +156,8 @@ interface Judged {
   readonly claims: Claims;
   readonly config: PlanConfig;
   readonly tree: string | undefined;
+  /** The tree that the checks passed on. */
+  readonly seen: string | undefined;
   readonly summary: RunLogSummary;
 }
 
@@ -167,6 +179,7 @@ async function settleVerdict(
         now.current
           ? {
               current: { ...now.current, stage: "verified", tree: result.tree, reviewed: undefined },
+              ...(result.seen === undefined ? {} : { checked: result.seen }),
               ...(now.current.seen ? {} : hookDue(loom, now, "afterTodo", todo)),
             }
           : {},

@@ -1,11 +1,11 @@
-import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import * as z from "zod";
 import { ERROR_CODES, errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
-import { readTextIfExists } from "../../kernel/files.ts";
+import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { inOneLine } from "../../kernel/json.ts";
 import { ownUser } from "../../kernel/system/user.ts";
@@ -28,7 +28,7 @@ export function socketPath(paths: Paths, env: Readonly<Record<string, string | u
   const runtime = env.XDG_RUNTIME_DIR;
   const { uid } = ownUser();
   const dir = runtime ? join(runtime, "prloom") : join(tmpdir(), `prloom-${uid}`);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  ensureDir(dir, 0o700);
   const stat = lstatSync(dir);
   if (!stat.isDirectory() || stat.uid !== uid) {
     throw new PrloomError(

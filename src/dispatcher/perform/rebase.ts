@@ -1,6 +1,7 @@
 import { repositoriesMade } from "../../git/commits/history.ts";
 import { interruptedAt, ownBegin, rebaseOnto } from "../../git/commits/rebase.ts";
 import { changingMerge, haveSamePatches, messageOfCommit, type Replayed, replay } from "../../git/commits/replay.ts";
+import { standsOn } from "../../git/commits/stands-on.ts";
 import { gitAt, isAncestor, STEP_TRAILER } from "../../git/repository.ts";
 import { inBytes, isProtected } from "../../git/staging/protected-paths.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
@@ -38,9 +39,10 @@ export type RebaseResult =
  * next start goes on after a kill; doing it again finds what is done.
  */
 export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<RebaseResult> {
-  const { id, branch = "", baseSha: began } = record;
+  const { id, uid, branch = "", baseBranch: base = "" } = record;
   const worktree = worktreeOf(loom, record);
-  const rebase = record.rebase ?? (await plannedRebase(loom, record));
+  const began = await standsOn(loom.repo, { branch, base, began: record.baseSha, uid });
+  const rebase = record.rebase ?? (await plannedRebase(loom, record, began));
   const { from, upstream, onto } = rebase;
   const merge = record.rebase ? undefined : await lossyMerge(loom, rebase);
   if (merge !== undefined) return { kind: "lossy", merge };
@@ -87,9 +89,8 @@ export function lossyError({ branch, worktree, baseBranch }: PlanRecord, merge: 
   return new PrloomError("plan-state", message, hint);
 }
 
-async function plannedRebase(loom: Rebasing, record: PlanRecord): Promise<Rebase> {
+async function plannedRebase(loom: Rebasing, record: PlanRecord, began: string | undefined): Promise<Rebase> {
   const worktree = worktreeOf(loom, record);
-  const { baseSha: began } = record;
   // One of ours that was interrupted is not a person's, who has still to finish it.
   const isOurs = (await interruptedAt(worktree, record.branch ?? "")) !== undefined;
   const from = await (isOurs ? branchHead : firstBase)(loom, record);

@@ -32,6 +32,8 @@ export interface PlanActivity extends Activity {
   readonly agent: string;
   /** What it did last, or does now; the agent's own words. */
   readonly last?: string;
+  /** It resolves the conflict of a rebase. */
+  readonly resolves?: true;
 }
 
 /** Judges the run that a plan is at; undefined for a plan that is at none. */
@@ -59,6 +61,7 @@ export function readActivity(
     run: judged.run,
     agent: run.agent,
     ...(last === undefined ? {} : { last }),
+    ...(run.resolves ? { resolves: true } : {}),
   };
 }
 
@@ -85,16 +88,21 @@ function restOf(record: PlanRecord): Rest | undefined {
   return record.hidden ? "hidden" : undefined;
 }
 
-function runEvidence(runDir: string, limits: Limits, accepted: false | undefined): ObservedRun | undefined {
+function runEvidence(
+  runDir: string,
+  limits: Limits,
+  accepted: false | undefined,
+): (ObservedRun & { readonly resolves: boolean }) | undefined {
   const started = readRunRecord(runDir);
   if (!started) return undefined;
-  const { stage, agent, startedAt } = started;
+  const { stage, agent, startedAt, resolves = false } = started;
   const exit = readExit(runDir);
   const output = statSync(join(runDir, RUN_FILES.output), { throwIfNoEntry: false });
   return {
     stage,
     agent,
     startedAt,
+    resolves,
     process: processState(runDir),
     ...(output && output.size > 0 ? { lastOutputAt: isoTime(output.mtimeMs) } : {}),
     isCut: (output?.size ?? 0) > limits.maxOutputBytes,

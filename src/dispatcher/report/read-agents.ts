@@ -32,6 +32,8 @@ export interface BackOff {
   readonly resetsAt?: string;
   /** Plans whose runs were refused, two at most. */
   readonly plans: readonly string[];
+  /** A plan that is still there: `prloom unblock` of it lets the agent be tried now. */
+  readonly unblock?: string;
 }
 
 /** What `prloom status` tells about the agents of the config. */
@@ -53,12 +55,16 @@ export interface Probe {
 /** Pure but for the pool's file: the agents, how they are enclosed, who backs off, and what today cost. */
 export function readAgents(
   loom: Located & Timing & Configured,
-  { machine, working }: { readonly machine: Probe; readonly working: readonly string[] },
+  {
+    machine,
+    working,
+    plans,
+  }: { readonly machine: Probe; readonly working: readonly string[]; readonly plans: readonly string[] },
 ): AgentsReport {
   const now = loom.clock.now();
   const pool = readAgentPool(loom.paths);
   const agents = Object.entries(loom.config.agents).map(([name, { adapter, sandbox }]): AgentReport => {
-    const backsOff = backOff(pool, name, now);
+    const backsOff = backOff(pool, name, { now, plans });
     return {
       name,
       adapter,
@@ -70,22 +76,30 @@ export function readAgents(
   return { ...machine, agents, today: spentToday(pool, dayOf(now)), dailyBudget: loom.config.limits.dailyBudget };
 }
 
-function backOff(pool: AgentPoolFile | undefined, name: string, now: number): BackOff | undefined {
+function backOff(
+  pool: AgentPoolFile | undefined,
+  name: string,
+  { now, plans: there }: { readonly now: number; readonly plans: readonly string[] },
+): BackOff | undefined {
   const refusal = pool?.agents[name];
   if (!refusal || Date.parse(refusal.until) <= now) return undefined;
   const { until, kind, reason, resetsAt, plans } = refusal;
-  return { until, kind, reason, plans, ...(resetsAt === undefined ? {} : { resetsAt }) };
+  // Those that were refused may be deleted by now, and the agent is left alone all the same: any other ends that too.
+  const unblock = plans.length === 0 ? undefined : (plans.find((plan) => there.includes(plan)) ?? there[0]);
+  const optional = { ...(resetsAt === undefined ? {} : { resetsAt }), ...(unblock === undefined ? {} : { unblock }) };
+  return { until, kind, reason, plans, ...optional };
 }
 
 /** The agents of a plan that are left alone for a while, by name. */
 export function readBackOffs(
   loom: Located & Timing,
   ofStages: PlanConfig["agents"],
+  planId: string,
 ): Readonly<Record<string, BackOff>> {
   const pool = readAgentPool(loom.paths);
   const found: Record<string, BackOff> = {};
   for (const { name } of Object.values(ofStages).flat()) {
-    const backsOff = backOff(pool, name, loom.clock.now());
+    const backsOff = backOff(pool, name, { now: loom.clock.now(), plans: [planId] });
     if (backsOff) found[name] = backsOff;
   }
   return found;

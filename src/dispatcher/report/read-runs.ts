@@ -24,6 +24,8 @@ export interface RunSummary {
   readonly sessionId?: string;
   /** The TODO that it worked on, or what else its conversation is about. */
   readonly about?: string;
+  /** It was to resolve the conflict of a rebase. */
+  readonly resolves?: true;
   readonly dir: string;
   readonly state: "ended" | "working" | "interrupted";
   readonly exit?: RunExit;
@@ -55,7 +57,7 @@ export function readRuns(loom: Located, record: PlanRecord, working: boolean): R
     const dir = home.run(run);
     const started = readRunRecord(dir);
     if (!started) return [];
-    const { stage, agent, attempt, startedAt, level, model, sessionId, about } = started;
+    const { stage, agent, attempt, startedAt, level, model, sessionId, about, resolves } = started;
     const exit = readExit(dir);
     const state = exit
       ? ("ended" as const)
@@ -73,6 +75,7 @@ export function readRuns(loom: Located, record: PlanRecord, working: boolean): R
         ...(model === undefined ? {} : { model }),
         ...(sessionId === undefined ? {} : { sessionId }),
         ...(about === undefined ? {} : { about }),
+        ...(resolves ? { resolves } : {}),
         dir,
         state,
         ...(exit ? { exit } : {}),

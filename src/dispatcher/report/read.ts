@@ -49,7 +49,11 @@ import { type RunSummary, type RunTotals, readRuns, readTotals } from "./read-ru
 export { type RunSummary, readRuns };
 
 /** A plan in the list, with what its agent is doing where one is at it. */
-export type ListedPlan = PlanSummary & { readonly activity?: PlanActivity };
+export type ListedPlan = PlanSummary & {
+  readonly activity?: PlanActivity;
+  /** A person is in its worktree (`prloom open`), with this process. */
+  readonly opened?: { readonly pid: number };
+};
 
 /** A comment without effect, and the plan that it was about. */
 export type FoundIgnored = IgnoredComment & { readonly planId: string };
@@ -101,7 +105,7 @@ export async function readStatus(loom: Observing & Intake, asked?: Asked): Promi
   return {
     plans,
     ignored: readIgnored(records),
-    ...readAgents(loom, { machine: await machine, working }),
+    ...readAgents(loom, { machine: await machine, working, plans: plans.map(({ planId }) => planId) }),
     ...readBuses(loom, buses),
     ...(usage ? { github: usage } : {}),
     bridges: { failing: daemon ? failingBridges(loom) : [] },
@@ -138,7 +142,12 @@ function summaryOr(
   try {
     const summary = summaryOf(loom, record, { ...known, isAtRest: known.bus?.resting !== undefined });
     const activity = readActivity(loom, record, known.daemon !== undefined);
-    return activity === undefined || activity.state === "none" ? summary : { ...summary, activity };
+    const person = loom.occupancy.personIn(record.id);
+    return {
+      ...summary,
+      ...(activity === undefined || activity.state === "none" ? {} : { activity }),
+      ...(person ? { opened: { pid: person.pid } } : {}),
+    };
   } catch (error) {
     const hint = error instanceof PrloomError ? error.hint : `Look at ${homeOf(loom.paths, record.id).home}.`;
     known.broken.push({ file: homeOf(loom.paths, record.id).home, reason: messageOf(error), hint });
@@ -240,7 +249,7 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     problems: [...(text ? planProblems(text.doc, loom.config.governance.roles) : []), ...nearMisses(record.metadata)],
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
-    backsOff: config.ok && record.status !== "done" ? readBackOffs(loom, config.config.agents) : {},
+    backsOff: config.ok && record.status !== "done" ? readBackOffs(loom, config.config.agents, id) : {},
     ...(activity === undefined ? {} : { activity }),
     head,
     range,

@@ -17,6 +17,8 @@ const runRecordSchema = z.object({
   sessionId: z.string().exactOptional(),
   /** What of the plan's work the conversation is about. */
   about: z.string().exactOptional(),
+  /** It was to resolve the conflict of a rebase. */
+  resolves: z.literal(true).exactOptional(),
   /** Messages of people that its prompt carried. */
   messages: z.array(z.string()).exactOptional(),
 });

@@ -26,7 +26,7 @@ import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { givenEvents, giveWords, renderWords } from "../perform/answer.ts";
 import { clearUnstarted } from "../perform/begin.ts";
 import { followPerson } from "../perform/follow-person.ts";
-import { resolutionValues, withResolution } from "../perform/resolution.ts";
+import { conflictOf, resolutionValues, withResolution } from "../perform/resolution.ts";
 import { reviewPromptValues } from "../perform/review.ts";
 import { renderChecks } from "../perform/take-check.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
@@ -191,6 +191,7 @@ async function describeStart(
     startedAt: isoTime(loom.clock.now()),
     level: governance ? withPolicy(enclosure.level) : enclosure.level,
     about,
+    ...(stage === "worker" && conflictOf(record) ? { resolves: true } : {}),
     ...(agent.model === undefined ? {} : { model: agent.model }),
     ...(session === undefined ? {} : { sessionId: session.id }),
     ...(messages.ids.length === 0 ? {} : { messages: messages.ids }),

@@ -12,13 +12,15 @@ export interface MergeRequest {
   /** Default: merge. */
   readonly method?: MergeMethod;
   /**
-   * The commit of base that the branch began at, and was checked on. Base must still have what it stands on; a branch that is on a newer
-   * one was brought there by hand.
+   * The commit of base that the branch stands on. Base must still have what that has; a branch that is on a newer one was brought there
+   * by hand.
    */
   readonly began?: string | undefined;
+  /** The tree that passed the checks last. */
+  readonly checked?: string | undefined;
   /** Of an earlier attempt. */
   readonly made?: MadeMerge | undefined;
-  /** Looks at the commit that base is about to get, unless that is what was checked on the branch already; throws to refuse it. */
+  /** Looks at the commit that base is about to get, unless it has the tree that was checked; throws to refuse it. */
   readonly check?: (sha: string) => Promise<void>;
   /** Keeps what is about to be merged; base moves afterwards. */
   readonly keep?: (made: MadeMerge) => void;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readCheckedOut } from "../../kernel/files.ts";
-import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
+import { branchTip, gitAt, isAncestor, type Repository, treeOf } from "../repository.ts";
 import { GitFailure, git, requireGitVersion } from "../run.ts";
 import { unfinishedOperation } from "../worktree/settle-head.ts";
 import { listWorktrees } from "../worktree/worktrees.ts";
@@ -172,8 +172,7 @@ export async function mergeIntoBase(repo: Repository, request: MergeRequest): Pr
       ? []
       : await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
     if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
-    const isChecked = old === request.began && (await isAncestor(repo, old, tip));
-    if (request.check && !isChecked) await request.check(made.sha);
+    if (request.check && (await treeOf(repo, made.sha)) !== request.checked) await request.check(made.sha);
     request.keep?.({ tip, sha: made.sha });
     crashPoint("merge:written");
     const outcome = await advance(repo, request, { old, sha: made.sha, checkout });

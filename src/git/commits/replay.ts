@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { PrloomError } from "../../kernel/errors.ts";
-import { gitAt, type Repository } from "../repository.ts";
+import { gitAt, type Repository, treeOf } from "../repository.ts";
 import { mergedTree, pickOnto, readCommits, writeCommit } from "./pick.ts";
 
 /** The commits of a branch that are its own: behind `upstream`, up to `from`. */
@@ -62,10 +62,6 @@ export async function changingMerge(repo: Repository, { upstream, from }: OwnCom
     if (merged.kind === "conflict" || merged.tree !== (await treeOf(repo, sha))) return sha;
   }
   return undefined;
-}
-
-async function treeOf(repo: Repository, commit: string): Promise<string> {
-  return (await gitAt(repo, ["rev-parse", "--verify", `${commit}^{tree}`])).stdout.trim();
 }
 
 /** The commit again, with another tree and on another parent; the same each time. */

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { existsNoFollow } from "../../kernel/files.ts";
+import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
 import { createBranch, isForGit } from "../refs.ts";
 import type { GitSetting } from "../shadow/git-settings.ts";
 
@@ -37,7 +37,7 @@ export function registerWorktree(wanted: Registration, settings: readonly GitSet
     return undefined;
   }
   crashPoint("worktree:branched");
-  mkdirSync(dirname(path), { recursive: true });
+  ensureDir(dirname(path));
   mkdirSync(path);
   writeFileSync(join(path, ".git"), `gitdir: ${gitDir}\n`);
   // Last: without it git passes over the record.

@@ -50,9 +50,11 @@ export function groupsOf(
 ): Group[] {
   const found = new Map<string, { group: Unfinished; boxes: Box[] }>();
   let above: Above[] = [];
+  const folded: Above[][] = [];
   for (const block of blocks) {
+    if (block.type === "html") above = belowFolds(block, text, { above, folded });
     const next = aboveFrom(block, text);
-    if (next) above = [...above.filter(({ depth }) => depth < next.depth), next];
+    if (next) above = under(above, next);
     if (block.type !== "list") continue;
     const { key, group, parts } = groupBelow(above);
     const boxes = of === "boxes" ? boxesOf(block, text, parts) : plainBoxes(block, text, parts);
@@ -62,6 +64,33 @@ export function groupsOf(
     else found.set(key, { group, boxes });
   }
   return [...found.values()].map(({ group, boxes }) => finished(group, boxes));
+}
+
+function under(above: readonly Above[], next: Above): Above[] {
+  return [...above.filter(({ depth }) => depth < next.depth), next];
+}
+
+/** Below the headings that it stands under, and above those inside of it. */
+function foldDepth(above: readonly Above[]): number {
+  const headings = above.filter(({ depth }) => depth < LABEL_DEPTH).map(({ depth }) => Math.floor(depth));
+  return Math.max(0, ...headings) + 0.5;
+}
+
+const FOLDS = /<(\/?)details\b|<summary>([^<]{1,200})<\/summary>/gi;
+
+/** The summary of a part that folds is its label. Behind its end stands what stood above its beginning, whatever headings it has inside. */
+function belowFolds(
+  { start, end }: Block,
+  text: string,
+  { above, folded }: { above: Above[]; folded: Above[][] },
+): Above[] {
+  let now = above;
+  for (const { 1: close, 2: summary } of text.slice(start, end).matchAll(FOLDS)) {
+    if (summary !== undefined) now = under(now, labelled(foldDepth(now), summary, start));
+    else if (close === "") folded.push(now);
+    else now = folded.pop() ?? now;
+  }
+  return now;
 }
 
 /** The nearest heading or label that says something names the group; one that says nothing is part of it, and so are tests of the work. */
@@ -96,9 +125,12 @@ function aboveFrom(block: Block, text: string): Above | undefined {
     block.type === "heading"
       ? [block.depth ?? 1, text.slice(block.words?.start ?? block.start, block.words?.end ?? block.end)]
       : [LABEL_DEPTH, labelOf(block, text)];
-  if (source === undefined) return undefined;
-  const words = plainText(source).replace(/\s*[:：]$/, "");
-  return { depth, text: words, kind: headingKind(words), at: block.start };
+  return source === undefined ? undefined : labelled(depth, source, block.start);
+}
+
+function labelled(depth: number, source: string, at: number): Above {
+  const words = plainText(source.trim()).replace(/\s*[:：]$/, "");
+  return { depth, text: words, kind: headingKind(words), at };
 }
 
 /** Whether a block is such a label, and nothing else. */
@@ -106,9 +138,8 @@ export function isLabel(block: Block, text: string): boolean {
   return block.type === "paragraph" && labelOf(block, text) === text.slice(block.start, block.end).trim();
 }
 
-/** The last line of a paragraph that ends with a colon or is bold as a whole, or the summary of a part that folds. */
+/** The last line of a paragraph that ends with a colon or is bold as a whole. */
 function labelOf({ type, start, end }: Block, text: string): string | undefined {
-  if (type === "html") return /<summary>([^<]{1,200})<\/summary>/i.exec(text.slice(start, end))?.[1]?.trim();
   if (type !== "paragraph") return undefined;
   const line = linesOf(text.slice(start, end)).at(-1)?.trim() ?? "";
   return /[:：](?:\*\*|__)?$/.test(line) || /^(\*\*|__)[^*_]+\1$/.test(line) ? line : undefined;

@@ -54,7 +54,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
   [
     "out-of-scope",
     [
-      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?
+      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?, alternatives (?:(?:you|i|we)(?:ve| have)? )?considered
         nicht im umfang, nicht teil, nicht enthalten, pas inclus, no incluido, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
       whole(
         "future, future work, later, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas, später",
@@ -79,7 +79,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     [
       // What others tick before it is merged.
       anywhere(
-        "(?:pr|pull request|review|reviewers?|merge|qa|test|testing|contributor|author) checklist, checklist for (?:the )?(?:reviewers?|maintainers?|merging)",
+        "(?:pr|pull request|review|reviewers?|merge|qa|test|testing|contributor|author) checklist, (?:checklist|tasks|todos?|steps|to do) for (?:the )?(?:reviewers?|maintainers?|merging)",
       ),
       anywhere(`acceptance criteria, acceptance tests?, success criteria, success metrics?, exit criteria, definition of done, done when
         akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptación, critérios de aceitação
@@ -125,7 +125,12 @@ const ONLY_WORK = new RegExp(`^(?:(?:the|our|next|remaining|open|implementation)
 
 /** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
 export function headingKind(heading: string): HeadingKind {
-  const words = wordsOf(heading);
+  const kind = kindOf(wordsOf(heading));
+  // "Which area(s)? (leave empty if unsure)": what is in brackets says more, or only is in the way.
+  return kind === "other" ? kindOf(wordsOf(heading.slice(0, MAX_CHARACTERS).replace(/\([^()]*\)/g, ""))) : kind;
+}
+
+function kindOf(words: string): HeadingKind {
   if (words === "" || words.split(" ").length > MAX_WORDS) return "other";
   for (const [kind, patterns] of KINDS) if (patterns.some((pattern) => pattern.test(words))) return kind;
   return SAYS_WORK.some((pattern) => pattern.test(words)) ? "work" : "other";
@@ -159,11 +164,13 @@ const GUIDES = "docs|documentation|readme|faq|guides?|guidelines?|wiki|conduct|c
 const ISSUES = "issues?|bugs?|reports?|requests?|duplicates?|discussions?";
 const CONFIRMATION = new RegExp(
   `^(?:yes,? )?(?:${[
-    "i(?:['’](?:ve|m|d)| (?:have|am|would|can|did|do|agree|confirm|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know))\\b",
+    "i(?:['’](?:ve|m|d)| (?:have|am|would|can|did|do|agree|confirm|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know|added|wrote|updated|ran|made|tested|performed|reviewed|linked|included|documented|commented|signed|rebased))\\b",
     "i(?:['’]ll| will) (?:follow|abide|adhere|respect|comply|submit|open|provide|help|be)\\b",
     "by (?:submitting|checking|posting) ",
-    "my (?:issue|bug|problem|request|question|pr|pull request)\\b",
+    "my (?:issue|bug|problem|request|question|pr|pull request|code|changes?|commits?|branch|contribution)\\b",
     "this (?:issue|bug|request) (?:is|has)\\b",
+    // Of the form for pull requests that most repositories have.
+    "(?:new and )?existing (?:unit )?tests pass\\b|any dependent changes\\b",
     // Without a subject, as forms have it.
     `(?:already )?(?:searched|looked|checked|reviewed|verified|confirmed|followed|consulted|using|running|tested with)\\b.*\\b(?:${ISSUES}|${GUIDES}|latest|newest|recent)\\b`,
     `(?:search|check|make sure|ensure)\\b.*\\b(?:existing|already|open|closed|similar)\\b.*\\b(?:${ISSUES})\\b`,

@@ -64,7 +64,8 @@ function logged(why: string): Claims["appended"] {
 function parse(text: string): z.infer<typeof outcomeSchema> | string {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // PowerShell, among others, puts a byte order mark before what it writes.
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch {
     return text === "" ? EMPTY : "it is not JSON";
   }

@@ -115,6 +115,13 @@ describe("new", { concurrency: 2 }, () => {
     const { stdout } = await repository.run(["new", "Waits", "--depends-on", "databse", "--depends-on", "database"]);
     assert.match(stdout, /warning: it waits for "databse", .* Did you mean `database`\?$/m);
     assert.doesNotMatch(stdout, /waits for "database"/);
+    assert.match(
+      stdout,
+      /^ {2}warning: it starts only when .*; prloom\/\.local\/inbox\/waits\.json has its `dependsOn`\.$/m,
+    );
+    const short = await repository.run(["new", "Waits too", "--depends-on", "datab", "--depends-on", "database,x"]);
+    assert.match(short.stdout, /it waits for "datab", .* Did you mean `database`\?$/m);
+    assert.match(short.stdout, /it waits for "database,x", .* Name each one by itself: `--depends-on <plan> --dep/);
   });
 
   it("makes TODOs, also of odd texts", async () => {

@@ -31,6 +31,9 @@ describe("a record of a journal, for people", () => {
       line("events", COMMENT, { fate: { kind: "triage" } }),
       "comment  ada  please rename it  [waits for triage]",
     );
+    assert.equal(line("events", COMMENT, { fate: { kind: "handled" } }), "comment  ada  please rename it  [taken up]");
+    const told = { type: "plan_queued", source: "prloom", title: "Plan a was queued" };
+    assert.equal(line("events", told, { fate: { kind: "handled" } }), "plan_queued  prloom  Plan a was queued");
     assert.equal(line("events", COMMENT, { fate: { kind: "new" } }), "comment  ada  please rename it  [not read yet]");
     assert.equal(
       line("events", COMMENT, { fate: { kind: "handled" }, ignored: "may not write" }),

@@ -55,4 +55,20 @@ describe("the limit of a provider", () => {
     assert.equal(made.record("one").status, "review");
     assert.doesNotMatch((await made.cli(["status"])).stdout, /paused until/);
   });
+
+  test("can be ended too when the plan that met it is gone", async () => {
+    const only = { adapter: "codex", command: STUB, env: { BEHAVIOUR: "limit work" } };
+    const made = fresh({ config: { agents: { only }, stages: { default: "only" } } });
+    made.plan("one", ["do it"]);
+    await made.work();
+    await made.cli(["delete", "one", "--yes"]);
+    made.plan("two", ["do it"], { status: "draft" });
+    const { stdout } = await made.cli(["status"]);
+    assert.match(
+      stdout,
+      /only: paused until .*\n {2}hint: `prloom unblock two` tries it now\. prloom does not ask before/,
+    );
+    assert.match((await made.cli(["unblock", "two"])).stdout, /Tried again now: only\./);
+    assert.doesNotMatch((await made.cli(["status"])).stdout, /paused until/);
+  });
 });

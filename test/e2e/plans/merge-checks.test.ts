@@ -78,6 +78,43 @@ describe("a base that was rewritten", { concurrency: 2 }, () => {
     assert.match(project.git("ls-tree", "--name-only", "main"), /work\.txt/);
   });
 
+  test("gets nothing back that was taken out after the branch was rebased onto it by hand", async () => {
+    const project = fresh();
+    project.plan("one", ["make it"]);
+    await works(project);
+    const commit = (name: string) => {
+      writeFileSync(join(project.root, name), "key\n");
+      project.git("add", name);
+      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", name);
+    };
+    commit("secret.txt");
+    commit("other.txt");
+    const person = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
+    project.git("-C", project.worktree("one"), ...person, "rebase", "-q", "main");
+    project.git("reset", "-q", "--hard", "HEAD~2");
+    commit("other.txt");
+    const refused = await project.cli(["merge", "one"]);
+    assert.match(refused.stderr, /stands on 1 commit that main had and has no more.*\[merge-conflict\]/);
+    await succeeds(project, "rebase", "one");
+    assert.deepEqual(project.commits("one"), ["make it"]);
+    await succeeds(project, "merge", "one");
+    assert.doesNotMatch(project.git("ls-tree", "--name-only", "main"), /secret/);
+    assert.match(project.git("ls-tree", "--name-only", "main"), /other\.txt[\s\S]*work\.txt/);
+  });
+
+  test("that had the plan's own work, taken out again, gets it", thorough, async () => {
+    const project = fresh();
+    project.plan("one", ["make it"]);
+    await works(project);
+    const before = project.git("rev-parse", "main").trim();
+    project.git("merge", "-q", "--ff-only", "prloom/one");
+    project.git("reset", "-q", "--hard", before);
+    const more = ["-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "mine"];
+    project.git("-C", project.worktree("one"), ...more);
+    await succeeds(project, "merge", "one");
+    assert.match(project.git("ls-tree", "--name-only", "main"), /work\.txt/);
+  });
+
   test("is merged into where it only has other commits with the same changes", async () => {
     const project = await onSecret();
     amend(project);
@@ -116,17 +153,36 @@ describe("checks of a merge", { concurrency: 2 }, () => {
     }
   });
 
-  test("where base has not moved, and once the branch is on top of it, no check runs again", thorough, async () => {
+  test("a branch that was rebased since was checked on no such base: they run, and not again on what they have seen", async () => {
     const project = await apart();
-    const seen = () => readFileSync(join(project.root, "..", "seen"), "utf8");
-    project.config({ checks: [] });
-    await succeeds(project, "reload", "--yes");
     assert.match(await succeeds(project, "rebase", "one"), /rebased one onto main/);
-    project.config({ checks: ["echo again >> ../../../../../seen; false"] });
+    const before = project.git("rev-parse", "main");
+    const refused = await project.cli(["merge", "one"]);
+    assert.equal(refused.code, 1, refused.stdout);
+    assert.match(refused.stderr, /On main merged with prloom\/one a check fails\.[\s\S]*\[check-failed\]/);
+    assert.equal(project.git("rev-parse", "main"), before);
+    const seen = () => readFileSync(join(project.root, "..", "seen"), "utf8");
+    const check = "echo again >> ../../../../../seen";
+    project.config({ checks: [check] });
     await succeeds(project, "reload", "--yes");
-    const before = seen();
+    project.plan("two", ["make more"]);
+    await works(project);
+    const seenBefore = seen();
+    await succeeds(project, "merge", "two");
+    assert.equal(seen(), seenBefore, "exactly this was checked");
+    project.git("reset", "-q", "--hard", before.trim());
     await succeeds(project, "merge", "one");
-    assert.equal(seen(), before);
+    assert.equal(seen(), `${seenBefore}again\n`);
+  });
+
+  test("what a commit hook made of the work was seen by no check", thorough, async () => {
+    const project = fresh({ config: { checks: ["! [ -e formatted ] || { echo formatted; exit 1; }"] } });
+    const hook = "#!/bin/sh\ntouch formatted && git add formatted\n";
+    writeFileSync(join(project.root, ".git", "hooks", "pre-commit"), hook, { mode: 0o755 });
+    project.plan("one", ["make it"]);
+    await works(project);
+    const refused = await project.cli(["merge", "one"]);
+    assert.match(refused.stderr, /a check fails\.[\s\S]*formatted[\s\S]*\[check-failed\]/);
   });
 
   test("what a person rebased by hand has been seen by no check: they run before base moves", async () => {

@@ -84,13 +84,20 @@ describe("plans among each other", { concurrency: 2 }, () => {
       const broken = { ...agent, env: { TRIAGE: "broken" } };
       project.config({ agents: { test: agent, broken }, presets: { odd: { stages: { triage: "broken" } } } });
       project.plan("plain", ["one"]);
-      project.plan("odd", ["one"], { status: "queued", metadata: { preset: "odd" } });
+      for (const id of ["odd", "left"]) project.plan(id, ["one"], { status: "queued", metadata: { preset: "odd" } });
       await project.work();
-      for (const id of ["plain", "odd"]) assert.equal((await project.cli(["comment", id, "please make two"])).code, 0);
+      for (const id of ["plain", "odd", "left"])
+        assert.equal((await project.cli(["comment", id, "please make two"])).code, 0);
       await project.work();
       assert.deepEqual(project.commits("plain"), ["one", "make two"]);
       assert.match(project.record("odd").blocked?.reason ?? "", /triage gave no usable result.*cannot be used/is);
       assert.deepEqual(project.commits("odd"), ["one"]);
+      // A person who does not need an answer gets on: its agent may not know how to triage at all.
+      const refused = await project.cli(["merge", "left"]);
+      assert.match(refused.stderr, /left is blocked: .*\n(?:.*\n)* {2}hint: .*`prloom merge left --force`/);
+      assert.match((await project.cli(["merge", "left", "--force"])).stdout, /^merged left into main/m);
+      assert.equal((await project.work()).code, 0);
+      assert.equal(project.record("left").status, "done");
       // The comment is not lost: when triage works again it is answered.
       project.config({ presets: { odd: {} } });
       assert.equal((await project.cli(["unblock", "odd"])).code, 0);

@@ -45,6 +45,11 @@ describe("rebase", { concurrency: 2 }, () => {
     );
     assert.equal(project.git("-C", project.worktree("second"), "status", "--porcelain"), "");
     assert.equal(project.git("for-each-ref", "refs/prloom"), "");
+    const shown = (await project.cli(["show", "second"])).stdout;
+    assert.match(
+      shown,
+      /^ +1 +worker +test .* exit 0\n +2 +worker +test .* exit 0\n +3 +worker, conflict +test .* exit 0$/m,
+    );
     const merged = await project.cli(["merge", "second", "--rebase"]);
     assert.equal(merged.code, 0, merged.stderr);
     assert.equal(project.git("show", "main:work.txt"), "a\nb\nc\nd\n");

@@ -11,6 +11,7 @@ const logged = [{ heading: "Progress Log", lines: ["- Nothing had to change: it 
 const table: [name: string, claims: Claims, left: string | undefined, expected: object][] = [
   ["no file", ticked, undefined, ticked],
   ["done", open, '{"outcome": "done"}', ticked],
+  ["done, behind a byte order mark", open, '\uFEFF{"outcome": "done"}', ticked],
   ["done, where the plan says blocked", refused, '{"outcome": "done", "reason": "it went well"}', ticked],
   [
     "blocked, where the plan is ticked",

@@ -39,7 +39,7 @@ export function planTableLines(
       { text: stateText(plan), style: styleOf(plan) },
       progressText(plan, has.bar),
       ...(has.changed ? [ageOf(plan.updatedAt, now)] : []),
-      cutToWidth(doing(plan) ?? waitsFor(plan), MAX_REASON),
+      cutToWidth(doing(plan) ?? waitsOrOpen(plan), MAX_REASON),
     ]),
   });
   const { columns, rows } = fittingLayout(
@@ -57,21 +57,27 @@ export function planTableLines(
 
 /** One plan in one line, for files and pipes. */
 export function planLine(plan: ListedPlan): string {
-  const now = doing(plan) ?? waitsFor(plan);
+  const now = doing(plan) ?? waitsOrOpen(plan);
   const parts = [visible(plan.planId), stateText(plan), progressText(plan, false), cutToWidth(now, MAX_REASON)];
   return parts.join("  ").trimEnd();
 }
 
 /** What its agent does; undefined where none is at work, or something else says more. */
-function doing({ activity, blocked, paused, hidden }: ListedPlan): string | undefined {
-  if (activity?.last === undefined || blocked || paused || hidden) return undefined;
+function doing({ activity, blocked, paused, hidden, opened }: ListedPlan): string | undefined {
+  if (activity?.last === undefined || blocked || paused || hidden || opened) return undefined;
   return activity.state === "crashed" || activity.state === "finished-without-result"
     ? undefined
     : visible(activity.last);
 }
 
 function stateText(plan: ListedPlan): string {
-  return [statusText(plan), ...activityWord(plan)].join(", ");
+  return [statusText(plan), ...(plan.opened ? ["open"] : activityWord(plan))].join(", ");
+}
+
+/** Nothing goes on with a plan before the person who is in its worktree leaves. */
+function waitsOrOpen(plan: ListedPlan): string {
+  if (plan.opened) return `a person has it open (\`prloom open\`, process ${plan.opened.pid})`;
+  return waitsFor(plan);
 }
 
 /** The status with everything that keeps the plan from moving. */
@@ -93,7 +99,8 @@ export const ACTIVITY_WORDS: Readonly<Record<ActivityState, string>> = {
 
 /** A blocked plan has its reason, which says more. */
 function activityWord({ activity, blocked }: ListedPlan): string[] {
-  return activity === undefined || activity.state === "none" || blocked ? [] : [ACTIVITY_WORDS[activity.state]];
+  if (activity === undefined || activity.state === "none" || blocked) return [];
+  return [...(activity.resolves ? ["conflict"] : []), ACTIVITY_WORDS[activity.state]];
 }
 
 /** What has to happen before the plan goes on, in one line; "" when it needs nothing. */

@@ -21,7 +21,7 @@ const sum = (calls: Readonly<Record<string, number>>): number =>
 
 const COLUMNS: readonly RunColumn[] = [
   { header: "RUN", align: "right", cell: ({ run }) => String(run) },
-  { header: "STAGE", cell: ({ stage }) => stage },
+  { header: "STAGE", cell: ({ stage, resolves }) => (resolves ? `${stage}, conflict` : stage) },
   { header: "AGENT", cell: ({ agent }) => visible(agent) },
   { header: "ATTEMPT", align: "right", cell: ({ attempt }) => String(attempt) },
   { header: "LEVEL", optional: true, cell: ({ level }) => level ?? "" },
@@ -80,9 +80,10 @@ function endCell(run: Run, detail: PlanDetail): Cell {
  * plan waits for one. Attempts are counted per TODO, so a higher number is about the same TODO.
  */
 function wasRefused(run: Run, { runs: all, record }: PlanDetail): boolean {
-  const next = all.find((other) => other.run > run.run && other.stage === run.stage);
+  const next = all.find((other) => other.run > run.run && other.stage === run.stage && other.resolves === run.resolves);
   if (next) return next.attempt === run.attempt + 1 || wasStartedOver(run, next);
-  const awaited = run.stage === "worker" ? record.current : record.side?.stage === run.stage ? record.side : undefined;
+  const ofWorker = (record.rebase !== undefined) === (run.resolves === true) ? record.current : undefined;
+  const awaited = run.stage === "worker" ? ofWorker : record.side?.stage === run.stage ? record.side : undefined;
   if (!awaited || awaited.run <= run.run) return false;
   return awaited.missing !== undefined || record.blocked?.cause === "step";
 }

@@ -1,4 +1,5 @@
 import { type MergeOutcome, mergeIntoBase } from "../../../git/commits/merge.ts";
+import { standsOn } from "../../../git/commits/stands-on.ts";
 import { unfinishedKind } from "../../../git/worktree/settle-head.ts";
 import type { MergeMethod } from "../../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../../kernel/crash-point.ts";
@@ -97,6 +98,8 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
   refuseMerge(loom, record, options);
   if (loom.forge.name !== "local") return mergeThere(loom, loom.forge, { record, options });
   const message = mergeMessage(loom, record, method);
+  const { baseSha, uid } = record;
+  const began = await standsOn(loom.repo, { branch, base: baseBranch, began: baseSha, uid });
   const outcome = await mergeIntoBase(loom.repo, {
     branch,
     base: baseBranch,
@@ -112,7 +115,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       loom.store.sync();
     },
     allowRepositories: force,
-    ...(force ? {} : { began: record.baseSha, check: (sha) => checkMerge(loom, record, sha) }),
+    ...(force ? {} : { began, checked: record.checked, check: (sha) => checkMerge(loom, record, sha) }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
@@ -182,7 +185,9 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
       `${id} is done already (${record.outcome}).`,
       "There is nothing to merge; `prloom clean` removes its worktree.",
     );
-  const isUnderWay = record.current !== undefined || record.side !== undefined || record.rebase !== undefined;
+  // Triage that was given up is not under way: a person may merge without it.
+  const isTriaged = record.side !== undefined && !record.blocked;
+  const isUnderWay = record.current !== undefined || isTriaged || record.rebase !== undefined;
   if (status !== "review" || loom.occupancy.agentIn(id) || isUnderWay) {
     const hint = record.blocked
       ? `\`prloom show ${id}\` tells what blocks it; what is committed so far is on branch ${record.branch}, for \`git merge\`.`

@@ -52,6 +52,20 @@ describe("the table of plans", () => {
     for (const line of lines) assert.ok(displayWidth(line) <= 60);
   });
 
+  it("says which plans a person has open, whatever else they wait for, and which are at a conflict", () => {
+    const last = "Edit a.ts";
+    const plans = [
+      listed("a", { status: "review", opened: { pid: 7 } }),
+      listed("b", { paused: true, opened: { pid: 8 }, activity: { ...working, last } }),
+      listed("c", { status: "review", activity: { ...working, last, resolves: true } }),
+    ];
+    assert.deepEqual(planTableLines(terminal(120), plans, NOW).slice(1), [
+      "a     review, open               2/4 ██░░░       3m  a person has it open (`prloom open`, process 7)",
+      "b     active, paused, open       2/4 ██░░░       3m  a person has it open (`prloom open`, process 8)",
+      "c     review, conflict, working  2/4 ██░░░       3m  Edit a.ts",
+    ]);
+  });
+
   it("shows what an agent says without letting it steer the terminal", () => {
     const last = "\u001b[2J\u202ehello\n".repeat(50);
     const [, line = ""] = planTableLines(terminal(100), [listed("a", { activity: { ...working, last } })], NOW);

@@ -52,6 +52,12 @@ function linesOf(width: number, ...runs: object[]): string[] {
 const bare = { level: undefined, turns: 0, tools: {}, tokens: 0, usd: undefined };
 
 describe("the table of runs", () => {
+  it("tells a run that resolves a conflict from the one that did its TODO, which was accepted", () => {
+    const lines = linesOf(200, run(1, { about: "t" }), run(2, { about: "t", resolves: true }));
+    assert.match(lines[1] ?? "", /^ +1 +worker +claude .* exit 0$/);
+    assert.match(lines[2] ?? "", /^ +2 +worker, conflict +claude .* exit 0$/);
+  });
+
   it("has what each run was, did, cost and came to", () => {
     const [head, first] = linesOf(200, run(1));
     assert.match(head ?? "", /^RUN +STAGE +AGENT +ATTEMPT +LEVEL +TURNS +TOOLS +TOKENS +COST +STARTED +TOOK +ENDED$/);

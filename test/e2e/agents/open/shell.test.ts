@@ -25,6 +25,8 @@ test("a shell has job control, and what is left in it is named by merge and clea
     const person = inTerminal(command, { cwd: project.root, env });
     person.type("case $- in *m*) echo jobs-$((1+1));; *) echo none-$((1+1));; esac; echo by hand > by-hand.txt");
     await person.shows(hasScript ? /jobs-2/ : /none-2/);
+    const { stdout: status } = await project.cli(["status"]);
+    assert.match(status, /^[pq] +review, open .* a person has it open \(`prloom open`, process \d+\)$/m);
     person.type("exit");
     assert.match(await person.ended, /closed; the plan goes on/);
   };

@@ -1,0 +1,38 @@
+import { type Body, todos } from "./body.ts";
+
+/** Issues that a form shaped, whose own words must not be taken for work, and work beside them not for a part of the form. */
+export const BODIES_OF_FORMS: readonly Body[] = [
+  todos(
+    "the form of a pull request behind the work",
+    "- [ ] Reproduce\n- [ ] Fix\n\n## Checklist\n- [ ] I added tests\n- [ ] My code follows the style\n- [ ] New and existing unit tests pass locally\n- [ ] Docs\n",
+    ["Reproduce", "Fix"],
+    [["Checklist", 4, "confirmations"]],
+  ),
+  todos(
+    "a choice with asides in its question",
+    "### Which area(s) of the framework are affected? (leave empty if unsure)\n- [ ] Router\n- [x] Middleware\n\n### Fix\n- [ ] Header line\n",
+    ["Header line"],
+    [["Which area(s) of the framework are affected? (leave empty if unsure)", 2, "choices"]],
+  ),
+  todos(
+    "the form for requests that most repositories have",
+    "**Describe the solution you'd like**\n- [ ] Cache\n- [ ] A flag for it\n\n**Describe alternatives you've considered**\n- [ ] Nothing\n",
+    ["Cache", "A flag for it"],
+    [["Describe alternatives you've considered", 1, "out of scope"]],
+  ),
+  todos(
+    "tasks of others",
+    "## Proposal\n1. [ ] Route\n2. [ ] Button\n\n## Tasks for reviewers\n- [ ] Look at the names\n",
+    ["Route", "Button"],
+    [["Tasks for reviewers", 1, "conditions"]],
+  ),
+  todos(
+    "more of the work behind a part that folds",
+    "## Tasks\n- [ ] Route\n\n<details><summary>How to reproduce</summary>\n\n### With curl\n- [ ] Call it\n\n</details>\n<details>\n<summary>Acceptance criteria</summary>\n\n- [ ] Quick\n</details>\n\n- [ ] Button\n",
+    ["Route", "Button"],
+    [
+      ["How to reproduce", 1, "how a fault is seen"],
+      ["Acceptance criteria", 1, "conditions"],
+    ],
+  ),
+];
