@@ -32,6 +32,19 @@ const BECAME: Readonly<Record<MergeMethod, string>> = {
   rebase: "commit by commit",
 };
 
+const LONG_MS = 2000;
+
+/** A person who waits for long should know what for. */
+async function sayingWhy<T>({ output }: Call, merged: Promise<T>): Promise<T> {
+  const why = "Merging: `checks` run first on what the base gets, unless they have passed on exactly that.";
+  const timer = setTimeout(() => output.json || output.note(why), LONG_MS);
+  try {
+    return await merged;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Merges a reviewed plan and says where its commits are now. */
 export async function merge(call: Call, plan: string, options: MergeFlags): Promise<number> {
   refuseInsideRun(call);
@@ -43,7 +56,7 @@ export async function merge(call: Call, plan: string, options: MergeFlags): Prom
     ...methodOf(options),
   };
   const { sha, queued, base, method, undelivered, left, kept, uncommitted } = resultSchema.parse(
-    await suggesting(call, plan, () => callOwner(call.cwd, "merge", args)),
+    await suggesting(call, plan, () => sayingWhy(call, callOwner(call.cwd, "merge", args))),
   );
   if (queued) {
     output.line(`${plan} is in the merge queue of ${base}: GitHub merges it when its turn comes.`);

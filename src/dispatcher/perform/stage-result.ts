@@ -121,9 +121,10 @@ async function retrySide(
   updateRecord(loom, record.id, (now) => nextRun(now, { attempt: side.attempt + 1, missing: failure.missing }));
 }
 
-/** A reviewer that fails lets nothing through, unless the config says otherwise. */
+/** A reviewer that fails lets nothing through, unless the config says otherwise. A program of the user's own may know its TODOs only. */
 function otherWay(stage: SideRun["stage"]): string {
-  return stage === "reviewer" ? ' (with `"review": "off"` in prloom/config.json: without a review)' : "";
+  if (stage === "reviewer") return ' (with `"review": "off"` in prloom/config.json: without a review)';
+  return `; an agent that knows how can do it in its place (\`stages.${stage}\` in prloom/config.json, then \`prloom reload\`)`;
 }
 
 /** A design is written to be read by agents, whole, in every prompt. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -173,6 +174,22 @@ describe("checks of a merge", { concurrency: 2 }, () => {
     project.git("reset", "-q", "--hard", before.trim());
     await succeeds(project, "merge", "one");
     assert.equal(seen(), `${seenBefore}again\n`);
+  });
+
+  test("a person who waits for them is told what for", thorough, async () => {
+    const project = fresh({
+      config: { checks: ["! [ -e elsewhere.txt ] || until [ -e ../../../../../go ]; do sleep 0.1; done"] },
+    });
+    project.plan("one", ["make it"]);
+    await works(project);
+    writeFileSync(join(project.root, "elsewhere.txt"), "else\n");
+    project.git("add", "elsewhere.txt");
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "elsewhere");
+    const merging = project.spawnCli(["merge", "one"]);
+    const [told] = await once(merging.stderr!, "data");
+    assert.match(String(told), /^Merging: `checks` run first on what the base gets/);
+    writeFileSync(join(project.root, "..", "go"), "");
+    assert.deepEqual(await once(merging, "exit"), [0, null]);
   });
 
   test("what a commit hook made of the work was seen by no check", thorough, async () => {

@@ -91,6 +91,7 @@ describe("plans among each other", { concurrency: 2 }, () => {
       await project.work();
       assert.deepEqual(project.commits("plain"), ["one", "make two"]);
       assert.match(project.record("odd").blocked?.reason ?? "", /triage gave no usable result.*cannot be used/is);
+      assert.match(project.record("odd").blocked?.hint ?? "", /`prloom unblock odd` tries again; .*`stages\.triage`/);
       assert.deepEqual(project.commits("odd"), ["one"]);
       // A person who does not need an answer gets on: its agent may not know how to triage at all.
       const refused = await project.cli(["merge", "left"]);
