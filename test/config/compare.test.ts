@@ -101,6 +101,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["bus.hookTimeout", "5m", "6m", false, false],
   ["bus.bridgeTimeout", "60s", "61s", false, false],
   ["bus.pollEvery", "30s", "31s", false, false],
+  ["bus.gatherReviews", "30s", "31s", false, false],
   ["plugins.x", { module: "./x.ts" }, ABSENT, true, true],
   ["plugins.x.enabled", true, false, true, true],
   ["plugins.x.module", "./x.ts", "./z.ts", true, true],

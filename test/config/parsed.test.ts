@@ -37,6 +37,7 @@ const DEFAULTS = {
     hookTimeoutMs: 300_000,
     bridgeTimeoutMs: 60_000,
     pollEveryMs: 30_000,
+    gatherReviewsMs: 30_000,
   },
   plugins: [],
   globalPlugins: [],
@@ -132,6 +133,7 @@ test("everything that can be said is taken over, with units resolved", () => {
       hookTimeout: "10s",
       bridgeTimeout: "5s",
       pollEvery: "100ms",
+      gatherReviews: "0s",
     },
     presets: { fast: { limits: { runTimeout: "1m" }, stages: { worker: "b" }, agents: { b: { command: "b" } } } },
     cleanAfter: "30d",
@@ -161,6 +163,7 @@ test("everything that can be said is taken over, with units resolved", () => {
     hookTimeoutMs: 10_000,
     bridgeTimeoutMs: 5000,
     pollEveryMs: 100,
+    gatherReviewsMs: 0,
   });
   assert.deepEqual(config.agents.a, agent);
   assert.equal(config.cleanAfterMs, 30 * 86_400_000);

@@ -117,20 +117,27 @@ export function runState(loom: Located & AtWork, record: PlanRecord): RunState {
   return existsSync(join(runDir, "request.json")) ? "interrupted" : "none";
 }
 
-function busView(loom: Located & Buses, record: PlanRecord): PlanView["bus"] {
+function busView(loom: Located & Configured & Buses, record: PlanRecord): PlanView["bus"] {
   if (!existsSync(homeOf(loom.paths, record.id).bus)) return { fresh: 0, pending: [] };
   const bus = loom.bus(record.id);
   const pending = bus.pendingTriage();
-  return { fresh: bus.newEvents(1).length, pending: pending.map((event) => event.id), ...gathering(bus, pending) };
+  return {
+    fresh: bus.newEvents(1).length,
+    pending: pending.map((event) => event.id),
+    ...gathering(loom, bus, pending),
+  };
 }
 
-/** A review comes in many comments: so long after the first of them they are triaged together. */
-const GATHER_MS = 30_000;
 const REVIEWING: ReadonlySet<string> = new Set(["review", "review_comment"]);
 
-function gathering(bus: Pick<Bus, "cameInAt">, pending: readonly BusEvent[]): { readonly gatherUntil?: number } {
+/** A review comes in many comments: so long after the first of them they are triaged together. */
+function gathering(
+  { config }: Configured,
+  bus: Pick<Bus, "cameInAt">,
+  pending: readonly BusEvent[],
+): { readonly gatherUntil?: number } {
   const times = pending.filter(({ type }) => REVIEWING.has(type)).flatMap(({ id }) => bus.cameInAt(id) ?? []);
-  return times.length === 0 ? {} : { gatherUntil: Math.min(...times) + GATHER_MS };
+  return times.length === 0 ? {} : { gatherUntil: Math.min(...times) + config.bus.gatherReviewsMs };
 }
 
 /** Events that were not looked at yet, and those that wait for triage. */

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { outcomeOf, type StoryOutcome } from "../../testing/github-story/outcome.ts";
+import { planFiles } from "../../testing/github-story/plan-files.ts";
+import { playStory, type StoryPlace, type StoryWords } from "../../testing/github-story/story.ts";
+import { finished } from "../../testing/project.ts";
+import { type Random, seededRandom } from "../../testing/random.ts";
+import { SEED, SEED_NOTE } from "../../testing/sample.ts";
+import { THOROUGH } from "../../testing/thorough.ts";
+import { type PublishingProject, publishingProject } from "./publishing-project.ts";
+
+const WORDS: StoryWords = {
+  title: "Add a dark mode",
+  body: "We want it dark.\n\n## Tasks\n\n- [ ] make one\n- [ ] make two\n",
+  remarks: [
+    { path: "work.txt", line: 1, body: "please make three" },
+    { path: "work.txt", line: 2, body: "please make four" },
+  ],
+  check: { name: "build", log: "error: one is not two\n" },
+};
+
+const CONFIG = {
+  triggers: [{ on: "issue.labeled", label: "prloom", do: "queue" }],
+  gates: { plan: true, advisory: true },
+  bus: { gatherReviews: "1s" },
+};
+
+/** Whatever happens on the way. */
+const OUTCOME: StoryOutcome = {
+  issue: [
+    "ada: approved",
+    "bot: **The plan waits for your answer** (gate …, …). It is advisory: the agent is asked to wait, and nothing keeps it from writing.",
+    "bot: **prloom** works on this as the plan ….",
+    // Where it was approved people see what the approval was extended by.
+    "bot: Will do 2.",
+    "bot: approved by ada (thread): it is implemented now (gate …)",
+  ],
+  pull: [],
+  threads: [
+    ["bob: please make three", "bot: Will do 2."],
+    ["bob: please make four", "bot: Added to the plan:"],
+  ],
+  reviews: ["bob CHANGES_REQUESTED", "bob APPROVED"],
+  commits: ["make one", "make two", "make three", "make four", "make build pass"],
+  ...{ pulls: 1, drafts: 1, state: "merged", plan: "done merged" },
+};
+
+type Work = (made: PublishingProject) => Promise<void>;
+
+const calmly: Work = async ({ work }) => void (await work());
+
+/** The dispatcher is killed as often as this while it works, and then may finish. */
+function killed(kills: number, random: Random): Work {
+  let left = kills;
+  return async (made) => {
+    if (left === 0 || random.chance(0.2)) return calmly(made);
+    const child = made.project.spawnCli(["start", "--until-idle"], { GITHUB_TOKEN: made.token });
+    const ended = finished(child);
+    await Promise.race([ended, sleep(random.between(300, 4000))]);
+    if (child.kill("SIGKILL")) left -= 1;
+    await ended;
+  };
+}
+
+interface Way {
+  readonly work?: Work;
+  /** The share of calls to GitHub that fail. */
+  readonly failing?: number;
+  readonly seed?: number;
+}
+
+async function played(t: TestContext, { work = calmly, failing = 0, seed = SEED }: Way = {}): Promise<StoryOutcome> {
+  const made = await publishingProject(t, CONFIG);
+  const { github, repository, project } = made;
+  repository.permissions.set(github.world.user("bob"), "write");
+  let acts = 0;
+  const tell: StoryPlace["tell"] = (who, what) => {
+    t.diagnostic(`${who} ${what}`);
+    // What was before the first look is not heard, so that one is to succeed.
+    if (acts === 0) github.server.faults.failShare(failing, seed);
+    acts += 1;
+  };
+  const place: StoryPlace = {
+    ...{ github, repository, plans: planFiles(project.root), tell },
+    work: () => work(made),
+  };
+  return outcomeOf(place, await playStory(place, WORDS));
+}
+
+const SEEDS = THOROUGH ? [1, 2, 3, 4, 5].map((more) => SEED + more) : [SEED];
+
+describe(`from an issue to a merged pull request (${SEED_NOTE})`, { concurrency: 2 }, () => {
+  it("with an agent of one's own", async (t) => {
+    assert.deepEqual(await played(t), OUTCOME);
+  });
+
+  for (const seed of SEEDS)
+    it(`the same under kills of the dispatcher (seed ${seed})`, async (t) => {
+      const work = killed(THOROUGH ? 40 : 6, seededRandom(seed));
+      assert.deepEqual(await played(t, { work }), OUTCOME);
+    });
+
+  for (const seed of SEEDS)
+    it(`the same with a GitHub of which a fifth of the calls fail (seed ${seed})`, async (t) => {
+      assert.deepEqual(await played(t, { failing: 0.2, seed }), OUTCOME);
+    });
+});
