@@ -26,6 +26,8 @@ const DEFAULTS = {
     budget: {},
     dailyBudget: {},
     reviewRounds: 2,
+    ciAttempts: 3,
+    commentsPerHour: 30,
   },
   bus: {
     maxAttempts: 10,
