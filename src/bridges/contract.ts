@@ -62,6 +62,8 @@ export type DeliveryResult =
       readonly retryable: boolean;
       /** Not called again before, where that is longer than the usual wait; at most a day. */
       readonly retryAfterMs?: number;
+      /** It surely did not arrive: it is sent again without being looked for. */
+      readonly arrived?: false;
     };
 
 /** Code that talks to one outside system. `targets` exactly when `actions`. */
@@ -88,6 +90,8 @@ export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State exte
    * call ended; without it, the action is sent again. A throw: retried, and counted as one of `actions`.
    */
   delivered?(ctx: BridgeContext<Config>, action: OutgoingAction): Awaitable<boolean | { readonly ref: string }>;
+  /** How long the outside may take to show what it took: before that, an action that may have arrived is not looked for. */
+  readonly shownAfterMs?: number;
   /** Where the outside is a tracker: plans of its sources are shown there, and answered. */
   readonly tracker?: Tracker;
 }

@@ -86,7 +86,10 @@ export function bridgeProblem(made: unknown): Problem | undefined {
     return { what: `gave ${given} instead of a bridge`, hint: FORM };
   }
   // Not spread: a bridge may be an instance of a class.
-  const { name, targets, events, actions, delivered, repair, tracker } = made as Record<keyof Bridge, unknown>;
+  const { name, targets, events, actions, delivered, repair, shownAfterMs, tracker } = made as Record<
+    keyof Bridge,
+    unknown
+  >;
   if (name !== undefined && typeof name !== "string") {
     return { what: `has \`name\` as a ${typeof name}`, hint: "Leave `name` out: its key in the config is its name." };
   }
@@ -95,6 +98,9 @@ export function bridgeProblem(made: unknown): Problem | undefined {
   for (const [method, value] of Object.entries({ events, actions, delivered, repair })) {
     if (value === undefined || typeof value === "function") continue;
     return { what: `has \`${method}\` as a ${typeof value}`, hint: `\`${method}\` must be a function. ${FORM}` };
+  }
+  if (shownAfterMs !== undefined && !(Number(shownAfterMs) >= 0)) {
+    return { what: "has `shownAfterMs` that is not a time", hint: "Write it in milliseconds: `shownAfterMs: 30_000`." };
   }
   if (tracker !== undefined && (typeof tracker !== "object" || tracker === null)) {
     return {
@@ -112,7 +118,16 @@ export function bridgeProblem(made: unknown): Problem | undefined {
   return balanceProblem({ targets: isList ? targets : [], events, actions });
 }
 
-const MEMBERS: readonly (keyof Bridge)[] = ["name", "targets", "events", "actions", "delivered", "repair", "tracker"];
+const MEMBERS: readonly (keyof Bridge)[] = [
+  "name",
+  "targets",
+  "events",
+  "actions",
+  "delivered",
+  "repair",
+  "shownAfterMs",
+  "tracker",
+];
 
 /**
  * Bridges may have members of their own, `options` or `deliver` for example; one that is nearly a name of ours, where

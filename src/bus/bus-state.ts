@@ -84,6 +84,8 @@ export const busStateSchema = z.strictObject({
   deferredActionIds: z.record(z.string(), deferredSchema),
   /** Calls under way, by `callKey`: counted, and not settled yet. */
   attempts: z.record(z.string(), z.int().min(1)),
+  /** When the last of them was counted, by record. */
+  calledAt: z.record(z.string(), z.string()).default({}),
   pendingTriage: z.record(z.string(), pendingSchema),
   /** What handlers decided about records that are not closed yet. */
   results: z.record(z.string(), resultsSchema).default({}),
@@ -106,6 +108,7 @@ export function emptyBusState(): BusState {
     deferredEventIds: {},
     deferredActionIds: {},
     attempts: {},
+    calledAt: {},
     pendingTriage: {},
     results: {},
     ahead: {},

@@ -24,6 +24,7 @@ import {
 import {
   type ActionFate,
   actionFate,
+  calledAt,
   type DeferredWait,
   deferredList,
   deferredSummary,
@@ -84,6 +85,8 @@ export interface Bus {
   /** Whether a handler has still to be called with a record. */
   handlerStatus(recordId: string, handler: string): HandlerStatus;
   waitOf(recordId: string, handler: string): HandlerWait | undefined;
+  /** When a handler was last called with a record, while it is not known what became of that. */
+  calledAt(recordId: string, handler: string): number | undefined;
   /** Handlers that wait for a record, due or not. */
   waitingHandlers(recordId: string): string[];
   /** Reads events for a reader that keeps its own place. Throws PrloomError `event-not-found` for an unknown `sinceId`. */
@@ -139,6 +142,7 @@ export function openBus(options: BusOptions): Bus {
     results: (recordId) => new Map(parts.ledger.entry(recordId)?.results),
     handlerStatus: (recordId, handler) => handlerStatus(parts, recordId, handler),
     waitOf: (recordId, handler) => waitOf(parts, recordId, handler),
+    calledAt: (recordId, handler) => calledAt(parts, recordId, handler),
     waitingHandlers: (recordId) => waitingHandlers(parts, recordId),
     readEvents: createEventReader(parts),
     findEvent: (id) => findEvent(parts, id),

@@ -61,6 +61,8 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^github\.trustedBots$/, added],
   // Jobs that run twice cost time, and permit nothing.
   [/^github\.rerun$/, never],
+  // How patient it is with GitHub's lists; it permits nothing.
+  [/^github\.shownAfterMs$/, never],
   // How patient the bus is; it permits nothing.
   [/^bus\./, never],
   [/^agents\.[^.]+\.sandbox$/, weaker],

@@ -80,6 +80,7 @@ async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]
   const access = await github();
   const bridge = githubBridge(access, {
     ...{ clock, hasPulls: config.forge === "github", rerun: config.github?.rerun ?? false },
+    ...(config.github ? { shownAfterMs: config.github.shownAfterMs } : {}),
     merge: (planId, method, sha) => mergeForBridge(loom, planId, { method, sha }),
     close: (planId) => closeForBridge(loom, planId),
     onPull: (planId, change) => changeSeen(loom, planId, change),

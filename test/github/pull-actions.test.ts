@@ -54,11 +54,11 @@ describe("what goes out to a pull request", { concurrency: 4 }, () => {
   });
 
   it("may be there when no answer came: it is looked for no sooner than GitHub shows it", async (t) => {
-    const { github, pulled, action, send, delivered } = await setUp(t);
+    const { github, bridge, pulled, action, send, delivered } = await setUp(t);
     const remark = action({ type: "inline_comment", path: "dark.css", line: 1, message: "here" });
     github.server.faults.add({ kind: "error-after", on: /POST .*comments/ });
     const result = await send(remark);
-    assert(!result.success && result.retryable && result.retryAfterMs === 30_000);
+    assert(!result.success && result.retryable && result.arrived === undefined && bridge.shownAfterMs === 30_000);
     assert.deepEqual(await delivered(remark), { ref: String(pulled.reviewComments[0]?.id) });
     assert.equal(pulled.reviewComments[0]?.path, "dark.css");
     const review = action({ type: "review", review: { verdict: "comment", summary: "fine", comments: [] } });

@@ -23,7 +23,7 @@ export interface AddressQueuesOptions {
   isParked(id: string): boolean;
   callsAtOnce(bridge: string): number | undefined;
   /** When an action that was put off before may be tried again. */
-  waitsUntil(id: string, bridge: string): number | undefined;
+  waitsUntil(routed: RoutedAction): number | undefined;
 }
 
 export interface Arrival extends RoutedAction {
@@ -177,9 +177,9 @@ export class AddressQueues {
   }
 
   #arrive(queue: AddressQueue, now: number): void {
-    const id = queue.items[0]?.action.id;
-    if (id === undefined) return;
-    const until = this.#options.waitsUntil(id, queue.bridge);
+    const [first] = queue.items;
+    if (!first) return;
+    const until = this.#options.waitsUntil(first);
     if (until !== undefined && until > now) this.wait(queue, until);
     else this.#makeReady(queue, now);
   }

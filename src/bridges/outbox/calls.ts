@@ -6,7 +6,7 @@ import { type CircuitMember, type Circuits, circuitState, type Reach } from "../
 import type { LoadedBridge } from "../load.ts";
 import type { BridgeServices } from "../services.ts";
 import type { AddressQueue, AddressQueues } from "./address-queues.ts";
-import { deliver, deliveryHandler, reachOf, withRef } from "./deliver.ts";
+import { deliver, deliveryHandler, reachOf, shownAfterMs, withRef } from "./deliver.ts";
 import {
   concludeAction,
   type Delivery,
@@ -122,7 +122,8 @@ export class Calls {
     }
     const ref = delivery.kind === "delivered" ? delivery.ref : undefined;
     const kept = ref === undefined ? {} : withRef({ services, scope, bridge: call.loaded.name }, call, ref);
-    const after = settleDelivery(bus, { id, handler, delivery, now, openUntil, kept, ...age });
+    const shownAt = now + shownAfterMs(call.loaded);
+    const after = settleDelivery(bus, { id, handler, delivery, now, openUntil, shownAt, kept, ...age });
     crashPoint("deliver:settled");
     if (after.kind === "dead") tell(this.#options, "bad", gaveUp(call, handler, after.reason));
     if (after.kind === "done" || after.kind === "dead") {
@@ -130,17 +131,15 @@ export class Calls {
       return;
     }
     taken.isWaiting(id);
-    const until = after.kind === "wait" ? after.until : openUntil;
-    const waitMs = delivery.kind === "stopped" ? undefined : until - now;
+    const waitMs = delivery.kind === "stopped" ? undefined : after.until - now;
     if (delivery.kind !== "later") tell(this.#options, "warn", waits(call, { handler, reason: after.reason, waitMs }));
-    if (after.kind === "wait") queues.wait(queue, after.until);
-    else this.#waitForBridge(queue, after.reason);
+    if (after.kind === "wait" || after.until > openUntil) queues.wait(queue, after.until);
+    else queues.waitForBridge(queue);
+    if (after.kind === "bridge") this.#bridgeIsAway(queue.bridge, after.reason);
   }
 
-  #waitForBridge(queue: AddressQueue, reason: string): void {
+  #bridgeIsAway(bridge: string, reason: string): void {
     const { circuits, queues, taken, write } = this.#options;
-    const { bridge } = queue;
-    queues.waitForBridge(queue);
     if (circuitState(circuits.of(bridge), this.#now()) !== "open") return;
     queues.parkFor(bridge, taken.unparked);
     write(() => this.#giveUpOld(bridge, reason));

@@ -24,6 +24,11 @@ export function deliveryHandler(bridge: string): string {
   return handlerName({ kind: "deliver", bridge });
 }
 
+/** How long what was sent may be there unseen. Without `delivered` it is not looked for, so there is no point in waiting. */
+export function shownAfterMs({ bridge }: LoadedBridge): number {
+  return bridge.delivered ? (bridge.shownAfterMs ?? 0) : 0;
+}
+
 /** Delivers one action: looks for it first where an earlier call may have arrived. Never rejects. */
 export async function deliver(services: BridgeServices, options: DeliverOptions): Promise<Delivery> {
   const { loaded, scope, uncertain } = options;
@@ -69,6 +74,7 @@ const failureSchema = z.looseObject({
   retryable: z.boolean(),
   // A header that was not there is NaN, and a time that has passed is negative: all the same the outside was not reached.
   retryAfterMs: z.number().min(0).optional().catch(undefined),
+  arrived: z.literal(false).optional().catch(undefined),
 });
 const laterSchema = z.strictObject({ later: z.strictObject({ reason: z.string(), until: z.number() }) });
 
@@ -80,7 +86,8 @@ export function judgeDelivery(value: unknown, isBuiltin: boolean): Delivery {
   if (failure.success) {
     const reason = failure.data.error.slice(0, MAX_REASON) || "it gave no reason";
     if (!failure.data.retryable) return { kind: "refused", reason };
-    return { kind: "transport", reason, retryAfterMs: failure.data.retryAfterMs };
+    const { retryAfterMs, arrived } = failure.data;
+    return { kind: "transport", reason, retryAfterMs, ...(arrived === false ? { arrived } : {}) };
   }
   const later = isBuiltin ? laterSchema.safeParse(value) : undefined;
   if (later?.success) return { kind: "later", ...later.data.later };

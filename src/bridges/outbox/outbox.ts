@@ -7,9 +7,9 @@ import { Loop } from "../../kernel/loop.ts";
 import type { CircuitMember } from "../circuit.ts";
 import { AddressQueues } from "./address-queues.ts";
 import { Calls, type DeliveryOptions } from "./calls.ts";
-import { deliveryHandler } from "./deliver.ts";
+import { deliveryHandler, shownAfterMs } from "./deliver.ts";
 import { RouteLine } from "./route-line.ts";
-import { concludeAction, giveUp, noBridge, type Parking, releaseAction, tell } from "./settle.ts";
+import { concludeAction, giveUp, noBridge, type Parking, type RoutedAction, releaseAction, tell } from "./settle.ts";
 import { TakenActions } from "./taken-actions.ts";
 
 /** What rights and beforeRoute say about an action. `dead`: a hook gave up, and its dead letter is written. */
@@ -74,10 +74,9 @@ export class Outbox {
     this.#member = member;
     this.#taken = taken;
     this.#line = new RouteLine({ park, keyOf: (action) => addressKey(action, action.target) });
-    const waitsUntil = (id: string, bridge: string) =>
-      isParked(id) ? bus.waitOf(id, deliveryHandler(bridge))?.until : undefined;
     this.#queues = new AddressQueues({
-      ...{ circuits, member, park, isParked, waitsUntil },
+      ...{ circuits, member, park, isParked },
+      waitsUntil: (routed) => this.#waitsUntil(routed),
       callsAtOnce: (bridge) => options.callsAtOnce?.(bridge),
     });
     const write = (job: () => void): void => this.#write(job);
@@ -214,6 +213,17 @@ export class Outbox {
     else giveUp(this.#options, { action, target: routed.target }, noBridge(this.#options, routed.target));
     this.#taken.forget(id);
     this.#line.passed(action);
+  }
+
+  #waitsUntil({ action: { id }, target }: RoutedAction): number | undefined {
+    const { bus, bridgeFor } = this.#options;
+    const loaded = bridgeFor(target.target);
+    if (!loaded) return undefined;
+    const handler = deliveryHandler(loaded.name);
+    // A call that ended with the process that made it is looked for as late as one that failed.
+    const calledAt = bus.calledAt(id, handler);
+    if (calledAt !== undefined) return calledAt + shownAfterMs(loaded);
+    return this.#taken.isParked(id) ? bus.waitOf(id, handler)?.until : undefined;
   }
 
   #park(parking: Parking): void {

@@ -18,7 +18,12 @@ export type Delivery =
   | { readonly kind: "delivered"; readonly foundAgain: boolean; readonly ref?: string | undefined }
   | { readonly kind: "later"; readonly reason: string; readonly until: number }
   /** The outside cannot be reached; what was sent may have arrived all the same. */
-  | { readonly kind: "transport"; readonly reason: string; readonly retryAfterMs: number | undefined }
+  | {
+      readonly kind: "transport";
+      readonly reason: string;
+      readonly retryAfterMs: number | undefined;
+      readonly arrived?: false;
+    }
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "threw"; readonly reason: string }
   /** The bridge could not tell whether an earlier call arrived, so it was not sent again. */
@@ -120,14 +125,16 @@ export interface FinishedCall {
   readonly kept: Kept;
   /** When the bridge may be called again, where it cannot be reached. */
   readonly openUntil: number;
+  /** When the outside shows what it took; until then one that may have arrived is not looked for. */
+  readonly shownAt: number;
 }
 
-/** What follows for the queue of the action. `bridge`: it waits until its bridge is reachable again. */
+/** What follows for the queue of the action. `bridge`: it waits until its bridge is reachable again, and until a time of its own. */
 export type AfterCall =
   | { readonly kind: "done" }
   | { readonly kind: "dead"; readonly reason: string }
   | { readonly kind: "wait"; readonly until: number; readonly reason: string }
-  | { readonly kind: "bridge"; readonly reason: string };
+  | { readonly kind: "bridge"; readonly reason: string; readonly until: number };
 
 /** Records how a call ended, and returns what follows. Repeating it changes nothing. */
 export function settleDelivery(bus: Bus, call: FinishedCall): AfterCall {
@@ -145,15 +152,18 @@ export function settleDelivery(bus: Bus, call: FinishedCall): AfterCall {
       defer(bus, call, { reason: delivery.reason, until: call.now, uncertain: false });
       return { kind: "wait", until: delivery.until, reason: delivery.reason };
     case "stopped":
-      return defer(bus, call, { reason: delivery.reason, until: undefined, uncertain: true });
+      return defer(bus, call, { reason: delivery.reason, until: call.shownAt, uncertain: true });
     case "unknown":
       if (isTooOld(bus, call)) return bury(bus, call, tooOld(call.maxAgeMs, delivery.reason));
       return defer(bus, call, { reason: delivery.reason, until: undefined, uncertain: true });
-    case "transport":
+    case "transport": {
       if (isTooOld(bus, call)) return bury(bus, call, tooOld(call.maxAgeMs, delivery.reason));
       // A request whose answer got lost may have arrived.
-      defer(bus, call, { reason: delivery.reason, until: call.openUntil, uncertain: true });
-      return { kind: "bridge", reason: delivery.reason };
+      const uncertain = delivery.arrived !== false;
+      const until = Math.max(call.openUntil, uncertain ? call.shownAt : 0);
+      defer(bus, call, { reason: delivery.reason, until, uncertain });
+      return { kind: "bridge", reason: delivery.reason, until };
+    }
   }
 }
 
@@ -163,9 +173,9 @@ function bury(bus: Bus, { id, handler }: FinishedCall, reason: string): AfterCal
 }
 
 function settleThrow(bus: Bus, call: FinishedCall, reason: string): AfterCall {
-  const { id, handler } = call;
+  const { id, handler, shownAt: until } = call;
   const marks: Marks = { about: "action", uncertain: true };
-  const settled = bus.settle({ record: id, handler, outcome: "threw", reason, marks }, { sync: false });
+  const settled = bus.settle({ record: id, handler, outcome: "threw", reason, until, marks }, { sync: false });
   if (settled !== "dead") return waiting(bus, call, reason);
   releaseAction(bus, id, handler);
   return { kind: "dead", reason };

@@ -42,6 +42,8 @@ export interface TrackerFailure {
   readonly error: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
+  /** It surely did not arrive. */
+  readonly arrived?: false;
 }
 
 export type Posted = { readonly success: true; readonly ref: string } | TrackerFailure;

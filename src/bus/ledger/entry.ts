@@ -71,6 +71,8 @@ export interface Entry {
   readonly finals: ByHandler<true>;
   readonly waits: ByHandler<Wait>;
   readonly calls: ByHandler<number>;
+  /** When the last of them was counted. */
+  calledAt: string | undefined;
   readonly dead: ByHandler<DeadLetter>;
   /** What handlers decided, until the record is closed. */
   readonly results: ByHandler<JsonValue>;
@@ -124,6 +126,7 @@ export function newEntry(id: string, about: About): Entry {
     finals: new ByHandler(),
     waits: new ByHandler(),
     calls: new ByHandler(),
+    calledAt: undefined,
     dead: new ByHandler(),
     results: new ByHandler(),
     pendingSince: undefined,

@@ -95,7 +95,9 @@ function apply(books: Books, record: Envelope, cursor: Cursor | undefined): Effe
   if (typeof handler !== "string") return {};
   if (record.kind === "attempt") {
     const entry = entryOf(books, id, "event");
-    if (!entry.finals.has(handler)) entry.calls.set(handler, attemptsOf(entry, handler) + 1);
+    if (entry.finals.has(handler)) return {};
+    entry.calls.set(handler, attemptsOf(entry, handler) + 1);
+    entry.calledAt = record.ts;
     return {};
   }
   if (record.kind === "uncount") {

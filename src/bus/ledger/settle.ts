@@ -187,7 +187,7 @@ function completeSettlement(bus: Parts, settlement: Settlement, decided: Decided
   if (settlement.outcome === "threw") {
     const attempts = nextAttempts(entry, settlement.handler);
     if (attempts >= maxAttempts) marks.dead = true;
-    return { ...rest, until: settlement.until ?? later(attempts), marks };
+    return { ...rest, until: Math.max(settlement.until ?? 0, later(attempts)), marks };
   }
   // A wait that is over already would make a loop out of a handler that defers each time.
   const isAhead = settlement.until !== undefined && settlement.until > now;

@@ -46,6 +46,7 @@ export function loadEntries(state: BusState): Map<string, Entry> {
     const [id, handler] = JSON.parse(key);
     entryOf(id, "event").calls.set(handler, count);
   }
+  for (const [id, at] of Object.entries(state.calledAt)) entryOf(id, "event").calledAt = at;
   return entries;
 }
 
@@ -99,6 +100,7 @@ export function snapshotOf({ cursors, entries, processed, isAhead }: Known): Bus
       table[entry.id] = { reason, deferredUntil, attempts, ...at, handlers };
     }
     for (const [handler, count] of entry.calls) state.attempts[callKey(entry.id, handler)] = count;
+    if (entry.calls.size > 0 && entry.calledAt !== undefined) state.calledAt[entry.id] = entry.calledAt;
     if (entry.pendingSince !== undefined) state.pendingTriage[entry.id] = { since: entry.pendingSince, ...at };
     if (entry.results.size > 0) {
       state.results[entry.id] = { about: entry.about, handlers: Object.fromEntries(entry.results) };

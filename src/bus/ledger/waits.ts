@@ -98,6 +98,12 @@ export function waitOf(bus: Parts, recordId: string, handler: string): HandlerWa
   return { until, attempts, since, reason, ...(kind === undefined ? {} : { kind }) };
 }
 
+/** When a handler was last called with a record, while it is not known what became of that. */
+export function calledAt({ ledger }: Parts, recordId: string, handler: string): number | undefined {
+  const entry = ledger.entry(recordId);
+  return entry?.calls.has(handler) && entry.calledAt !== undefined ? Date.parse(entry.calledAt) : undefined;
+}
+
 /** Handlers that wait for a record, due or not. */
 export function waitingHandlers(bus: Parts, recordId: string): string[] {
   return [...(bus.ledger.entry(recordId)?.waits.keys() ?? [])].filter((handler) => handler !== REST);

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { anObject, text, texts, usually, variableName, yesOrNo } from "./fields.ts";
+import { anObject, duration, text, texts, usually, variableName, yesOrNo } from "./fields.ts";
+import { withUnits } from "./units.ts";
 
 const NO_SHARE = "must be a share from 0 to 0.9";
 const share = z.number({ error: NO_SHARE }).min(0, { error: NO_SHARE }).max(0.9, { error: NO_SHARE });
@@ -32,27 +33,32 @@ const appSchema = z
   });
 
 /** The repository on GitHub that plans come from. */
-export const githubSchema = z.strictObject(
-  {
-    repo: repo.describe("`<owner>/<name>`."),
-    apiUrl: usually(
-      url.describe("The address of the API; of GitHub Enterprise `https://<host>/api/v3`"),
-      "https://api.github.com",
-    ),
-    tokenEnv: usually(variableName.describe("The environment variable that holds the token"), "GITHUB_TOKEN"),
-    app: appSchema.exactOptional().describe("A GitHub App to work as."),
-    trustedBots: texts
-      .readonly()
-      .prefault([])
-      .describe("Logins of bots (`name[bot]`), and names of apps, whose words are listened to like a writer's. None"),
-    rerun: usually(yesOrNo.describe("Whether failed jobs run once more before an agent is asked"), false),
-    deleteBranch: usually(
-      yesOrNo.describe("With the forge `github`: the branch of a merged pull request is deleted there"),
-      true,
-    ),
-    reserve: usually(share.describe("The share of each limit of the token that is left to people"), 0.2),
-  },
-  anObject,
-);
+export const githubSchema = z
+  .strictObject(
+    {
+      repo: repo.describe("`<owner>/<name>`."),
+      apiUrl: usually(
+        url.describe("The address of the API; of GitHub Enterprise `https://<host>/api/v3`"),
+        "https://api.github.com",
+      ),
+      tokenEnv: usually(variableName.describe("The environment variable that holds the token"), "GITHUB_TOKEN"),
+      app: appSchema.exactOptional().describe("A GitHub App to work as."),
+      trustedBots: texts
+        .readonly()
+        .prefault([])
+        .describe("Logins of bots (`name[bot]`), and names of apps, whose words are listened to like a writer's. None"),
+      rerun: usually(yesOrNo.describe("Whether failed jobs run once more before an agent is asked"), false),
+      deleteBranch: usually(
+        yesOrNo.describe("With the forge `github`: the branch of a merged pull request is deleted there"),
+        true,
+      ),
+      shownAfter: duration("30s", "How long GitHub may take to show what it took: before, it is not looked for", {
+        zero: true,
+      }),
+      reserve: usually(share.describe("The share of each limit of the token that is left to people"), 0.2),
+    },
+    anObject,
+  )
+  .transform(withUnits);
 export type GitHubSettings = Readonly<z.output<typeof githubSchema>>;
 export type GitHubAppSettings = NonNullable<GitHubSettings["app"]>;

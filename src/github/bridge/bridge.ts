@@ -26,12 +26,16 @@ const EXPECTED_MS = 5 * 60_000;
 /** One look a minute is what its budget is for. */
 export const POLL_EVERY_MS = 60_000;
 
+const SHOWN_AFTER_MS = 30_000;
+
 export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | "close"> {
   readonly clock: Clock;
   /** Whether plans have pull requests here: a token for issues alone may not ask about them. */
   readonly hasPulls: boolean;
   /** Whether failed jobs run once more before an agent is asked. */
   readonly rerun?: boolean;
+  /** GitHub's lists may show what it took no sooner than that. */
+  readonly shownAfterMs?: number;
   /** The pull request of a plan as it was just seen. */
   onPull?(planId: string, change: ServerChange): void;
 }
@@ -39,7 +43,7 @@ export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | 
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
 export function githubBridge(
   { client, connection, permissions }: GitHubAccess,
-  { clock, hasPulls, onPull, rerun = false, ...deeds }: GitHubBridgeOptions,
+  { clock, hasPulls, onPull, rerun = false, shownAfterMs = SHOWN_AFTER_MS, ...deeds }: GitHubBridgeOptions,
 ): BuiltinBridge {
   let planOf: ReadonlyMap<string, string> = new Map();
   const tracker = githubTracker({ connection, permissions });
@@ -52,6 +56,7 @@ export function githubBridge(
   const pullOptions = { connection, tracker, ...deeds };
   return {
     ...{ ...threads, name: "github", pollEveryMs: POLL_EVERY_MS, targets: [ISSUE_TARGET, PULL_TARGET] },
+    shownAfterMs,
     actions(ctx, action) {
       const plan = planOf.get(placeOf(action.target.token)?.thread ?? "") ?? "";
       return client.countFor(plan, async () =>

@@ -115,9 +115,6 @@ export function issuePath({ id, fullName }: RepositoryCalls, thread: string): st
   throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
 }
 
-/** GitHub's lists may show what it took no sooner than that: what may be there is not looked for before. */
-const SHOWN_AFTER_MS = 30_000;
-
 /** One that may have happened is looked for before it is made again, as after every failure that is retryable. */
 export function postedFrom(outcome: Outcome): Posted {
   return outcome.kind === "ok"
@@ -129,12 +126,8 @@ export function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFai
   const error =
     "reason" in outcome ? outcome.reason : outcome.kind === "moved" ? `moved to ${outcome.to}` : "unchanged";
   const retryable = outcome.kind === "limited" || outcome.kind === "failed" || outcome.kind === "unauthorised";
+  const wait = outcome.kind === "limited" ? { retryAfterMs: outcome.retryAfterMs } : {};
   const mayBeThere = outcome.kind === "failed" && outcome.mayHaveHappened;
-  const wait =
-    outcome.kind === "limited"
-      ? { retryAfterMs: outcome.retryAfterMs }
-      : mayBeThere
-        ? { retryAfterMs: SHOWN_AFTER_MS }
-        : {};
-  return { success: false, error: `GitHub: ${error}`, retryable, ...wait };
+  const sure = retryable && !mayBeThere ? { arrived: false as const } : {};
+  return { success: false, error: `GitHub: ${error}`, retryable, ...wait, ...sure };
 }

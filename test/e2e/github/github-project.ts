@@ -19,7 +19,8 @@ export async function githubProject(t: TestContext, config: Record<string, unkno
   const token = github.server.accounts.add("bot");
   const project = makeProject({
     config: {
-      github: { repo: "acme/app", apiUrl: github.apiUrl },
+      // The fake shows at once what it took.
+      github: { repo: "acme/app", apiUrl: github.apiUrl, shownAfter: "100ms" },
       triggers: [{ on: "issue.labeled", label: "prloom", do: "queue" }],
       gates: { plan: true, advisory: true },
       ...config,
