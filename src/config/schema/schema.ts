@@ -45,7 +45,7 @@ const bus = z
     hookTimeout: duration("5m", "A hook that takes longer has failed"),
     bridgeTimeout: duration("60s", "A bridge that takes longer has failed"),
     pollEvery: duration("30s", "How often bridges are asked for events", { least: "100ms" }),
-    gatherReviews: duration("30s", "What comes of a review within this time is triaged together"),
+    gatherReviews: duration("30s", "What comes of a review within this time is triaged together", { zero: true }),
   })
   .transform(withUnits);
 
