@@ -32,8 +32,8 @@ function makeDir(dir: string | undefined): string {
 }
 
 /** A command agent of the demo's own, and checks that run the project's tests after every TODO. */
-async function demoConfig(gate: boolean): Promise<string> {
-  const config = {
+export async function demoConfig(gate: boolean): Promise<Record<string, unknown>> {
+  return {
     baseBranch: "main",
     checks: ["node --test test/*.test.js"],
     agents: { demo: { command: process.execPath, args: ["prloom/agent/agent.mjs"] } },
@@ -41,26 +41,31 @@ async function demoConfig(gate: boolean): Promise<string> {
     // Without a sandbox nothing keeps the agent from writing, and the gate says so.
     ...(gate ? { gates: { plan: true, advisory: !(await probeSandbox()).works } } : {}),
   };
-  return `${JSON.stringify(config, null, 2)}\n`;
 }
 
-/** A repository with a small program in it, prloom's config, the demo agent, one commit, and a queued plan. */
-export async function makeDemoRepository(wanted: string | undefined, gate: boolean): Promise<Repository> {
-  const dir = makeDir(wanted);
+/** Makes a repository of an empty folder: a small program, prloom's config, the demo agent, and one commit. */
+export async function makeDemoProject(dir: string, config: Record<string, unknown>): Promise<Repository> {
   const examples = examplesDir();
   cpSync(join(examples, "project"), dir, { recursive: true });
   ensureDir(join(dir, "prloom", "agent"));
   for (const file of ["agent.mjs", "recipes.mjs"]) cpSync(join(examples, file), join(dir, "prloom", "agent", file));
-  writeFileSync(join(dir, "prloom", "config.json"), await demoConfig(gate));
+  writeFileSync(join(dir, "prloom", "config.json"), `${JSON.stringify(config, null, 2)}\n`);
   writeFileSync(join(dir, ".gitignore"), "/prloom/.local/\n");
   await git(["init", "--quiet", "--initial-branch=main"], { cwd: dir });
   const repo = await openRepository(dir);
   await git(["add", "--all"], { cwd: dir });
   await git(["commit", "--quiet", "-m", "tally counts words"], { cwd: dir, env: await commitIdentity(repo) });
+  return repo;
+}
+
+/** The same with a plan in its queue. */
+export async function makeDemoRepository(wanted: string | undefined, gate: boolean): Promise<Repository> {
+  const dir = makeDir(wanted);
+  const repo = await makeDemoProject(dir, await demoConfig(gate));
   const inbox = join(dir, "prloom", ".local", "inbox");
   ensureDir(inbox);
   // The json first: a plan without text is unfinished and waits, text without json would be a draft.
   writeFileSync(join(inbox, `${DEMO_PLAN}.json`), `${JSON.stringify({ status: "queued" })}\n`);
-  cpSync(join(examples, "plan.md"), join(inbox, `${DEMO_PLAN}.md`));
+  cpSync(join(examplesDir(), "plan.md"), join(inbox, `${DEMO_PLAN}.md`));
   return repo;
 }

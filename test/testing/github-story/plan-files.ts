@@ -8,6 +8,8 @@ import { branchHead } from "../github/git.ts";
 export interface PlanFiles {
   record(): PlanRecord | undefined;
   openTodos(): number;
+  /** Its gate is posted, and that is known: what is answered before is told to wait. */
+  isShown(): boolean;
   /** The newest commit of its branch. */
   head(): string | undefined;
   hasWorktree(): boolean;
@@ -29,6 +31,7 @@ export function planFiles(root: string): PlanFiles {
   return {
     record,
     openTodos: () => read(home() ?? plans, "plan.md").match(/^- \[[^x]\]/gm)?.length ?? 0,
+    isShown: () => read(authority, "gates", `${record()?.gate}.json`).includes('"postedAt"'),
     head: () => branchHead(join(root, ".git"), record()?.branch ?? ""),
     hasWorktree: () => existsSync(record()?.worktree ?? root),
     hasLooked: () => existsSync(join(authority, "bus", "state", "bridge.github.json")),

@@ -60,7 +60,7 @@ async function planIsShown(place: StoryPlace, { title, body }: StoryWords): Prom
   place.tell("eve", `opens the issue #${issue.number}: ${title}`);
   personIn(place, "ada").labels(issue.number, "prloom");
   place.tell("ada", "gives it the label prloom");
-  await until(place, "the plan is shown", () => isSaid(issue, /^\*\*The plan waits for your answer/));
+  await until(place, "the plan is shown", () => place.plans.isShown());
   return issue;
 }
 
