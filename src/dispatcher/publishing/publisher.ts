@@ -99,7 +99,6 @@ export class Publisher {
     if (change?.state === "open" && record?.status !== "done") {
       const seen = await (await forge.server()).look(change.ref);
       if (seen === "gone") throw new Error(`the change request ${change.ref} is gone`);
-      if (this.#loom.stopping) return;
       changeSeen(this.#loom, planId, seen);
     }
     this.#looked.add(planId);
