@@ -265,6 +265,16 @@ export const planRecordSchema = z.strictObject({
   /** The commits whose checks failed since they passed last. */
   redHeads: z.array(z.string()).optional(),
   published: publishedSchema.optional(),
+  /** TODOs that are done, and where those who asked for them are to be told so once the commit is there. */
+  doneFor: z
+    .array(
+      z.strictObject({
+        todoId: z.string(),
+        attempt: z.int(),
+        to: z.array(z.strictObject({ target: z.string(), token: z.string().optional() })),
+      }),
+    )
+    .optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   /** The tree that passed the checks last. A merge whose result is another has not been checked. */

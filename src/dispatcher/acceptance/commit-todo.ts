@@ -7,6 +7,7 @@ import { setTodoState } from "../../plan/edit-plan.ts";
 import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { applyClaims } from "../../plan/todos/claims.ts";
+import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Naming, Publishing, Reporting } from "../capabilities.ts";
 import { claimsOf } from "../enclosure/run-copy.ts";
@@ -15,6 +16,7 @@ import { settleMessages } from "../messages/messages.ts";
 import { homeOf, type Located, textPath, worktreeOf } from "../paths.ts";
 import { passesPrGate } from "../perform/gates/pr-gate.ts";
 import { hookDue } from "../perform/hook-due.ts";
+import { doneFor } from "../publishing/tell-done.ts";
 import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
 import { sessionsAfterTodo } from "../runs/count-run.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -85,12 +87,16 @@ export function tickTodo(loom: Located & Configured & Records & AtWork & Reporti
 
 /** Makes the branch visible and opens the change request after the first commit. Ends the TODO, which waits for no server. */
 export async function publishTodo(
-  loom: Located & Configured & Records & Publishing,
+  loom: Located & Configured & Records & Buses & Publishing,
   record: PlanRecord,
 ): Promise<void> {
+  const todo = currentTodo(loom, record);
   const opened = await inLocalForge(loom, (forge) => forge.open(draftOf(loom, record)));
   crashPoint("publish:opened");
-  updateRecord(loom, record.id, (now) => ({ ...sessionsAfterTodo(loom, now), current: undefined, ...opened }));
+  updateRecord(loom, record.id, (now) => ({
+    ...{ ...sessionsAfterTodo(loom, now), ...doneFor(loom, now, todo), ...opened },
+    current: undefined,
+  }));
 }
 
 export type Finishing = Located & Naming & Configured & Records & Gated & Extended & Publishing & Reporting;

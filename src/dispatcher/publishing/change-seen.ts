@@ -1,13 +1,14 @@
 import type { ServerChange } from "../../forge/port.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Waking } from "../capabilities.ts";
+import type { Stopping, Waking } from "../capabilities.ts";
 import { type Records, updateRecord } from "../records.ts";
 
 /** What the server tells of a plan's change request: merged, closed, ready, or that a person pushed to it. Wakes the plan. */
-export function changeSeen(loom: Records & Waking, planId: string, change: ServerChange): void {
+export function changeSeen(loom: Records & Waking & Stopping, planId: string, change: ServerChange): void {
   const record = loom.store.byId(planId);
-  if (!record || record.deleted || record.status === "done") return;
+  // Each start looks at all that are open.
+  if (loom.stopping || !record || record.deleted || record.status === "done") return;
   const { head, mergeSha: _onBase, ...state } = change;
   updateRecord(loom, planId, (now) => ({
     changeRequest: { forge: "github", ...state },

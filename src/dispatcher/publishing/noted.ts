@@ -1,14 +1,32 @@
-import type { Published } from "../../plan/record.ts";
+import type { PlanRecord, Published } from "../../plan/record.ts";
 import type { Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
-import { type Records, updateRecord } from "../records.ts";
+import { type BlockReason, blockPlan, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 
 /** What it takes to bring plans to a server. */
 export type PublishingAtWork = Located & Configured & Records & AtWork & Publishing & Reporting & Stopping & Waking;
 
+/*
+ * Nothing is written once the dispatcher was asked to stop: an answer may come when another one owns the records. The next start
+ * finds out by looking.
+ */
+
 /** Writes down how much of a plan the server has. */
-export function note(loom: Records, id: string, published: Partial<Published>): void {
-  updateRecord(loom, id, (now) => ({ published: { ...now.published, ...published } }));
+export function note(loom: Records & Stopping, id: string, published: Partial<Published>): void {
+  if (!loom.stopping) updateRecord(loom, id, (now) => ({ published: { ...now.published, ...published } }));
+}
+
+/** Blocks a plan that the server does not take as it is. `published` changes in the same write. */
+export function refuse(
+  loom: Records & Reporting & Stopping & Waking,
+  id: string,
+  { published, ...blocked }: Omit<BlockReason, "cause"> & { readonly published: Partial<Published> },
+): false {
+  if (loom.stopping) return false;
+  const also = (now: PlanRecord): Partial<PlanRecord> => ({ published: { ...now.published, ...published } });
+  blockPlan(loom, id, { ...blocked, cause: "forge" }, also);
+  loom.wake(id);
+  return false;
 }

@@ -4,10 +4,9 @@ import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
-import { blockPlan } from "../records.ts";
 import { changeSeen } from "./change-seen.ts";
 import { digestOf, type Level, missingOf } from "./level.ts";
-import { note, type PublishingAtWork } from "./noted.ts";
+import { note, type PublishingAtWork, refuse } from "./noted.ts";
 import { pushHint, whyNotPushed } from "./push-refusals.ts";
 import { takeOver } from "./take-over.ts";
 
@@ -59,18 +58,24 @@ interface Step {
   readonly level: Level;
 }
 
+/** Unblocking it says yes to nothing. */
+const UNASKED = { asked: undefined };
+
 /** What is about to be pushed is on record first: found there after a kill, it is ours. */
 async function push(loom: PublishingAtWork, forge: ServerForge, { record, level }: Step): Promise<boolean> {
   const { id, branch = "" } = record;
   const { head: sha } = level;
   const { published = {} } = record;
   const refusal = await whyNotPushed(loom, record, sha);
-  if (refusal) return refuse(loom, id, { ...refusal, asked: sha });
+  if (loom.stopping) return false;
+  // Unblocking it says yes to this commit.
+  if (refusal) return refuse(loom, id, { ...refusal, published: { asked: sha } });
   note(loom, id, { pushing: sha });
   loom.store.sync();
   crashPoint("server:pushing");
   const outcome = await pushKnown(forge, { branch, sha, expected: published.sha }, published.pushing);
   crashPoint("server:pushed");
+  if (loom.stopping) return false;
   switch (outcome.kind) {
     case "pushed":
       note(loom, id, { sha, pushing: undefined });
@@ -80,13 +85,16 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
       if (outcome.tip === undefined) {
         const reason = `The branch ${branch} was deleted on the server.`;
         const hint = `\`prloom delete ${id}\` ends the plan; to push it again: \`prloom unblock ${id}\`.`;
-        note(loom, id, { sha: undefined, pushing: undefined });
-        return refuse(loom, id, { reason, hint });
+        return refuse(loom, id, { reason, hint, published: { sha: undefined, pushing: undefined, ...UNASKED } });
       }
       note(loom, id, { theirs: outcome.tip });
       return true;
     case "refused":
-      return refuse(loom, id, { reason: `The push was refused: ${outcome.reason}`, hint: pushHint(id) });
+      return refuse(loom, id, {
+        reason: `The push was refused: ${outcome.reason}`,
+        hint: pushHint(id),
+        published: UNASKED,
+      });
     case "failed":
       throw new Error(outcome.reason);
   }
@@ -110,9 +118,11 @@ function tell(
 ): boolean {
   const { id } = record;
   crashPoint("server:told");
+  if (loom.stopping) return false;
   if ("refused" in outcome) {
     const reason = `The change request was refused: ${outcome.refused}`;
-    return refuse(loom, id, { reason, hint: `Change that on the server, then run \`prloom unblock ${id}\`.` });
+    const hint = `Change that on the server, then run \`prloom unblock ${id}\`.`;
+    return refuse(loom, id, { reason, hint, published: UNASKED });
   }
   if (!record.changeRequest) loom.report({ planId: id, level: "good", text: `change request: ${outcome.url}` });
   note(loom, id, { described: digestOf(level.draft) });
@@ -121,17 +131,6 @@ function tell(
   const isStillDraft = record.changeRequest && level.ready && !outcome.ready && outcome.state === "open";
   if (isStillDraft) throw new Error("it is not marked ready yet");
   return true;
-}
-
-/** `asked`: unblocking it says yes to this commit. */
-function refuse(
-  loom: PublishingAtWork,
-  id: string,
-  { reason, hint, asked }: { readonly reason: string; readonly hint: string; readonly asked?: string },
-): false {
-  blockPlan(loom, id, { reason, hint, cause: "forge" }, (now) => ({ published: { ...now.published, asked } }));
-  loom.wake(id);
-  return false;
 }
 
 /** After a merge: the branch was ours, and GitHub keeps what was on it with the pull request. */

@@ -1,9 +1,11 @@
 import { retryDelay } from "../../bus/limits.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { Loop } from "../../kernel/loop.ts";
+import type { Buses } from "../buses/buses.ts";
 import { changeSeen } from "./change-seen.ts";
 import { note, type PublishingAtWork } from "./noted.ts";
 import { publishNext } from "./publish.ts";
+import { tellDone } from "./tell-done.ts";
 
 export interface PublisherHooks {
   onQuiet(): void;
@@ -15,13 +17,13 @@ const LAST_WORDS_MS = 5000;
 
 /** Brings plans to the server beside their steps: each has a loop of its own, and no step waits for one. */
 export class Publisher {
-  readonly #loom: PublishingAtWork;
+  readonly #loom: PublishingAtWork & Buses;
   readonly #hooks: PublisherHooks;
   readonly #plans = new Map<string, Loop>();
   /** Plans whose change request was looked at since the start: a person may have merged it meanwhile. */
   readonly #looked = new Set<string>();
 
-  constructor(loom: PublishingAtWork, hooks: PublisherHooks) {
+  constructor(loom: PublishingAtWork & Buses, hooks: PublisherHooks) {
     this.#loom = loom;
     this.#hooks = hooks;
   }
@@ -36,8 +38,9 @@ export class Publisher {
 
   /** There may be something to publish. */
   wake(planId: string): void {
-    if (this.#loom.forge.name === "local" || this.#loom.stopping) return;
-    this.#loopOf(planId).wake();
+    const { forge, stopping, store } = this.#loom;
+    const hasWords = (): boolean => (store.byId(planId)?.doneFor?.length ?? 0) > 0;
+    if (!stopping && (forge.name !== "local" || hasWords())) this.#loopOf(planId).wake();
   }
 
   /** Looks at the change request of a plan at the server. */
@@ -81,6 +84,7 @@ export class Publisher {
     try {
       await this.#look(planId);
       while (!this.#loom.stopping && this.#hooks.stillOwner() && (await publishNext(this.#loom, planId)));
+      await tellDone(this.#loom, planId);
     } catch (error) {
       const { retryAfterMs } = error as { retryAfterMs?: unknown };
       if (typeof retryAfterMs !== "number") throw error;
@@ -99,7 +103,6 @@ export class Publisher {
     if (change?.state === "open" && record?.status !== "done") {
       const seen = await (await forge.server()).look(change.ref);
       if (seen === "gone") throw new Error(`the change request ${change.ref} is gone`);
-      if (this.#loom.stopping) return;
       changeSeen(this.#loom, planId, seen);
     }
     this.#looked.add(planId);

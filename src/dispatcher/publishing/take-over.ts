@@ -5,9 +5,8 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { worktreeOf } from "../paths.ts";
-import { blockPlan } from "../records.ts";
 import { hasUncommitted } from "../worktree/set-aside.ts";
-import { note, type PublishingAtWork } from "./noted.ts";
+import { note, type PublishingAtWork, refuse } from "./noted.ts";
 
 /** Commits of people on our branch become a part of it between two runs, if nothing of ours was committed beside them. */
 export async function takeOver(loom: PublishingAtWork, forge: ServerForge, record: PlanRecord): Promise<boolean> {
@@ -16,6 +15,7 @@ export async function takeOver(loom: PublishingAtWork, forge: ServerForge, recor
   if (record.current || record.side || !loom.occupancy.isFree(id)) return false;
   const fetched = await forge.fetch(branch);
   if (fetched.kind === "failed") throw new Error(fetched.reason);
+  if (loom.stopping) return false;
   const theirs = fetched.kind === "fetched" ? fetched.sha : undefined;
   const leave = loom.occupancy.enter(id, "merge");
   try {
@@ -50,8 +50,5 @@ function uncommitted({ worktree }: PlanRecord): PrloomError {
 function diverged(loom: PublishingAtWork, { id, branch, worktree }: PlanRecord, theirs: string): boolean {
   const reason = `The branch ${branch} has other commits on the server (${theirs.slice(0, 8)}) than here.`;
   const hint = `Bring both together (\`git -C ${worktree} merge ${theirs.slice(0, 12)}\`), then run \`prloom unblock ${id}\`.`;
-  blockPlan(loom, id, { reason, hint, cause: "forge" }, (now) => ({
-    published: { ...now.published, theirs, asked: undefined },
-  }));
-  return false;
+  return refuse(loom, id, { reason, hint, published: { theirs, asked: undefined } });
 }

@@ -33,10 +33,12 @@ export async function pushBranch(
     `${sha}:${ref}`,
   ];
   try {
-    const { code, stderr } = await gitRemote(repo, remote, { args, allowExit: [1] });
+    const { code, stdout, stderr } = await gitRemote(repo, remote, { args, allowExit: [1] });
     if (code === 0) return { kind: "pushed" };
     const tip = await remoteTip(repo, remote, branch);
-    return tip === expected ? { kind: "refused", reason: saidByServer(stderr) } : { kind: "diverged", tip };
+    if (tip === sha) return { kind: "pushed" };
+    if (tip !== expected) return { kind: "diverged", tip };
+    return { kind: REJECTED.test(stdout) ? "refused" : "failed", reason: saidByServer(stderr) };
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error;
     const kind = FORBIDDEN.test(error.words) ? "refused" : "failed";
@@ -46,6 +48,9 @@ export async function pushBranch(
 
 /** Git's words where the token may not write there; asked again it may not either. */
 const FORBIDDEN = /The requested URL returned error: 403/;
+
+/** Git's line about a branch that the server did not take. Without it the connection broke, and that passes. */
+const REJECTED = /^!\t.*\t\[(remote )?rejected\]/m;
 
 const MAX_REASON = 1000;
 

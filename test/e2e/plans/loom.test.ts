@@ -29,7 +29,7 @@ test("a plan becomes a branch in review with one commit per TODO, is answered, a
   const shown = JSON.parse((await project.cli(["show", "first", "--json"])).stdout);
   assert.deepEqual(
     shown.thread.map((entry: { body: string }) => entry.body.split("\n")[0]),
-    ["please make three", "Will do 1."],
+    ["please make three", "Will do 1.", `Done in ${project.git("rev-parse", "prloom/first").slice(0, 12)}.`],
   );
 
   const merged = await project.cli(["merge", "first"]);
