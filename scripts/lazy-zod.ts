@@ -23,7 +23,19 @@ const GIVES_SCHEMA = new Set<PropertyKey>(
       "nullable",
       "optional",
     ],
-    ["or", "positive", "prefault", "readonly", "refine", "regex", "strict", "superRefine", "transform", "unwrap"],
+    [
+      "or",
+      "partial",
+      "positive",
+      "prefault",
+      "readonly",
+      "refine",
+      "regex",
+      "strict",
+      "superRefine",
+      "transform",
+      "unwrap",
+    ],
   ].flat(),
 );
 const HAS_DEFAULT = Symbol("has a default");

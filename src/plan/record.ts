@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { STAGES } from "../config/agent-words.ts";
+import { changeRequestSchema, doneForSchema, publishedSchema } from "./at-forge.ts";
 import type { PlanSource } from "./plan-types.ts";
 import { REACHED } from "./reached.ts";
 
@@ -153,34 +154,6 @@ const ignoredSchema = z.strictObject({
 });
 export type IgnoredComment = z.infer<typeof ignoredSchema>;
 
-const changeRequestSchema = z.strictObject({
-  forge: z.string(),
-  ref: z.string(),
-  state: z.enum(["open", "merged", "closed"]),
-  ready: z.boolean(),
-  url: z.string().optional(),
-});
-
-/** How much of the plan its forge has, as far as that is on a server. */
-const publishedSchema = z.strictObject({
-  /** What the branch is there: what we pushed last, or took over. */
-  sha: z.string().optional(),
-  /** A push of this commit was begun. */
-  pushing: z.string().optional(),
-  /** A commit of a person that was seen there, and is to be taken over. */
-  theirs: z.string().optional(),
-  /** Digest of what the change request says. */
-  described: z.string().optional(),
-  /** Why the newest is not there yet. */
-  trouble: z.string().optional(),
-  /** The commit for which a person was asked, because of files that not everyone may push; and the newest that one allowed. */
-  asked: z.string().optional(),
-  allowed: z.string().optional(),
-  /** The branch is gone from there, after a merge. */
-  deleted: z.literal(true).optional(),
-});
-export type Published = z.infer<typeof publishedSchema>;
-
 /**
  * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`; 4 has gates, phases, ports, rebases and `published`. An older record is one of 4 that
  * has none of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
@@ -265,16 +238,7 @@ export const planRecordSchema = z.strictObject({
   /** The commits whose checks failed since they passed last. */
   redHeads: z.array(z.string()).optional(),
   published: publishedSchema.optional(),
-  /** TODOs that are done, and where those who asked for them are to be told so once the commit is there. */
-  doneFor: z
-    .array(
-      z.strictObject({
-        todoId: z.string(),
-        attempt: z.int(),
-        to: z.array(z.strictObject({ target: z.string(), token: z.string().optional() })),
-      }),
-    )
-    .optional(),
+  doneFor: doneForSchema.optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   /** The tree that passed the checks last. A merge whose result is another has not been checked. */

@@ -1,5 +1,5 @@
 import type { Circuits } from "../../bridges/circuit.ts";
-import type { CommentRate } from "./comment-rate.ts";
+import type { CommentRate } from "../publishing/comment-rate.ts";
 import type { Health } from "./health.ts";
 
 /** What one poll brought, for `prloom poll`. */

@@ -1,4 +1,5 @@
-import type { PlanRecord, Published } from "../../plan/record.ts";
+import type { Published } from "../../plan/at-forge.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import type { Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import { type BlockReason, blockPlan, type Records, updateRecord } from "../records.ts";

@@ -1,15 +1,15 @@
-import type { Behaviour } from "../call.ts";
-import { isIn } from "../normal-path.ts";
-import { readArguments } from "../options.ts";
-import { absolutePaths, inFolder, worksHere, writes } from "../paths.ts";
-import { noteEffect, type Spot } from "../state.ts";
-import { type Flow, OUTPUT } from "../values/flow.ts";
-import { describeText, known, type Text, textOf } from "../values/text.ts";
-import { takeSecrets } from "../values/variables.ts";
-import { noteElsewhere } from "./builds.ts";
+import type { Behaviour } from "../../call.ts";
+import { isIn } from "../../normal-path.ts";
+import { readArguments } from "../../options.ts";
+import { absolutePaths, inFolder, worksHere, writes } from "../../paths.ts";
+import { noteEffect, type Spot } from "../../state.ts";
+import { type Flow, OUTPUT } from "../../values/flow.ts";
+import { describeText, known, type Text, textOf } from "../../values/text.ts";
+import { takeSecrets } from "../../values/variables.ts";
+import { noteElsewhere } from "../builds.ts";
+import { noteOutputs } from "../outputs.ts";
+import { runsRules } from "../recipes.ts";
 import { HARMS_ELSEWHERE } from "./machines.ts";
-import { noteOutputs } from "./outputs.ts";
-import { runsRules } from "./recipes.ts";
 
 const LOOKS_AT_CONTAINERS =
   /^(?:|ls|list|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network)$/;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Action, Payload } from "../../../src/bus/types.ts";
-import { CommentRate } from "../../../src/dispatcher/buses/comment-rate.ts";
+import { CommentRate } from "../../../src/dispatcher/publishing/comment-rate.ts";
 
 const action = (id: string, payload: Payload = { type: "comment", message: id }): Action => ({
   ...{ id, type: "respond", payload, target: { target: "github-pr", token: "1#2" } },

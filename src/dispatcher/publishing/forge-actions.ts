@@ -2,12 +2,12 @@ import type { Forge } from "../../forge/port.ts";
 import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
+import type { Buses } from "../buses/buses.ts";
 import type { Publishing, Waking } from "../capabilities.ts";
 import { mergePlan } from "../commands/ending/merge-plan.ts";
 import type { CommandRunning } from "../enclosure/command-run.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { type Records, updateRecord } from "../records.ts";
-import type { Buses } from "./buses.ts";
 
 export type ForgeOutcome =
   | { readonly ok: true }

@@ -1,11 +1,11 @@
-import type { Behaviour } from "../call.ts";
-import { readArguments } from "../options.ts";
-import { noteSecrets, reads, writes } from "../paths.ts";
-import { noteEffect, type Spot } from "../state.ts";
-import { FROM, OUTPUT, TERMINAL } from "../values/flow.ts";
-import { known, startOf, type Text, textOf } from "../values/text.ts";
+import type { Behaviour } from "../../call.ts";
+import { readArguments } from "../../options.ts";
+import { noteSecrets, reads, writes } from "../../paths.ts";
+import { noteEffect, type Spot } from "../../state.ts";
+import { FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
+import { known, startOf, type Text, textOf } from "../../values/text.ts";
+import { noteOutputs } from "../outputs.ts";
 import { says } from "./machines.ts";
-import { noteOutputs } from "./outputs.ts";
 
 const SQL_LOSES =
   /\b(?:drop\s+(?:table|database|schema|index|view|user|role|column)|truncate\s|delete\s+from\s+[\w."`]+\s*(?:;|$|"|')|alter\s+table\s+\S+\s+drop|update\s+\S+\s+set\s+(?:(?!\bwhere\b).)*$|grant\s|revoke\s|shutdown\b)/is;
