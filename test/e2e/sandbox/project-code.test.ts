@@ -12,7 +12,7 @@ ls -A .opencode > listing.txt
 cat opencode.json >> listing.txt
 sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"
 # As the plugin does in the real OpenCode: the rules are in force.
-rm -f "$PRLOOM_RUN_DIR/policy-end.json"
+echo "prloom:in-force $PRLOOM_RUN_ID"
 `;
 
 const fresh = projectMaker();

@@ -23,7 +23,7 @@ import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 /** As the plugin does in the real OpenCode, it takes away the note that says that no rules are in force. */
-const DONE = 'sed -i \'0,/- \\[ \\]/s//- [x]/\' "$PRLOOM_PLAN_FILE"; rm -f "$PRLOOM_RUN_DIR/policy-end.json"';
+const DONE = 'sed -i \'0,/- \\[ \\]/s//- [x]/\' "$PRLOOM_PLAN_FILE"; echo "prloom:in-force $PRLOOM_RUN_ID"';
 
 const cleanUp: (() => void)[] = [];
 after(() => {
