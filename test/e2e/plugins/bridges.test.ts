@@ -43,11 +43,9 @@ step("global bridges are polled without any plan, each with its config", async (
   assert.equal(code, 0, stdout + stderr);
   assert.deepEqual(journal({ bridge: "hub", call: "events" }), [{ bridge: "hub", call: "events", plans: 0 }]);
   assert.deepEqual(journal({ bridge: "feed" }), []);
-  const configs = journal({ bridge: "object" }).map(({ config, worktree }) => [config, worktree]);
-  assert.deepEqual(configs, [
-    [{ colour: "red" }, null],
-    [{}, null],
-  ]);
+  // A slow machine polls a second time before it is idle.
+  const configs = journal({ bridge: "object" }).map(({ config, worktree }) => JSON.stringify([config, worktree]));
+  assert.deepEqual([...new Set(configs)], ['[{"colour":"red"},null]', "[{},null]"]);
 });
 
 step("bridges of plans are asked once the plan has a worktree", async () => {
