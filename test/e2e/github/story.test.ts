@@ -32,6 +32,7 @@ const OUTCOME: StoryOutcome = {
     "ada: approved",
     "bot: **The plan waits for your answer** (gate …, …). It is advisory: the agent is asked to wait, and nothing keeps it from writing.",
     "bot: **prloom** works on this as the plan ….",
+    "bot: **prloom**: this is done, and merged: …",
     // Where it was approved people see what the approval was extended by.
     "bot: Will do 2.",
     "bot: approved by ada (thread): it is implemented now (gate …)",
