@@ -48,7 +48,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["authors.bob", "read", "write", true, false],
   ["authors.bob", ABSENT, "read", false, true],
   ["authors.anna", ABSENT, "admin", true, false],
-  ...["investigating", "planning", "plan", "implementing", "pr"].map(
+  ...["investigating", "planning", "plan", "implementing", "pr", "done"].map(
     (phase) => [`writeback.${phase}`, true, false, false, false] as const,
   ),
   ["review", "todo", "end", true, true],

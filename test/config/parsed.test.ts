@@ -47,7 +47,7 @@ const DEFAULTS = {
   notify: { channels: {}, routes: {}, default: [] },
   gates: { plan: false, pr: false, advisory: false, remindAfterMs: 86_400_000 },
   authors: {},
-  writeback: { investigating: true, planning: true, plan: true, implementing: true, pr: true },
+  writeback: { investigating: true, planning: true, plan: true, implementing: true, pr: true, done: true },
   governance: {
     roles: {},
     mcp: { reads: [], writes: [] },
@@ -133,7 +133,7 @@ test("everything that can be said is taken over, with units resolved", () => {
       hookTimeout: "10s",
       bridgeTimeout: "5s",
       pollEvery: "100ms",
-      gatherReviews: "0s",
+      gatherReviews: "1s",
     },
     presets: { fast: { limits: { runTimeout: "1m" }, stages: { worker: "b" }, agents: { b: { command: "b" } } } },
     cleanAfter: "30d",
@@ -163,7 +163,7 @@ test("everything that can be said is taken over, with units resolved", () => {
     hookTimeoutMs: 10_000,
     bridgeTimeoutMs: 5000,
     pollEveryMs: 100,
-    gatherReviewsMs: 0,
+    gatherReviewsMs: 1000,
   });
   assert.deepEqual(config.agents.a, agent);
   assert.equal(config.cleanAfterMs, 30 * 86_400_000);

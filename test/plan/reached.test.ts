@@ -14,6 +14,11 @@ const SINCE: readonly [last: Reached | undefined, now: Reached, told: readonly R
   ["plan", "planning", ["planning"]],
   ["implementing", "pr", ["pr"]],
   ["pr", "implementing", ["implementing"]],
+  ["pr", "done", ["done"]],
+  ["planning", "done", ["done"]],
+  ["done", "done", []],
+  // Its source was told nothing of it, so this neither.
+  [undefined, "done", []],
 ];
 
 for (const [last, now, told] of SINCE)
@@ -24,5 +29,6 @@ test("what a plan has come to follows from its status and its phase", () => {
   assert.equal(reachedBy({ status: "review" }, undefined), "pr");
   assert.equal(reachedBy({ status: "active" }, "plan_gate"), "plan");
   assert.equal(reachedBy({ status: "active" }, "implementing"), "implementing");
+  assert.equal(reachedBy({ status: "done" }, undefined), "done");
   assert.equal(reachedBy({ status: "queued" }, undefined), undefined);
 });

@@ -9,7 +9,7 @@ export const authorsSchema = z.record(text, permission, anObject);
 
 const told = (when: string) => usually(yesOrNo.describe(`Whether the status comment tells that ${when}`), true);
 
-/** What the source of a plan is told while it is worked on, in one comment that is edited. */
+/** What the source of a plan is told while it is worked on, in one comment that is edited, and its end in another. */
 export const writebackSchema = z.strictObject(
   {
     investigating: told("an agent reads what is asked for"),
@@ -17,6 +17,7 @@ export const writebackSchema = z.strictObject(
     plan: told("the plan is complete"),
     implementing: told("the plan is implemented"),
     pr: told("there is a change request"),
+    done: usually(yesOrNo.describe("Whether a comment tells that the change request was merged or closed"), true),
   },
   anObject,
 );

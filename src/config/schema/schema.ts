@@ -97,7 +97,7 @@ const configFileSchema = z.strictObject({
   authors: authorsSchema
     .prefault({})
     .describe("What people may do who comment at a command line, by name; others may write."),
-  writeback: writebackSchema.prefault({}).describe("What the source of a plan is told, in one comment."),
+  writeback: writebackSchema.prefault({}).describe("What the source of a plan is told."),
   presets: z.record(name, presetFileSchema).prefault({}).describe("Named variations that a plan can ask for."),
   cleanAfter: duration("7d", "Worktrees of finished plans are removed after this", { zero: true, long: true }),
 });

@@ -18,8 +18,8 @@ import { phaseAt } from "./phases.ts";
 const MAX_LISTED = 30;
 
 /**
- * Tells the source of a plan how far it is, in one comment that is edited in place; returns whether there was something to
- * tell. Ids have the state in them: what a kill cut off is told again under the same id, or is followed by what is true by now.
+ * Tells the source of a plan how far it is, in one comment that is edited in place, and its end in another; returns whether
+ * there was something to tell. Ids have the state in them: what a kill cut off is told again under the same id, or is followed by what is true by now.
  */
 export function writeBack(loom: Located & Configured & Records & Gated & Buses & Extended, planId: string): boolean {
   const record = loom.store.byId(planId);
@@ -34,8 +34,7 @@ export function writeBack(loom: Located & Configured & Records & Gated & Buses &
   const isTold = fresh.some((what) => loom.config.writeback[what]);
   if (isTold) {
     const id = `status-${record.uid}-${seq + 1}-${now}`;
-    const payload = { type: "comment", key: "status", message: statusText(loom, record, reached) } as const;
-    const action: Action = { id, type: "respond", target: address, payload };
+    const action: Action = { id, type: "respond", target: address, payload: payloadOf(loom, record, reached) };
     const marks = { closed: true, about: "event" } as const;
     loom.bus(planId).settle({ record: id, handler: DISPATCHER, outcome: "handled", actions: [action], marks });
     crashPoint("status:told");
@@ -43,6 +42,12 @@ export function writeBack(loom: Located & Configured & Records & Gated & Buses &
   // By itself and not by `updateRecord`: nothing about the plan changed.
   loom.store.put(record.uid, { ...record, writtenBack: { seq: seq + 1, reached } }, record.revision);
   return isTold;
+}
+
+/** An edit notifies no one, and people want to hear of the end. */
+function payloadOf(loom: Configured, record: PlanRecord, reached: Listed): Action["payload"] {
+  if (record.status === "done") return { type: "comment", message: `**prloom**: ${WORDS.done(record)}` };
+  return { type: "comment", key: "status", message: statusText(loom, record, reached) };
 }
 
 type Listed = NonNullable<PlanRecord["writtenBack"]>["reached"];
@@ -59,6 +64,8 @@ const WORDS: Readonly<Record<Reached, (record: PlanRecord) => string>> = {
   plan: () => "the plan is complete",
   implementing: () => "the plan is being implemented",
   pr: ({ changeRequest }) => `all TODOs are done, and the change waits for review${linkTo(changeRequest)}`,
+  done: ({ outcome, changeRequest }) =>
+    `${outcome === "merged" ? "this is done, and merged" : "this was closed and not merged"}${linkTo(changeRequest)}`,
 };
 
 function linkTo(changeRequest: PlanRecord["changeRequest"]): string {

@@ -1,7 +1,7 @@
 import type { TestContext } from "node:test";
 import { type FakeGitHub, startFakeGitHub } from "../../testing/github/fake-github.ts";
 import type { Repository } from "../../testing/github/world.ts";
-import { makeProject, type Project } from "../../testing/project.ts";
+import { makeProject, type Project, type ProjectOptions } from "../../testing/project.ts";
 
 export interface GitHubProject {
   readonly github: FakeGitHub;
@@ -12,12 +12,16 @@ export interface GitHubProject {
 }
 
 /** A project whose plans come from labelled issues of acme/app, in which ada may write, and wait at a gate. */
-export async function githubProject(t: TestContext, config: Record<string, unknown> = {}): Promise<GitHubProject> {
+export async function githubProject(
+  t: TestContext,
+  config: Record<string, unknown> = {},
+  make: (options: ProjectOptions) => Project | Promise<Project> = makeProject,
+): Promise<GitHubProject> {
   const github = await startFakeGitHub();
   t.after(() => github.close());
   const repository = github.repository("acme/app", { ada: "write", bot: "write" });
   const token = github.server.accounts.add("bot");
-  const project = makeProject({
+  const project = await make({
     config: {
       // The fake shows at once what it took.
       github: { repo: "acme/app", apiUrl: github.apiUrl, shownAfter: "100ms" },

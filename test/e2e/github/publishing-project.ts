@@ -20,8 +20,10 @@ export interface PublishingProject extends GitHubProject {
 export async function publishingProject(
   t: TestContext,
   config: Record<string, unknown> = {},
+  make?: Parameters<typeof githubProject>[2],
 ): Promise<PublishingProject> {
-  const made = await githubProject(t, { forge: "github", gates: {}, triggers: [], baseBranch: "main", ...config });
+  const settings = { forge: "github", gates: {}, triggers: [], baseBranch: "main", ...config };
+  const made = await githubProject(t, settings, make);
   const { github, repository, project, token } = made;
   t.after(() => project.remove());
   project.git("push", "-q", "--force", repository.folder, "main");

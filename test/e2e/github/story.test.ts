@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
-import { describe, it, type TestContext } from "node:test";
+import { after, describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { installProgram } from "../../testing/agents/programs.ts";
+import { makeWorkshop, type RealAgent } from "../../testing/agents/real-agent-bench.ts";
 import { outcomeOf, type StoryOutcome } from "../../testing/github-story/outcome.ts";
 import { planFiles } from "../../testing/github-story/plan-files.ts";
 import { playStory, type StoryPlace, type StoryWords } from "../../testing/github-story/story.ts";
+import type { Rule } from "../../testing/model/script.ts";
+import { promptOf, worksTodos, writesResult } from "../../testing/model/stages.ts";
 import { finished } from "../../testing/project.ts";
 import { type Random, seededRandom } from "../../testing/random.ts";
 import { SEED, SEED_NOTE } from "../../testing/sample.ts";
-import { THOROUGH } from "../../testing/thorough.ts";
+import { THOROUGH, thorough } from "../../testing/thorough.ts";
 import { type PublishingProject, publishingProject } from "./publishing-project.ts";
 
 const WORDS: StoryWords = {
@@ -32,6 +36,7 @@ const OUTCOME: StoryOutcome = {
     "ada: approved",
     "bot: **The plan waits for your answer** (gate …, …). It is advisory: the agent is asked to wait, and nothing keeps it from writing.",
     "bot: **prloom** works on this as the plan ….",
+    "bot: **prloom**: this is done, and merged: …",
     // Where it was approved people see what the approval was extended by.
     "bot: Will do 2.",
     "bot: approved by ada (thread): it is implemented now (gate …)",
@@ -64,14 +69,21 @@ function killed(kills: number, random: Random): Work {
 }
 
 interface Way {
+  /** A project with another agent, whose words fit what that one does. */
+  readonly agent?: { readonly make: Making; readonly words: StoryWords; readonly config: object };
   readonly work?: Work;
   /** The share of calls to GitHub that fail. */
   readonly failing?: number;
   readonly seed?: number;
 }
 
-async function played(t: TestContext, { work = calmly, failing = 0, seed = SEED }: Way = {}): Promise<StoryOutcome> {
-  const made = await publishingProject(t, CONFIG);
+type Making = Parameters<typeof publishingProject>[2];
+
+async function played(
+  t: TestContext,
+  { work = calmly, failing = 0, seed = SEED, agent }: Way = {},
+): Promise<StoryOutcome> {
+  const made = await publishingProject(t, { ...CONFIG, ...agent?.config }, agent?.make);
   const { github, repository, project } = made;
   repository.permissions.set(github.world.user("bob"), "write");
   let acts = 0;
@@ -85,7 +97,7 @@ async function played(t: TestContext, { work = calmly, failing = 0, seed = SEED 
     ...{ github, repository, plans: planFiles(project.root), tell },
     work: () => work(made),
   };
-  return outcomeOf(place, await playStory(place, WORDS));
+  return outcomeOf(place, await playStory(place, agent?.words ?? WORDS));
 }
 
 const SEEDS = THOROUGH ? [1, 2, 3, 4, 5].map((more) => SEED + more) : [SEED];
@@ -106,3 +118,42 @@ describe(`from an issue to a merged pull request (${SEED_NOTE})`, { concurrency:
       assert.deepEqual(await played(t, { failing: 0.2, seed }), OUTCOME);
     });
 });
+
+/** Answers as the other agent does: one TODO for each remark. */
+const TRIAGES: Rule = {
+  when: promptOf("triage"),
+  steps: [
+    ({ text }) => {
+      const asked = [...new Set(text.match(/github-review-comment-\d+/g))];
+      const todos = ["make three", "make four"].map((todo, index) => ({ text: todo, events: [asked[index]] }));
+      return writesResult({ reply_markdown: "Will do 2.", todos, rebase_requested: false });
+    },
+    { say: "I have answered." },
+  ],
+};
+
+const REAL: readonly RealAgent[] = [
+  { program: "claude", config: { adapter: "claude" }, startSeconds: 5 },
+  { program: "opencode", config: { adapter: "opencode" }, startSeconds: 12 },
+];
+
+for (const agent of REAL)
+  describe(`from an issue to a merged pull request with ${agent.program}`, () => {
+    const workshop = makeWorkshop(agent);
+    after(() => workshop.close());
+
+    it("is held to the gate, and does the same", thorough, async (t) => {
+      const program = await installProgram(agent.program);
+      if ("missing" in program) return t.skip(program.missing);
+      const make: Making = async ({ config = {} }) => {
+        const bench = await workshop.bench(t, { script: [TRIAGES, worksTodos()], config });
+        assert(bench);
+        return bench.project;
+      };
+      const remarks = WORDS.remarks.map(({ body }) => ({ path: "todo-1.txt", line: 1, body }));
+      const config = { gates: { plan: true } };
+      const outcome = await played(t, { agent: { make, words: { ...WORDS, remarks }, config } });
+      const shown = "bot: **The plan waits for your answer** (gate …, …). Nothing is implemented before.";
+      assert.deepEqual(outcome, { ...OUTCOME, issue: OUTCOME.issue.with(1, shown) });
+    });
+  });

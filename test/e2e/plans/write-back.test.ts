@@ -47,6 +47,18 @@ describe("the source of a plan", { concurrency: 2 }, () => {
     project.remove();
   });
 
+  it("is told its end in another comment, once", async () => {
+    const { project, tracker } = world(["make one"]);
+    await untilIdle(project);
+    await succeeds(project, "merge", "shop");
+    await untilIdle(project);
+    await untilIdle(project);
+    const [, end, ...others] = tracker.shown("1").map(({ body }) => body);
+    assert.match(end ?? "", /^\*\*prloom\*\*: this is done, and merged/);
+    assert.deepEqual(others, []);
+    project.remove();
+  });
+
   it("is told only what write-back is on for", async () => {
     const off = { investigating: false, plan: false, pr: false };
     const { project, tracker } = world(["make one"], { writeback: off });

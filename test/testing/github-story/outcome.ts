@@ -41,7 +41,7 @@ export function outcomeOf({ repository, plans }: StoryPlace, { issue, pull, draf
 
 const MARKER = /\n\n<!-- prloom \S+ -->$/;
 /** Ids, times and commits are others each time. */
-const CHANGING = /\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\dT\S+|\b[0-9A-HJKMNP-TV-Z]{26}\b|`[^`]*`/g;
+const CHANGING = /https?:\S+|\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\dT\S+|\b[0-9A-HJKMNP-TV-Z]{26}\b|`[^`]*`/g;
 
 function said(comments: readonly Comment[]): string[] {
   return comments.map(({ user, body }) => {

@@ -41,7 +41,7 @@ export async function playStory(place: StoryPlace, words: StoryWords): Promise<S
   const pull = await planIsImplemented(place, issue);
   await remarksAreAnswered(place, pull, words);
   await checkIsFixed(place, pull, words);
-  await isMerged(place, pull);
+  await isMerged(place, pull, issue);
   return { issue: issue.number, pull: pull.number, drafts: drafts() };
 }
 
@@ -97,7 +97,7 @@ async function checkIsFixed(place: StoryPlace, pull: Issue, { check: { name, log
   place.tell("CI", `the check ${name} passes`);
 }
 
-async function isMerged(place: StoryPlace, pull: Issue): Promise<void> {
+async function isMerged(place: StoryPlace, pull: Issue, issue: Issue): Promise<void> {
   const { id } = personIn(place, "bob").reviews(pull.number, { state: "APPROVED", body: "" });
   place.tell("bob", `approves the pull request #${pull.number}`);
   await until(place, "the approval is heard", () => place.plans.hasHeard(`github-review-${id}`));
@@ -106,7 +106,8 @@ async function isMerged(place: StoryPlace, pull: Issue): Promise<void> {
   const branch = pull.pull?.head.branch ?? "";
   await until(place, "all is cleaned up", () => {
     const isThere = branchHead(place.repository.folder, branch) !== undefined;
-    return place.plans.record()?.status === "done" && !place.plans.hasWorktree() && !isThere;
+    const isDone = place.plans.record()?.status === "done" && !place.plans.hasWorktree() && !isThere;
+    return isDone && isSaid(issue, /^\*\*prloom\*\*: this is done, and merged/);
   });
 }
 

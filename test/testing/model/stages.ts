@@ -55,6 +55,6 @@ export function triages(reply: string, todos: readonly string[] = []): Rule {
   return { when: promptOf("triage"), steps: [writesResult(result), { say: "I have answered." }] };
 }
 
-function writesResult(result: unknown): ToolUse {
+export function writesResult(result: unknown): ToolUse {
   return { shell: `printf %s ${quoted(JSON.stringify(result))} > "$PRLOOM_RESULT_FILE"` };
 }
