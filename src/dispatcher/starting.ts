@@ -81,7 +81,7 @@ async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]
   const bridge = githubBridge(access, {
     ...{ clock, rerun: config.github?.rerun ?? false },
     ...(config.github ? { shownAfterMs: config.github.shownAfterMs } : {}),
-    merge: (planId, method, sha) => mergeForBridge(loom, planId, { method, sha }),
+    merge: (planId, asked) => mergeForBridge(loom, planId, asked),
     close: (planId) => closeForBridge(loom, planId),
     // A change request on this machine is not that of a server.
     ...(loom.forge.name === "github" ? { onPull: (planId, change) => changeSeen(loom, planId, change) } : {}),
