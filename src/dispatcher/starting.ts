@@ -81,7 +81,7 @@ async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]
   const bridge = githubBridge(access, {
     ...{ clock, hasPulls: config.forge === "github", rerun: config.github?.rerun ?? false },
     ...(config.github ? { shownAfterMs: config.github.shownAfterMs } : {}),
-    merge: (planId, method, sha) => mergeForBridge(loom, planId, { method, sha }),
+    merge: (planId, asked) => mergeForBridge(loom, planId, asked),
     close: (planId) => closeForBridge(loom, planId),
     onPull: (planId, change) => changeSeen(loom, planId, change),
   });

@@ -48,6 +48,14 @@ export interface ServerChange extends ChangeRequestState {
   readonly mergeSha?: string;
 }
 
+export interface AskedServerMerge {
+  /** What was reviewed: nothing else is merged. */
+  readonly sha: string;
+  readonly method?: MergeMethod | undefined;
+  /** Whatever its checks say, as far as the server lets it. */
+  readonly force?: boolean;
+}
+
 export type ServerMerge =
   | { readonly kind: "merged"; readonly sha: string; readonly method?: MergeMethod }
   /** The server merges it when its turn comes. */
@@ -69,7 +77,7 @@ export interface ServerForge {
   /** Title, our part of the body, base, and that it is ready. */
   describe(ref: string, draft: ChangeRequestDraft, ready: boolean): Promise<ServerChange | Refused>;
   look(ref: string): Promise<ServerChange | "gone">;
-  merge(ref: string, asked: { readonly sha: string; readonly method?: MergeMethod | undefined }): Promise<ServerMerge>;
+  merge(ref: string, asked: AskedServerMerge): Promise<ServerMerge>;
   close(ref: string): Promise<ServerChange | Refused>;
   /** Only if it is still at this commit. */
   deleteBranch(branch: string, sha: string): Promise<void>;

@@ -100,7 +100,7 @@ describe("what goes out to a pull request", { concurrency: 4 }, () => {
   it("is handed to the forge where it merges or closes", async (t) => {
     const asked: string[] = [];
     const { issue, action, send } = await setUp(t, {
-      merge: async (plan, method) => {
+      merge: async (plan, { method }) => {
         asked.push(`${plan} ${method}`);
         return { ok: false, reason: "not approved", retryable: false };
       },

@@ -4,6 +4,7 @@ import type { Action } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { type CircuitMember, type Circuits, circuitState, type Reach } from "../circuit.ts";
 import type { LoadedBridge } from "../load.ts";
+import { LOCAL_TARGET } from "../local/thread.ts";
 import type { BridgeServices } from "../services.ts";
 import type { AddressQueue, AddressQueues } from "./address-queues.ts";
 import { deliver, deliveryHandler, reachOf, shownAfterMs, withRef } from "./deliver.ts";
@@ -179,13 +180,13 @@ const NOT_DONE: Readonly<Record<string, string>> = { merge: "Not merged", close_
 
 /**
  * The person who asked for a merge or a close is told there that the bridge refused it, once per action: its dead
- * letter is seen by others. Done before the action is buried, so that a kill in between forgets neither. prloom's own
- * bridges answer by themselves.
+ * letter is seen by others. Done before the action is buried, so that a kill in between forgets neither. The local
+ * bridge answers by itself.
  */
 function answerRefusal({ bus, scope }: DeliveryOptions, { action, loaded }: Call, reason: string): void {
   const { id, target, payload, relatedEventId } = action;
   const notDone = NOT_DONE[payload.type];
-  if (notDone === undefined || loaded.kind === "builtin") return;
+  if (notDone === undefined || loaded.name === LOCAL_TARGET) return;
   const record = `refusal-${id}`;
   const answer: Action = {
     id: actionId({ scope, recordId: record, handler: DISPATCHER, ordinal: 0 }),

@@ -1,7 +1,9 @@
+import type { BusEvent } from "../../bus/types.ts";
 import type { Forge } from "../../forge/port.ts";
 import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Publishing, Waking } from "../capabilities.ts";
 import { mergePlan } from "../commands/ending/merge-plan.ts";
@@ -13,16 +15,36 @@ export type ForgeOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: string; readonly retryable: boolean };
 
+interface AskedMerge {
+  readonly method?: MergeMethod;
+  readonly sha?: string | undefined;
+  /** The event that asked for it. */
+  readonly eventId?: string | undefined;
+}
+
+/** Pure: what the author of a comment or review had seen: the commit of the review, or what was newest on the server then. */
+export function reviewedIn(record: PlanRecord | undefined, event: BusEvent | undefined): string | undefined {
+  const { commit, at } = event?.context ?? {};
+  if (typeof commit === "string") return commit;
+  const heads = record?.published?.heads ?? [];
+  if (typeof at !== "string" || heads.length === 0) return undefined;
+  const seen = heads.findLast((head) => Date.parse(head.at) <= Date.parse(at))?.sha;
+  if (seen !== undefined) return seen;
+  const message = `Nothing of ${record?.id} was published when that was asked for.`;
+  throw new PrloomError("forge-refused", message, "Review it, then ask again.");
+}
+
 /** A merge that was asked for in the conversation. Asking again for what was merged is fine: a kill may repeat it. */
 export async function mergeForBridge(
   loom: CommandRunning & Gated & Buses & Publishing & Waking,
   planId: string,
-  { method, sha }: { readonly method?: MergeMethod; readonly sha?: string | undefined },
+  { method, sha, eventId }: AskedMerge,
 ): Promise<ForgeOutcome> {
   const record = loom.store.byId(planId);
   if (record?.outcome === "merged") return { ok: true };
   return outcomeOf(loom, async () => {
-    await mergePlan(loom, planId, { force: false, method, sha });
+    const event = eventId === undefined ? undefined : loom.bus(planId).findEvent(eventId);
+    await mergePlan(loom, planId, { force: false, method, sha: sha ?? reviewedIn(record, event) });
     loom.wake(planId);
     loom.wake();
   });

@@ -1,3 +1,4 @@
+import { isoTime } from "../../kernel/clock.ts";
 import type { Published } from "../../plan/at-forge.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
@@ -16,7 +17,19 @@ export type PublishingAtWork = Located & Configured & Records & AtWork & Publish
 
 /** Writes down how much of a plan the server has. */
 export function note(loom: Records & Stopping, id: string, published: Partial<Published>): void {
-  if (!loom.stopping) updateRecord(loom, id, (now) => ({ published: { ...now.published, ...published } }));
+  if (loom.stopping) return;
+  const at = isoTime(loom.clock.now());
+  updateRecord(loom, id, ({ published: before = {} }) => ({
+    published: { ...before, ...published, ...headsAfter(before, published.sha, at) },
+  }));
+}
+
+const MAX_HEADS = 50;
+
+/** A merge that is asked for is for what was there then. */
+function headsAfter({ heads = [] }: Published, sha: string | undefined, at: string): Pick<Published, "heads"> {
+  if (sha === undefined || heads.at(-1)?.sha === sha) return {};
+  return { heads: [...heads, { sha, at }].slice(-MAX_HEADS) };
 }
 
 /** Blocks a plan that the server does not take as it is. `published` changes in the same write. */

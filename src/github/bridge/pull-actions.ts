@@ -18,8 +18,15 @@ export interface PullActionsOptions {
   readonly connection: Pick<Connection, "repository" | "self">;
   readonly tracker: Tracker;
   /** Repeating a merge that is done is `ok`. */
-  merge?(planId: string, method: MergeMethod, sha?: string): Promise<DeedResult>;
+  merge?(planId: string, asked: AskedMerge): Promise<DeedResult>;
   close?(planId: string): Promise<DeedResult>;
+}
+
+/** `sha`: what was reviewed, where the action says so; else the event that asked for it tells. */
+export interface AskedMerge {
+  readonly method: MergeMethod;
+  readonly sha?: string | undefined;
+  readonly eventId?: string | undefined;
 }
 
 /** What one action needs. */
@@ -71,9 +78,13 @@ async function planOf(ctx: Pick<BridgeContext, "listPlans">, { thread }: PullPla
 }
 
 /** The forge merges and closes: it knows what was reviewed. */
-async function deed({ merge, close, action: { payload } }: Sending, plan: string | undefined): Promise<DeliveryResult> {
+async function deed({ merge, close, action }: Sending, plan: string | undefined): Promise<DeliveryResult> {
   if (plan === undefined) return refused("no plan has this pull request");
-  const done = payload.type === "merge" ? await merge?.(plan, payload.method, payload.sha) : await close?.(plan);
+  const { payload, relatedEventId: eventId } = action;
+  const done =
+    payload.type === "merge"
+      ? await merge?.(plan, { method: payload.method, sha: payload.sha, eventId })
+      : await close?.(plan);
   if (!done) return refused(`GitHub cannot carry "${payload.type}"`);
   return done.ok ? { success: true } : { success: false, error: done.reason, retryable: done.retryable };
 }

@@ -5,6 +5,7 @@ import { pushBranch } from "../../git/remote/push.ts";
 import type { Remote } from "../../git/remote/remote.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { GitHubAccess } from "../access.ts";
+import { whyNotGreen } from "../bridge/green.ts";
 import { CallError } from "../pages.ts";
 import { changeOf, type PullState } from "../pulls/pull-state.ts";
 import { Pulls } from "../pulls/pulls.ts";
@@ -54,8 +55,11 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       const pull = await all.get(numberOf(repository, ref));
       return pull === "gone" ? pull : changeOf(repository, pull);
     },
-    async merge(ref, { sha, method }) {
+    async merge(ref, { sha, method, force = false }) {
       const { pull, pulls: all, repository } = await pullOf(ref);
+      const why =
+        force || pull.state !== "open" || pull.head.sha !== sha ? undefined : await whyNotGreen(repository, pull);
+      if (why !== undefined) return { kind: "refused", reason: why };
       return mergeAllowed(repository, method, (one) => all.merge(pull, { sha, method: one }));
     },
     async close(ref) {

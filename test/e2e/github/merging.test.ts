@@ -1,8 +1,19 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
-import { runQueue } from "../../testing/github/people.ts";
+import { setTimeout } from "node:timers/promises";
+import { reportCheck, runQueue } from "../../testing/github/people.ts";
 import { publishingProject } from "./publishing-project.ts";
+
+const MERGE_PLUGIN = `export default () => ({
+  onEvent(event, ctx) {
+    if (event.body !== "/merge") return;
+    ctx.markEventHandled();
+    ctx.emitMerge(event.replyTo, "squash");
+  },
+});
+`;
 
 const NO_RULES = { requiredChecks: [], approvals: 0, mergeQueue: false, refusePush: undefined };
 
@@ -39,6 +50,48 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     await work();
     assert.ok(pulls()[0]?.pull?.merged);
     assert.equal(project.record("dark").outcome, "merged");
+  });
+
+  it("waits for the checks that count, and for the first of them where the base has some", async (t) => {
+    const { project, pulls, work, cli, repository, github } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    const sha = pulls()[0]?.pull?.head.sha ?? "";
+    const refused = async (): Promise<string> => (await cli("merge", "dark")).stderr;
+    const report = (name: string, conclusion: "success" | "failure" | undefined, at = sha): void =>
+      void reportCheck(github.world, repository, { sha: at, name, conclusion });
+    report("build", "success", project.git("rev-parse", "main").trim());
+    assert.match(await refused(), /no check of [0-9a-f]{8} has begun/);
+    report("build", undefined);
+    report("lint", "failure");
+    assert.match(await refused(), /not all checks are green: build \(not ended\), lint \(failed\)/);
+    assert.equal(pulls()[0]?.pull?.merged, undefined);
+    assert.equal((await cli("merge", "dark", "--force")).code, 0);
+    assert.ok(pulls()[0]?.pull?.merged);
+  });
+
+  it("merges for a comment what was there when it was written, and says why not", async (t) => {
+    const plugins = { merge: { module: "./prloom/merge.mjs" } };
+    const { project, pulls, work, ada, repository } = await publishingProject(t, { plugins });
+    writeFileSync(join(project.root, "prloom", "merge.mjs"), MERGE_PLUGIN);
+    project.plan("dark", ["make one"]);
+    await work();
+    await work();
+    const { number = 0, pull } = pulls()[0] ?? {};
+    // Its times have whole seconds.
+    await setTimeout(1100);
+    ada.comments(number, "/merge");
+    ada.pushes("prloom/dark", { "more.txt": "more\n" });
+    await work();
+    await work();
+    assert.equal(pull?.merged, undefined);
+    const said = repository.issues.get(number)?.comments.map(({ body }) => body) ?? [];
+    assert.match(said.join("\n"), /Not merged: dark has other commits on GitHub than/);
+    assert.notEqual(project.record("dark").outcome, "merged");
+    await setTimeout(1100);
+    ada.comments(number, "/merge");
+    await work();
+    assert.ok(pull?.merged);
   });
 
   it("merges no commit that a person pushed since", async (t) => {
