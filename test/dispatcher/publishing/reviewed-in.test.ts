@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { BusEvent } from "../../../src/bus/types.ts";
-import { reviewedIn } from "../../../src/dispatcher/buses/forge-actions.ts";
+import { reviewedIn } from "../../../src/dispatcher/publishing/forge-actions.ts";
 import { planRecord } from "../../testing/plan-record.ts";
 
 const heads = [
