@@ -136,6 +136,20 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
       ],
     );
   });
+
+  it("hears a review of the second in which it looked", async (t) => {
+    const { look, pull, ada, pass } = await pullSetting(t);
+    await look();
+    const { number } = pull();
+    await look();
+    const { id } = ada.reviews(number, { state: "APPROVED", body: "" });
+    pass(5);
+    const events = await look();
+    assert.deepEqual(
+      events.map((event) => event.id),
+      [`github-review-${id}`],
+    );
+  });
 });
 
 describe("a quiet repository", { concurrency: 2 }, () => {

@@ -203,6 +203,8 @@ function posted(gate: GateRecord, read: ReadGate | undefined): PostedGate {
   const { gateId, state, openedAt, postedAt = openedAt } = gate;
   const isOpen = state === "open";
   const posts = read?.gateId === gateId ? read.posts : undefined;
-  const at = isOpen && posts?.kind === "intact" ? posts.at : Date.parse(postedAt);
+  // Where they could not be read now, our clock says nothing about one that was written by another.
+  const there = posts?.kind === "intact" ? posts.at : undefined;
+  const at = isOpen && posts ? there : Date.parse(postedAt);
   return { gateId, state, postedAt: at, isPosting: isOpen && !isShown(gate) };
 }

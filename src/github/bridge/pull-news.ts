@@ -56,6 +56,11 @@ export const TALK = `query ($id: ID!, $reviews: String, $threads: String) { node
 export interface KnownPull {
   /** When it had changed at the last look at it. */
   readonly updated: string;
+  /** When that was seen first, and when it was looked at last (milliseconds). */
+  readonly seenAt?: number;
+  readonly lookedAt?: number;
+  /** As it was told last. */
+  readonly state?: string;
   /** Reviews by their ids: one that was begun early is handed in late, so no newest one tells. */
   readonly reviews: readonly number[];
   readonly resolved: readonly string[];

@@ -123,7 +123,8 @@ class PullsLook {
   /** One that cannot be read keeps no other waiting; it is looked at again. */
   async #lookIfChanged(number: number, listed: Listed | undefined): Promise<void> {
     const known = this.#known.get(number);
-    if (known && (!listed || listed.updated_at === known.updated)) return;
+    const isSame = known && (!listed || listed.updated_at === known.updated);
+    if (isSame && !isFresh(known)) return;
     await this.#orLater(number, async () => {
       const data = listed ?? (await this.#one(number));
       if (!data) return;
@@ -152,6 +153,9 @@ class PullsLook {
     const { number, nodeId, base } = pull;
     const before = this.#known.get(number);
     const isSameHead = before?.head === pull.head.sha;
+    const lookedAt = this.#looking.clock.now();
+    const change = changeOf(this.#looking.repository, pull);
+    const state = JSON.stringify(change);
     const talk = await this.#talk(number, nodeId);
     this.#known.set(number, {
       ...{ updated, nodeId, base, head: pull.head.sha, told: isSameHead ? before.told : [], rerun: before?.rerun },
@@ -159,9 +163,11 @@ class PullsLook {
         checks: isSameHead ? before.checks : "none",
         headAt: isSameHead ? before.headAt : this.#looking.clock.now(),
       },
+      ...{ state, lookedAt, seenAt: before?.updated === updated ? (before.seenAt ?? lookedAt) : lookedAt },
       ...talk,
     });
-    this.#looking.onPull?.(this.#looking.plans.get(number) ?? "", changeOf(this.#looking.repository, pull));
+    const isNew = before?.updated !== updated || before.state !== state;
+    if (isNew) this.#looking.onPull?.(this.#looking.plans.get(number) ?? "", change);
   }
 
   /** Tells reviews and resolved threads; returns which are known then. */
@@ -265,6 +271,14 @@ class PullsLook {
     const author = { ...by, permission: await permissions.of(by) };
     return { context: { ...context, author, ...(isSame(by, self) ? { ownLogin: by.login } : {}) } };
   }
+}
+
+/** Times have whole seconds, and clocks of servers differ a little. */
+const SAME_TIME_MS = 2000;
+
+/** Pure: whether it may have changed once more in the second in which it was seen to have changed: then both look the same. */
+function isFresh({ lookedAt = 0, seenAt = 0 }: KnownPull): boolean {
+  return lookedAt > 0 && lookedAt - seenAt < SAME_TIME_MS;
 }
 
 /** A head without checks may get some yet. */

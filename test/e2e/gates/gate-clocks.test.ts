@@ -49,6 +49,23 @@ describe("a gate in a tracker with another clock", { concurrency: 2 }, () => {
     project.remove();
   });
 
+  it("does not judge an answer by our clock while its posts cannot be read", async () => {
+    const { project, tracker, tick } = await atGate(-HOUR_MS);
+    tracker.script("own", "500");
+    tracker.write("1", ANNA, "approved");
+    tick();
+    await untilIdle(project);
+    assert.match((await project.cli(["status"])).stdout, /the post of gate \S+ cannot be read: 500; next try/);
+    assert.doesNotMatch(
+      tracker
+        .shown("1")
+        .map(({ body }) => body)
+        .join("\n"),
+      /Nothing was decided/,
+    );
+    project.remove();
+  });
+
   it("counts an answer in the local thread where it is an hour later there", thorough, async () => {
     const { project } = await atGate(HOUR_MS);
     await succeeds(project, "comment", "shop", "approved");
