@@ -9,7 +9,6 @@ import type { HookServices } from "../hooks/services.ts";
 import { isoTime } from "../kernel/clock.ts";
 import type { PollReport } from "./buses/bridging.ts";
 import { type OpenBuses, openBuses } from "./buses/buses.ts";
-import { CommentRate } from "./buses/comment-rate.ts";
 import { type Extended, holdExtensions } from "./buses/extensions.ts";
 import { openHealth } from "./buses/health.ts";
 import { bridgeServicesOf, hookServicesOf, storesOf } from "./buses/services.ts";
@@ -109,7 +108,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     },
     circuits: createCircuits(),
     health: openHealth(paths, clock),
-    ...{ upsertsWaiting: new Map<string, Set<string>>(), commentRate: new CommentRate() },
+    ...{ upsertsWaiting: new Map<string, Set<string>>() },
     ...forgeOf(options, { pinned, store }),
     pool: openAgentPool(paths, clock, readOnly),
     watch: holdWatch(),

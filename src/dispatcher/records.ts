@@ -48,7 +48,7 @@ export function updateRecord(
 /** What prloom notes for itself: a plan has not changed by it. */
 const NOTES: ReadonlySet<string> = new Set<keyof PlanRecord>([
   ...(["observed", "toldPhase", "toldBlocked", "writtenBack"] as const),
-  ...(["rebase", "kept", "opened", "merge", "redHeads", "published", "doneFor"] as const),
+  ...(["rebase", "kept", "opened", "merge", "redHeads", "published", "doneFor", "comments"] as const),
 ]);
 
 /** Whether people would say that the plan has changed. */

@@ -262,6 +262,8 @@ export const planRecordSchema = z.strictObject({
   /** The commits whose checks failed since they passed last. */
   redHeads: z.array(z.string()).optional(),
   published: publishedSchema.optional(),
+  /** New comments that it made on GitHub in the last hour, in milliseconds: counted over restarts. */
+  comments: z.array(z.strictObject({ id: z.string(), at: z.number() })).optional(),
   /** TODOs that are done, and where those who asked for them are to be told so once the commit is there. */
   doneFor: z
     .array(
