@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { STAGES } from "../config/agent-words.ts";
 import type { PlanSource } from "./plan-types.ts";
+import { doneForSchema, publishedSchema } from "./published.ts";
 import { REACHED } from "./reached.ts";
 
 export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-types.ts";
@@ -161,28 +162,6 @@ const changeRequestSchema = z.strictObject({
   url: z.string().optional(),
 });
 
-/** How much of the plan its forge has, as far as that is on a server. */
-const publishedSchema = z.strictObject({
-  /** What the branch is there: what we pushed last, or took over. */
-  sha: z.string().optional(),
-  /** What it was there, and since when by our clock; newest last. */
-  heads: z.array(z.strictObject({ sha: z.string(), at: z.string() })).optional(),
-  /** A push of this commit was begun. */
-  pushing: z.string().optional(),
-  /** A commit of a person that was seen there, and is to be taken over. */
-  theirs: z.string().optional(),
-  /** Digest of what the change request says. */
-  described: z.string().optional(),
-  /** Why the newest is not there yet. */
-  trouble: z.string().optional(),
-  /** The commit for which a person was asked, because of files that not everyone may push; and the newest that one allowed. */
-  asked: z.string().optional(),
-  allowed: z.string().optional(),
-  /** The branch is gone from there, after a merge. */
-  deleted: z.literal(true).optional(),
-});
-export type Published = z.infer<typeof publishedSchema>;
-
 /**
  * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`; 4 has gates, phases, ports, rebases and `published`. An older record is one of 4 that
  * has none of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
@@ -265,15 +244,7 @@ export const planRecordSchema = z.strictObject({
   /** New comments that it made on GitHub in the last hour, in milliseconds: counted over restarts. */
   comments: z.array(z.strictObject({ id: z.string(), at: z.number() })).optional(),
   /** TODOs that are done, and where those who asked for them are to be told so once the commit is there. */
-  doneFor: z
-    .array(
-      z.strictObject({
-        todoId: z.string(),
-        attempt: z.int(),
-        to: z.array(z.strictObject({ target: z.string(), token: z.string().optional() })),
-      }),
-    )
-    .optional(),
+  doneFor: doneForSchema.optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   /** The newest merge of ours: the commit `sha`, whether base has it yet or not, brings the branch as it was at `tip`. */

@@ -1,5 +1,6 @@
 import { isoTime } from "../../kernel/clock.ts";
-import type { PlanRecord, Published } from "../../plan/record.ts";
+import type { Published } from "../../plan/published.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import type { Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import { type BlockReason, blockPlan, type Records, updateRecord } from "../records.ts";
