@@ -63,6 +63,8 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^github\.rerun$/, never],
   // How patient it is with GitHub's lists; it permits nothing.
   [/^github\.shownAfterMs$/, never],
+  // Your name below what agents made.
+  [/^commit\.signoff$/, turnedOn],
   // How patient the bus is; it permits nothing.
   [/^bus\./, never],
   [/^agents\.[^.]+\.sandbox$/, weaker],

@@ -20,7 +20,6 @@ import { openTexts } from "./intake/plan-texts.ts";
 import { statKey } from "./intake/stat-key.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf, inboxOf, type Located } from "./paths.ts";
-import { CommentRate } from "./publishing/comment-rate.ts";
 import { reachGitHub } from "./publishing/reach-github.ts";
 import { openAgentPool } from "./runs/agent-pool.ts";
 import { Occupancy } from "./runs/occupancy.ts";
@@ -28,7 +27,7 @@ import { type Configured, holdSettings, type Settings } from "./settings/pinned.
 import { openStalls } from "./watchdog/stalls.ts";
 import { holdWatch } from "./watchdog/watched-work.ts";
 
-export interface LoomOptions extends Located, Timing, Naming, Pick<Configured, "identity" | "environment"> {
+export interface LoomOptions extends Located, Timing, Naming, Pick<Configured, "identity" | "signer" | "environment"> {
   readonly settings: Settings;
   readonly readOnly?: boolean;
   readonly onProgress?: (progress: Progress) => void;
@@ -53,7 +52,7 @@ export interface OwnedLoom extends Loom {
 
 /** Opens everything of one repository. The only place where its parts are put together. */
 export function openLoom(options: LoomOptions): OwnedLoom {
-  const { repo, paths, clock, ids, identity, environment, readOnly = false } = options;
+  const { repo, paths, clock, ids, identity, signer, environment, readOnly = false } = options;
   const pinned = holdSettings({ root: paths.root, path: environment.PATH }, options.settings);
   const report: Reporting["report"] = (progress) => options.onProgress?.({ ...progress, at: isoTime(clock.now()) });
   const stores = storesOf(paths, (text) => report({ level: "bad", text }));
@@ -65,7 +64,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
   let hookServices: HookServices | undefined;
   let bridgeServices: BridgeServices | undefined;
   const loom: OwnedLoom = {
-    ...{ repo, paths, clock, ids, identity, environment, pinned, report, store, stores, ...buses },
+    ...{ repo, paths, clock, ids, identity, signer, environment, pinned, report, store, stores, ...buses },
     occupancy: new Occupancy({
       openedBy: (planId) => store.byId(planId)?.opened,
       stepsOver: async (planId) => listener?.settled(planId),
@@ -109,7 +108,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     },
     circuits: createCircuits(),
     health: openHealth(paths, clock),
-    ...{ upsertsWaiting: new Map<string, Set<string>>(), commentRate: new CommentRate() },
+    ...{ upsertsWaiting: new Map<string, Set<string>>() },
     ...forgeOf(options, { pinned, store }),
     pool: openAgentPool(paths, clock, readOnly),
     watch: holdWatch(),

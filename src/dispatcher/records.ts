@@ -48,7 +48,8 @@ export function updateRecord(
 /** What prloom notes for itself: a plan has not changed by it. */
 const NOTES: ReadonlySet<string> = new Set<keyof PlanRecord>([
   ...(["observed", "toldPhase", "toldBlocked", "writtenBack"] as const),
-  ...(["rebase", "kept", "opened", "merge", "held", "checked", "redHeads", "published", "doneFor"] as const),
+  ...(["rebase", "kept", "opened", "merge", "held", "checked"] as const),
+  ...(["redHeads", "published", "doneFor", "comments"] as const),
 ]);
 
 /** Whether people would say that the plan has changed. */

@@ -187,3 +187,10 @@ export async function commitIdentity(repo: Repository): Promise<Record<string, s
     GIT_COMMITTER_EMAIL: "prloom@localhost",
   };
 }
+
+/** `Name <address>` of the user, as git has it; undefined where it has none. */
+export async function commitSigner(repo: Repository): Promise<string | undefined> {
+  const args = ["-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT"];
+  const { code, stdout } = await gitAt(repo, args, { allowExit: [1, 128] });
+  return code === 0 ? /^.*<[^<>]*>/.exec(stdout)?.[0] : undefined;
+}

@@ -238,6 +238,8 @@ export const planRecordSchema = z.strictObject({
   /** The commits whose checks failed since they passed last. */
   redHeads: z.array(z.string()).optional(),
   published: publishedSchema.optional(),
+  /** New comments that it made on GitHub in the last hour, in milliseconds: counted over restarts. */
+  comments: z.array(z.strictObject({ id: z.string(), at: z.number() })).optional(),
   doneFor: doneForSchema.optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),

@@ -38,6 +38,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["baseBranch", "main", "other", true, true],
   ["worktreesDir", ABSENT, "trees", true, true],
   ["copyFiles", [], [".env"], true, false],
+  ["commit.signoff", false, true, true, false],
   ["ports.from", 41_000, 42_000, false, false],
   ["trustedFilters", ["lfs"], [], false, true],
   ["initCommands", ["npm ci"], [], true, true],

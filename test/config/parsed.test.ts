@@ -12,6 +12,7 @@ const DEFAULTS = {
   ports: { from: 41_000 },
   checks: [],
   review: "off",
+  commit: { signoff: false },
   limits: {
     maxRunningAgents: 3,
     maxOpenPlans: 20,

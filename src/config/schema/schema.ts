@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { enabledModules, overlayModules } from "../modules.ts";
 import { agentNames, agentSchema, stageKeys } from "./agent-schema.ts";
-import { anObject, count, duration, insideRepository, name, text, texts, usually } from "./fields.ts";
+import { anObject, count, duration, insideRepository, name, text, texts, usually, yesOrNo } from "./fields.ts";
 import { gatesSchema, switchedOnSchema } from "./gates-schema.ts";
 import { githubSchema } from "./github-schema.ts";
 import { governanceSchema } from "./governance-schema.ts";
@@ -75,6 +75,18 @@ const configFileSchema = z.strictObject({
     .strictObject({ from: usually(firstPort.describe("The first of them"), 41_000) }, anObject)
     .prefault({})
     .describe("Each open plan has ten ports for its servers."),
+  commit: z
+    .strictObject(
+      {
+        signoff: usually(
+          yesOrNo.describe("Whether commits say that you sign them off (DCO), with git's name of you"),
+          false,
+        ),
+      },
+      anObject,
+    )
+    .prefault({})
+    .describe("What commits say."),
   checks: texts.prefault([]).describe("Shell commands that must succeed before a TODO is committed."),
   agents: z.record(name, agentSchema, { error: "must name at least one agent" }),
   stages: z.strictObject(

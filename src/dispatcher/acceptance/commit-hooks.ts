@@ -5,6 +5,7 @@ import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
 import { readSettings, settingOf } from "../../git/shadow/git-settings.ts";
 import { makeShadow, PERSONAL_CONFIG } from "../../git/shadow/shadow.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { placeFile } from "../../kernel/held/files.ts";
 import { jsonIn } from "../../kernel/json-fields.ts";
@@ -29,6 +30,18 @@ export type CommitTrial =
   /** The tree may have changed since `before`: formatters do that. */
   | { readonly kind: "passed"; readonly before: string }
   | { readonly kind: "refused"; readonly missing: string };
+
+/** The line that says who answers for a commit; undefined where none is asked for. */
+export function signoffOf({ config, signer }: Configured): string | undefined {
+  if (!config.commit.signoff) return undefined;
+  if (signer !== undefined) return `Signed-off-by: ${signer}`;
+  const message = "Commits are to be signed off (commit.signoff), and git does not know your name.";
+  throw new PrloomError(
+    "git-failed",
+    message,
+    "Set user.name and user.email with `git config`, and start prloom again.",
+  );
+}
 
 /** What a TODO's commit says before the hooks have a say. */
 export function stepMessage(loom: Located, record: PlanRecord, todo: Todo | undefined): string {
@@ -63,7 +76,12 @@ export async function tryCommit(loom: CommandRunning, record: PlanRecord, todo: 
   const exit = await runEnclosed(loom, record, {
     runDir,
     invocation: { program: "sh", args: ["-c", SCRIPT, "sh", join(agentDir, "message"), join(agentDir, "left")] },
-    env: (enclosure) => prepareTrial(loom, record, { enclosure, runDir, message: stepMessage(loom, record, todo) }),
+    env: (enclosure) =>
+      prepareTrial(loom, record, {
+        enclosure,
+        runDir,
+        message: [stepMessage(loom, record, todo), signoffOf(loom) ?? []].flat().join("\n\n"),
+      }),
   });
   if (exit === "interrupted") throw new StepInterrupted("the commit hooks were interrupted");
   const left =

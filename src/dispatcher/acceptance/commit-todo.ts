@@ -21,7 +21,7 @@ import { changeStatus, planText, type Records, updateRecord } from "../records.t
 import { sessionsAfterTodo } from "../runs/count-run.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { hookedMessage, stepMessage } from "./commit-hooks.ts";
+import { hookedMessage, signoffOf, stepMessage } from "./commit-hooks.ts";
 
 /** One commit per TODO. The trailer answers "is it committed?", so a kill after the commit makes no second one. */
 export async function commitTodo(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {
@@ -46,6 +46,7 @@ export async function commitTodo(loom: Located & Configured & Records & Reportin
       hooked: hooked !== undefined,
       trailer,
       branch: record.branch ?? "",
+      signoff: signoffOf(loom),
       identity: loom.identity,
       allowEmpty: true,
       tree,

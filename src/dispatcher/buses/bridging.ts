@@ -1,5 +1,4 @@
 import type { Circuits } from "../../bridges/circuit.ts";
-import type { CommentRate } from "../publishing/comment-rate.ts";
 import type { Health } from "./health.ts";
 
 /** What one poll brought, for `prloom poll`. */
@@ -18,7 +17,6 @@ export interface Bridging {
   readonly health: Health;
   /** Upserts (action ids) that wait until a plan is between two runs. */
   readonly upsertsWaiting: Map<string, Set<string>>;
-  readonly commentRate: CommentRate;
   /** Polls bridges now; undefined without a dispatcher, which alone can. */
   poll(bridge: string | undefined): Promise<PollReport[]> | undefined;
 }

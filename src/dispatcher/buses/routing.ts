@@ -10,7 +10,8 @@ import { isoTime } from "../../kernel/clock.ts";
 import { type PlanRecord, planSourceSchema } from "../../plan/record.ts";
 import type { Reporting, Stopping, Timing, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
-import { blockPlan, type Records } from "../records.ts";
+import { countComment } from "../publishing/comment-rate.ts";
+import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Bridging } from "./bridging.ts";
@@ -45,11 +46,18 @@ function tooMany(
   const isThere = loom.extensions.registry.byTarget(action.target.target)?.name === "github";
   if (planId === undefined || !isThere) return undefined;
   const most = loom.config.limits.commentsPerHour;
-  if (loom.commentRate.allows(planId, action, { now: loom.clock.now(), most })) return undefined;
+  const record = loom.store.byId(planId);
+  if (!record || record.deleted) return undefined;
+  const { comments: before = [] } = record;
+  const comments = countComment(before, action, { now: loom.clock.now(), most });
+  if (comments) {
+    // On record before it goes out.
+    if (comments !== before) updateRecord(loom, planId, () => ({ comments }));
+    return undefined;
+  }
   const reason = `It made ${most} new comments in an hour, and would make more (limits.commentsPerHour).`;
   const hint = `See in its threads who it talks to; \`prloom unblock ${planId}\` goes on, and \`prloom retry ${action.id}\` says what was not said.`;
-  const record = loom.store.byId(planId);
-  if (record && !record.deleted && !record.blocked) blockPlan(loom, planId, { reason, hint, cause: "step" });
+  if (!record.blocked) blockPlan(loom, planId, { reason, hint, cause: "step" });
   return `${planId} makes too many comments (limits.commentsPerHour)`;
 }
 

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { notesOf } from "../../bus/file/plan-store.ts";
-import { commitIdentity, openRepository, type Repository } from "../../git/repository.ts";
+import { commitIdentity, commitSigner, openRepository, type Repository } from "../../git/repository.ts";
 import { whyBrought } from "../../git/tracked.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -34,6 +34,7 @@ export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: Own
       clock: systemClock,
       ids: systemIds,
       identity: await commitIdentity(repo),
+      signer: await commitSigner(repo),
       environment: process.env,
       ...(options.onProgress ? { onProgress: options.onProgress } : {}),
     });

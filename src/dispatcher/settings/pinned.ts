@@ -45,6 +45,8 @@ export interface Configured {
   readonly pinned: Pinned;
   /** Git author and committer; empty when the user has an identity. */
   readonly identity: Readonly<Record<string, string>>;
+  /** Who signs commits off: the user as git knows them. */
+  readonly signer?: string | undefined;
   /** The parent environment that agents get a part of. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

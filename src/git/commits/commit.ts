@@ -83,6 +83,8 @@ export interface StepCommit {
   /** By name: HEAD is the agent's to move, and so is whatever a check it wrote leaves there. */
   readonly branch: string;
   readonly trailer: StepName & { readonly attempt: number };
+  /** Stands before our own trailer, unless the message has it. */
+  readonly signoff?: string | undefined;
   /** From `commitIdentity`. */
   readonly identity: Readonly<Record<string, string>>;
   readonly allowEmpty: boolean;
@@ -109,7 +111,9 @@ export async function commitStep(worktree: Worktree, step: StepCommit): Promise<
     throw new PrloomError("git-failed", "There is nothing to commit.", "See what the run did with `prloom logs`.");
   }
   const { uid, todoId, attempt } = step.trailer;
-  const trailer = `${STEP_TRAILER}: ${uid}/${todoId}/${attempt}`;
+  const { signoff } = step;
+  const isSigned = signoff === undefined || step.message.split("\n").includes(signoff);
+  const trailer = `${isSigned ? "" : `${signoff}\n`}${STEP_TRAILER}: ${uid}/${todoId}/${attempt}`;
   const message = step.hooked
     ? withTrailer(hookedMessage(step.message, FALLBACK), trailer)
     : `${commitMessage(step.message, FALLBACK)}\n\n${trailer}\n`;

@@ -67,7 +67,9 @@ async function isContained(repo: Repository, tip: string, base: string): Promise
 
 function withTrailer(message: string, tip: string): string {
   const text = message.trimEnd();
-  const inTrailers = [STEP_TRAILER, MERGE_TRAILER].some((key) => text.split("\n").at(-1)?.startsWith(`${key}: `));
+  const inTrailers = [STEP_TRAILER, MERGE_TRAILER, "Signed-off-by"].some((key) =>
+    text.split("\n").at(-1)?.startsWith(`${key}: `),
+  );
   return `${text}${inTrailers ? "\n" : "\n\n"}${MERGE_TRAILER}: ${tip}\n`;
 }
 

@@ -8,6 +8,7 @@ import { counted } from "../../../kernel/words.ts";
 import { titleOf, todoTitle } from "../../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
 import { checkMerge } from "../../acceptance/check-merge.ts";
+import { signoffOf } from "../../acceptance/commit-hooks.ts";
 import type { Buses } from "../../buses/buses.ts";
 import type { Publishing, Waking } from "../../capabilities.ts";
 import type { CommandRunning } from "../../enclosure/command-run.ts";
@@ -97,7 +98,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
   const { branch = "", baseBranch = "" } = record;
   refuseMerge(loom, record, options);
   if (loom.forge.name !== "local") return mergeThere(loom, loom.forge, { record, options });
-  const message = mergeMessage(loom, record, method);
+  const message = [mergeMessage(loom, record, method), signoffOf(loom) ?? []].flat().join("\n\n");
   const { baseSha, uid } = record;
   const began = await standsOn(loom.repo, { branch, base: baseBranch, began: baseSha, uid });
   const outcome = await mergeIntoBase(loom.repo, {
