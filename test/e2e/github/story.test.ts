@@ -43,8 +43,8 @@ const OUTCOME: StoryOutcome = {
   ],
   pull: [],
   threads: [
-    ["bob: please make three", "bot: Will do 2."],
-    ["bob: please make four", "bot: Added to the plan:"],
+    ["bob: please make three", "bot: Will do 2.", "bot: Done in …."],
+    ["bob: please make four", "bot: Added to the plan:", "bot: Done in …."],
   ],
   reviews: ["bob CHANGES_REQUESTED", "bob APPROVED"],
   commits: ["make one", "make two", "make three", "make four", "make build pass"],
