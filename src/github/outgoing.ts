@@ -65,9 +65,9 @@ const CLOSES =
 function everywhere(text: string): string {
   return text
     .replace(WRITTEN_OUT, "&amp;")
+    .replace(/\*\*\*NO_CI\*\*\*/gi, "NO CI")
     .replace(SKIPS, "($1)")
     .replace(/^(skip-checks|NO_CI)\s*:/gim, "$1 -")
-    .replace(/\*\*\*NO_CI\*\*\*/gi, "NO CI")
     .replace(
       CLOSES,
       (_, word: string, repository: string | undefined, number: string) =>
