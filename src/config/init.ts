@@ -7,7 +7,7 @@ export interface InitialConfig {
   readonly agent: AgentFile;
   /** Plans wait for a person. */
   readonly gates?: boolean;
-  /** Issues of this repository become plans by this label. */
+  /** Issues of this repository become plans by this label, and plans become pull requests of it. */
   readonly github?: { readonly repo: string; readonly label: string } | undefined;
   readonly baseBranch?: string;
   /** Address of the JSON Schema, for editors. */
@@ -27,6 +27,7 @@ export function initialConfig(initial: InitialConfig): string {
     ...(gates ? { gates: { plan: true } } : {}),
     ...(github
       ? {
+          forge: "github",
           github: { repo: github.repo },
           triggers: [{ on: "issue.labeled", label: github.label, do: "queue" }],
         }

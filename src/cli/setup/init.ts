@@ -108,9 +108,9 @@ function tellDryRun({ output }: Call, text: string | undefined, github: GitHubCh
   if (text !== undefined) output.line(`${IGNORE_FILE} would have a line for ${IGNORED}.`);
   if (!github) return 0;
   const { repo, label } = github;
-  output.line(`\nAfter \`prloom start\`, once a minute, prloom would look at the issues of ${repo} (two questions, no cost while nothing changes).
+  output.line(`\nAfter \`prloom start\`, once a minute, prloom would look at the issues of ${repo} and at the pull requests of its plans (four questions, no cost while nothing changes).
 An issue that a person with write permission gives the label "${label}" would become a plan, be shown in a comment below the issue, and wait there for "approved" if plans are gated.
-Nothing would be pushed, and nothing but comments would be written there.`);
+When its first TODO is committed, its branch would be pushed, and a draft of a pull request opened; merging is yours. With "forge": "local" nothing is pushed.`);
   return 0;
 }
 

@@ -26,15 +26,15 @@ test("init in a clone of a repository on GitHub: a dry run writes nothing, then 
   const flags = ["init", "--yes", "--agent", "mine", "--command", "true", "--github", "--label", "loom"];
   const dry = await run([...flags, "--dry-run"]);
   assert.equal(dry.code, 0, dry.stderr);
-  assert.match(dry.stdout, /"repo": "acme\/app"[\s\S]*"label": "loom"[\s\S]*acme\/app \(two questions/);
+  assert.match(dry.stdout, /"repo": "acme\/app"[\s\S]*"label": "loom"[\s\S]*acme\/app and at[^\n]*four questions/);
   assert.doesNotMatch(dry.stdout, /secret/);
   assert(!existsSync(file));
   const { code, stderr } = await run(flags);
   assert.equal(code, 0, stderr);
-  const { github, triggers, gates } = JSON.parse(readFileSync(file, "utf8"));
+  const { forge, github, triggers, gates } = JSON.parse(readFileSync(file, "utf8"));
   assert.deepEqual(
-    [github, triggers, gates],
-    [{ repo: "acme/app" }, [{ on: "issue.labeled", label: "loom", do: "queue" }], { plan: true }],
+    [forge, github, triggers, gates],
+    ["github", { repo: "acme/app" }, [{ on: "issue.labeled", label: "loom", do: "queue" }], { plan: true }],
   );
 });
 
