@@ -116,6 +116,7 @@ export function needsStart(from: Config, to: Config): boolean {
 
 function readAtStart({
   forge,
+  commit,
   worktreesDir,
   github,
   notify,
@@ -129,7 +130,7 @@ function readAtStart({
   const own = Object.entries(presets)
     .map(([name, preset]) => [name, preset.plugins, preset.bridges])
     .filter(([, ...modules]) => !isDeepStrictEqual(modules, [plugins, bridges]));
-  return { forge, worktreesDir, github, notify, globalPlugins, globalBridges, plugins, bridges, own };
+  return { forge, commit, worktreesDir, github, notify, globalPlugins, globalBridges, plugins, bridges, own };
 }
 
 type View = Readonly<Record<string, unknown>>;

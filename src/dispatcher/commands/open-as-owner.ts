@@ -34,7 +34,7 @@ export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: Own
       clock: systemClock,
       ids: systemIds,
       identity: await commitIdentity(repo),
-      signer: await commitSigner(repo),
+      signer: settings.config.commit.signoff ? await commitSigner(repo) : undefined,
       environment: process.env,
       ...(options.onProgress ? { onProgress: options.onProgress } : {}),
     });
