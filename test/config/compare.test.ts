@@ -239,7 +239,7 @@ test("a change of a preset is told, though what people are shown of it is the sa
 
 test("a start is needed for modules, notifications and the place of worktrees, and for nothing else", () => {
   const fixed =
-    /^(plugins|bridges|globalPlugins|globalBridges|pluginOrder|globalPluginOrder|forge|github|notify|worktreesDir|presets\.p\.(plugins|pluginOrder|bridges))\b/;
+    /^(plugins|bridges|globalPlugins|globalBridges|pluginOrder|globalPluginOrder|forge|commit|github|notify|worktreesDir|presets\.p\.(plugins|pluginOrder|bridges))\b/;
   for (const [key, from, to] of ROWS)
     assert.equal(needsStart(configWith(key, from), configWith(key, to)), fixed.test(key), key);
 });
