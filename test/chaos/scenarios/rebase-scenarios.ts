@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Project } from "../../testing/project.ts";
 import type { ExpectedPlan } from "../invariants/invariants.ts";
 import { comment, crash, crashCommand, finish, type Scenario, succeed, twoPlans } from "./scenario.ts";
 
-/** Base has a commit that the plans' branches do not have. */
+/** Base has a commit that the plans' branches do not have, with a file: what their checks have seen is not checked again. */
 export function moveBase(project: Project): void {
-  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "more");
+  appendFileSync(join(project.root, "more.txt"), "more\n");
+  project.git("add", "more.txt");
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "-m", "more");
 }
 
 export const rebased: Scenario = async (project, point) => {
