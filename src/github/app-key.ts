@@ -23,9 +23,9 @@ export function readKey(app: GitHubAppSettings, environment: Environment): strin
     return environment[variable]?.replaceAll("\\n", "\n").trim() || { missing: `${variable} is not set` };
   const file = keyFileOf(app, environment) ?? "";
   try {
-    return readCheckedOut(file, MAX_KEY_BYTES) ?? { missing: `there is no key at ${file}` };
+    return readCheckedOut(file, MAX_KEY_BYTES) ?? { missing: `${file} (github.app.privateKeyFile) does not exist` };
   } catch (error) {
     const code = errnoOf(error);
-    return { missing: `the key at ${file} cannot be read${code === undefined ? "" : ` (${code})`}` };
+    return { missing: `${file} (github.app.privateKeyFile) cannot be read${code === undefined ? "" : `: ${code}`}` };
   }
 }
