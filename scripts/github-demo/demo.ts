@@ -81,7 +81,7 @@ async function tellStory(github: FakeGitHub, dir: string, signal: AbortSignal): 
   const { issue, pull } = await playStory(place, WORDS);
   line(`\n${bold("What is on GitHub now")}\n`);
   for (const text of [issueText(repository, issue), pullText(repository, pull)]) line(text);
-  line("Merged; the plan is done, its worktree is gone, and so is its branch.");
+  line("Merged; the plan is done, its worktree is gone, and so is its branch on GitHub.");
 }
 
 interface Stage {

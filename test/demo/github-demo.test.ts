@@ -32,7 +32,7 @@ test("the demo with GitHub tells the story to its end, and leaves nothing behind
     /│ TODO 5 done: make flags in the README pass/,
     /^ada {4}merges the pull request #2/m,
     /^Pull request #2 .*\[merged\]$/m,
-    /^Merged; the plan is done, its worktree is gone, and so is its branch\.$/m,
+    /^Merged; the plan is done, its worktree is gone, and so is its branch on GitHub\.$/m,
   ];
   const places = steps.map((step) => stdout.search(step));
   assert.deepEqual(

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { after } from "node:test";
 import { openRepository, type Repository } from "../../src/git/repository.ts";
 import { addWorktree, type Worktree } from "../../src/git/worktree/worktrees.ts";
 
@@ -62,6 +63,15 @@ export const IDENTITY = {
   GIT_COMMITTER_NAME: "prloom",
   GIT_COMMITTER_EMAIL: "prloom@localhost",
 };
+
+/** Sandboxes that go when the tests of the file are over. Not by Node: trees of hostile agents are too deep for it. */
+export function removedAfter(): Sandbox[] {
+  const boxes: Sandbox[] = [];
+  after(() => {
+    for (const box of boxes) execFileSync("rm", ["-rf", box.dir]);
+  });
+  return boxes;
+}
 
 /** A sandbox with a plan's worktree on its branch. */
 export async function planSandbox(files?: Record<string, string>): Promise<Sandbox & { worktree: Worktree }> {

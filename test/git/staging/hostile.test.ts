@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
 import { git } from "../../../src/git/run.ts";
 import { restoreProtected, stageAll } from "../../../src/git/staging/stage.ts";
@@ -23,12 +23,9 @@ import { keepTree, restoreTree } from "../../../src/git/worktree/snapshot.ts";
 import { removeWorktree } from "../../../src/git/worktree/worktrees.ts";
 import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
-import { BASE_FILES, BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
+import { BASE_FILES, BRANCH, IDENTITY, plainGit, planSandbox, removedAfter, write } from "../fixture.ts";
 
-const boxes: Sandbox[] = [];
-after(() => {
-  for (const box of boxes) execFileSync("rm", ["-rf", box.dir]);
-});
+const boxes = removedAfter();
 
 async function planned(files?: Record<string, string>) {
   const box = await planSandbox(files);

@@ -2,16 +2,13 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { stageInto } from "../../../src/git/staging/stage.ts";
 import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";
 import { thorough } from "../../testing/thorough.ts";
-import { BASE_FILES, planSandbox, type Sandbox, write } from "../fixture.ts";
+import { BASE_FILES, planSandbox, removedAfter, write } from "../fixture.ts";
 
-const boxes: Sandbox[] = [];
-after(() => {
-  for (const box of boxes) execFileSync("rm", ["-rf", box.dir]);
-});
+const boxes = removedAfter();
 
 async function planned(files?: Record<string, string>) {
   const box = await planSandbox(files);
