@@ -75,7 +75,7 @@ const CALLED_LATE = /^node:(?:child_process|crypto|net|readline|stream\/promises
  * Built-ins without an import: to import one, Node makes a module of it, and for that reads each of its members, which loads what
  * they need. That takes longer than to read a thousand plans.
  */
-const bareBuiltins: Plugin = {
+const bareBuiltins = (calledLate?: RegExp): Plugin => ({
   name: "built-ins without an import",
   setup(build) {
     build.onResolve({ filter: /^node:/ }, ({ kind, path }) =>
@@ -85,10 +85,11 @@ const bareBuiltins: Plugin = {
       const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter(
         (name) => /^\w+$/.test(name) && name !== "default",
       );
-      const get = CALLED_LATE.test(path)
+      const isLate = calledLate?.test(path) ?? false;
+      const get = isLate
         ? "(name) => function (...args) { return new.target ? new (load()[name])(...args) : load()[name](...args); }"
         : "(name) => load()[name]";
-      const whole = CALLED_LATE.test(path)
+      const whole = isLate
         ? "new Proxy({}, { get: (_, name) => load()[name], set: (_, name, value) => Reflect.set(load(), name, value) })"
         : "load()";
       const lines = [
@@ -100,7 +101,7 @@ const bareBuiltins: Plugin = {
       return { contents: lines.join("\n") };
     });
   },
-};
+});
 
 const SHARED: BuildOptions = {
   absWorkingDir: root,
@@ -125,7 +126,7 @@ const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > 22 || (major === 22 && minor >= 18)) {
   // What is imported after this line comes compiled from the second start on.
   module.enableCompileCache();
-  // To find and link the forty parts that \`status\` needs takes an eighth of its time.
+  // \`status\` has a file of its own, a third as long: to read the whole program takes an eighth of its time.
   // It has no --watch in it, which loads what draws.
   const isStatus = process.argv[2] === "status" && !process.argv.some((word) => /^--?\\w*w/.test(word));
   await import(isStatus ? "./status.js" : "./main.js");
@@ -139,15 +140,14 @@ async function bundle(): Promise<Metafile[]> {
   const entries = await build({
     ...SHARED,
     entryPoints: { main: "src/cli/main.ts", plugin: "src/plugin.ts", thread: "src/hooks/modules/thread.ts" },
-    // Commands are loaded when they are called. The parts lie beside the entries: files are found relative to them.
-    splitting: true,
-    chunkNames: "part-[hash]",
+    // In one file each: to find and link the parts that a command needs takes longer than to read all of them.
+    plugins: [...(SHARED.plugins ?? []), lazySchemas, bareBuiltins()],
     banner: { js: REQUIRE },
   });
   const status = await build({
     ...SHARED,
     entryPoints: { status: "src/cli/main.ts" },
-    plugins: [...(SHARED.plugins ?? []), onlyStatus, lazySchemas, bareBuiltins],
+    plugins: [...(SHARED.plugins ?? []), onlyStatus, lazySchemas, bareBuiltins(CALLED_LATE)],
     // A member that lazy-zod.ts does not have.
     logOverride: { "import-is-undefined": "error" },
     banner: { js: REQUIRE },
