@@ -100,7 +100,7 @@ export interface WorktreeEntry {
 export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> {
   const { stdout } = await gitAt(repo, ["worktree", "list", "--porcelain", "-z"]);
   const blocks = stdout.split("\0\0").filter((block) => block !== "");
-  return blocks.map((block) => {
+  return blocks.map((block, index) => {
     const fields = new Map(
       splitNul(block).map((line) => {
         const space = line.indexOf(" ");
@@ -111,9 +111,11 @@ export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> 
     const branch = fields.get("branch")?.replace(/^refs\/heads\//, "");
     const locked = fields.get("locked");
     const prunable = fields.get("prunable");
+    const bare = fields.has("bare");
     return {
-      path: fields.get("worktree") ?? "",
-      bare: fields.has("bare"),
+      // Of a submodule, or with its folder elsewhere, git names that folder in place of the main checkout.
+      path: index === 0 && !bare ? repo.root : (fields.get("worktree") ?? ""),
+      bare,
       ...(head !== undefined && { head }),
       ...(branch !== undefined && { branch }),
       ...(locked !== undefined && { locked }),
