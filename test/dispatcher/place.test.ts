@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { git, prloom } from "../cli/fixture.ts";
 import { startDaemon } from "../testing/daemon.ts";
-import { makeProject } from "../testing/project.ts";
+import { makeProject, type Project } from "../testing/project.ts";
 
 test("a copy of a repository changes nothing of the one it was copied from, and ends nothing there", async () => {
   const project = makeProject({ env: { GATE: join(tmpdir(), "prloom-gate-that-never-opens") } });
@@ -61,3 +61,31 @@ for (const [where, worktreesDir, isPruned] of [
     assert.equal(existsSync(project.root), false);
     project.remove();
   });
+
+test("of two repositories with one folder of worktrees neither touches what the other has there", async () => {
+  const base = mkdtempSync(join(tmpdir(), "prloom-shared-"));
+  const config = { worktreesDir: "../../trees" };
+  const [mine, other] = ["mine", "other"].map((name) => makeProject({ dir: join(base, name), config })) as [
+    Project,
+    Project,
+  ];
+  const place = join(base, "trees", "one");
+  for (const project of [mine, other]) {
+    // A person removed it: git, and the first one's record, still name the place.
+    rmSync(place, { recursive: true, force: true });
+    project.plan("one", ["one"]);
+    await project.work();
+  }
+  writeFileSync(join(place, "precious.txt"), "precious\n");
+  const before = readFileSync(join(place, ".git"), "utf8");
+  git(mine.root, "commit", "-q", "--allow-empty", "-m", "more");
+  assert.match((await mine.cli(["rebase", "one"])).stderr, /one is a worktree of another repository\. \[plan-state\]/);
+  assert.match((await mine.work()).stdout, /one {2}blocked: At the place of its worktree is one of another repository/);
+  assert.match((await mine.cli(["unblock", "one"])).stderr, /is not the worktree that prloom made/);
+  assert.match((await mine.cli(["delete", "one", "--yes"])).stdout, /is not the worktree that prloom made; it is left/);
+  assert.equal(readFileSync(join(place, ".git"), "utf8"), before);
+  assert.ok(existsSync(join(place, "precious.txt")));
+  assert.equal((await other.cli(["merge", "one"])).code, 0);
+  for (const project of [mine, other]) project.remove();
+  rmSync(base, { recursive: true });
+});

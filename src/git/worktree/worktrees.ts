@@ -243,10 +243,26 @@ export function isTreeOf(path: string, gitDir: string): boolean {
   return named !== undefined && canonical(named) === canonical(gitDir);
 }
 
-/** Whether folder and admin folder are there. Costs two stats and a look for links; it says nothing about what is in them. */
-export function worktreeHealth(worktree: Worktree): "ok" | "missing" | "broken" {
+/**
+ * Whether the folder is a worktree of another repository, by its own word and by that of the other: two may share a folder of worktrees.
+ * An agent writes in its tree alone, so what it says there is not enough.
+ */
+export function isAnothers(path: string, commonDir: string): boolean {
+  const named = lstatIfThere(path)?.isDirectory() ? namedBy(path) : undefined;
+  if (named === undefined || named.startsWith(`${commonDir}${sep}`)) return false;
+  const [gitDir, where] = [canonical(named), canonical(path)];
+  if ([commonDir, where].some((own) => gitDir.startsWith(`${own}${sep}`))) return false;
+  const claim = readCheckedOut(join(gitDir, "gitdir"))?.trimEnd();
+  return claim !== undefined && canonical(dirname(resolve(gitDir, claim))) === where;
+}
+
+export type Health = "ok" | "missing" | "broken" | "taken";
+
+/** Whether folder and admin folder are there, and the folder is no other repository's. Costs little; it says nothing about what is in them. */
+export function worktreeHealth(worktree: Worktree): Health {
   const isDirectory = (path: string) => lstatIfThere(path)?.isDirectory() ?? false;
   if (!existsNoFollow(worktree.path)) return "missing";
+  if (isAnothers(worktree.path, worktree.commonDir)) return "taken";
   return isDirectory(worktree.path) && isDirectory(worktree.gitDir) && isWhereMade(worktree) ? "ok" : "broken";
 }
 
