@@ -42,6 +42,7 @@ export const ERROR_CODES = [
   "resources-used-up",
   "reload-refused",
   "reload-stale",
+  "repository-copied",
   "revision-conflict",
   "run-not-found",
   "sandbox-unavailable",

@@ -275,7 +275,7 @@ export function diskFull(doing: string, cause: unknown): PrloomError {
   return new PrloomError(
     "disk-full",
     `No space left on the disk while ${doing}.`,
-    "Free some space; nothing was lost, and prloom goes on by itself. `prloom clean` removes worktrees of finished plans.",
+    "Free some space; nothing was lost. A dispatcher then goes on by itself; type a command again. A few kilobytes are enough for `prloom clean`, which removes worktrees of finished plans.",
     cause,
   );
 }

@@ -21,7 +21,8 @@ function tryLock(path: string): OwnerLock | undefined {
   checkOwn(path);
   const db = new DatabaseSync(path);
   try {
-    db.exec("BEGIN EXCLUSIVE");
+    // Its journal would need room on the disk, and a full one is no reason to refuse `prloom clean`.
+    db.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     db.close();
     if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;

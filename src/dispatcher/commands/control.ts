@@ -10,6 +10,7 @@ import { shortHash } from "../../kernel/ids.ts";
 import { inOneLine } from "../../kernel/json.ts";
 import { ownUser } from "../../kernel/system/user.ts";
 import type { Paths } from "../paths.ts";
+import { copiedFrom } from "../place.ts";
 
 /** What daemon.json says about a running dispatcher. The lock decides who owns; this only tells where to talk. */
 const daemonSchema = z.object({ pid: z.number(), startedAt: z.string(), socket: z.string(), version: z.string() });
@@ -109,7 +110,7 @@ async function answer(line: string, handle: Handle): Promise<z.infer<typeof repl
 
 export function readDaemonInfo(paths: Paths): DaemonInfo | undefined {
   const text = readTextIfExists(paths.daemonFile);
-  if (text === undefined) return undefined;
+  if (text === undefined || copiedFrom(paths) !== undefined) return undefined;
   try {
     return daemonSchema.parse(JSON.parse(text));
   } catch {

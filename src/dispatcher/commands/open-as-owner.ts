@@ -12,6 +12,7 @@ import { repairWritten } from "../../kernel/write-together.ts";
 import { type OwnedLoom, openLoom } from "../compose.ts";
 import { ensureLayout } from "../layout.ts";
 import { inboxOf, type Paths, pathsOf } from "../paths.ts";
+import { refuseCopy, settlePlace } from "../place.ts";
 import { OWNER_VARIABLE, ownerTag } from "../runs/survivors.ts";
 import { type OpenLoomOptions, settingsFor } from "./open-for-reading.ts";
 
@@ -20,6 +21,7 @@ export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: Own
   const repo = options.repo ?? (await openRepository(options.cwd));
   const settings = await settingsFor(repo, options.settings);
   const paths = pathsOf(repo, settings.config.worktreesDir);
+  refuseCopy(paths);
   ensureDir(paths.authority);
   const lock = await acquireOwnerLock(paths.lock);
   if (!lock) return undefined;
@@ -38,6 +40,7 @@ export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: Own
       environment: process.env,
       ...(options.onProgress ? { onProgress: options.onProgress } : {}),
     });
+    await settlePlace(loom, systemIds);
     return { loom, lock };
   } catch (error) {
     lock.release();

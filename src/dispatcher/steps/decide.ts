@@ -5,6 +5,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { hasProvenance } from "../../plan/todos/provenance.ts";
 import { isReviewed } from "./is-reviewed.ts";
 import type { PlanView, Step } from "./step.ts";
+import { withoutWorktree } from "./without-worktree.ts";
 
 /** Closing it wakes the plan; only a process that was killed says nothing. Longer than `--until-idle` waits for. */
 const OPENED_LOOK_MS = 15_000;
@@ -87,13 +88,7 @@ function decideOpen(view: PlanView, now: number): Step {
   if ((change === "merged" || change === "closed") && !record.current && !record.side && !record.rebase)
     return { kind: "end-plan", outcome: change };
   if (!record.worktreeReady) return { kind: "restore-worktree" };
-  if (view.worktree !== "ok") {
-    return {
-      kind: "block",
-      reason: `Its worktree is ${view.worktree}: ${record.worktree ?? "unknown path"}`,
-      hint: `\`prloom unblock ${record.id}\` makes it again from branch ${record.branch}. Work that was not committed is gone, unless git has only forgotten the folder.`,
-    };
-  }
+  if (view.worktree !== "ok") return withoutWorktree(record, view.worktree);
   if (!view.doc) {
     return {
       kind: "block",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { refuseBrought } from "../../git/tracked.ts";
-import { isForeign, isTreeOf, removeWorktree } from "../../git/worktree/worktrees.ts";
+import { isAnothers, isForeign, isTreeOf, removeWorktree } from "../../git/worktree/worktrees.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
@@ -41,6 +41,7 @@ export async function keepUnready(loom: Located & Configured & Records & Reporti
  */
 export function isReplaced({ repo, paths }: Located, record: PlanRecord): boolean {
   const { status, worktree = "", worktreeName, worktreeReady } = record;
+  if (isAnothers(worktree, paths.commonDir)) return true;
   if (!worktreeReady) return isForeign(repo, worktree);
   if (worktreeName === undefined || !existsNoFollow(worktree)) return false;
   const gitDir = join(paths.commonDir, "worktrees", worktreeName);

@@ -112,12 +112,19 @@ export async function keepBeforeRemoval(
     if (kept !== undefined) tell(`its worktree held changes that are in no commit; kept in ${kept}`);
   } catch (error) {
     // What can be kept as soon as the disk has room must not be lost now. To look at a tree takes none.
-    if (passesByItself(error) && (await hasChanges(worktree, leftOut(loom, record)))) throw error;
+    if (passesByItself(error) && (await hasChanges(worktree, leftOut(loom, record))))
+      throw notKept(worktree.path, error);
     if (passesByItself(error)) return undefined;
     tell(`what its worktree held beyond its commits could not be kept: ${messageOf(error)}`);
   }
   crashPoint("worktree:kept");
   return kept;
+}
+
+/** As passing as what caused it. */
+function notKept(path: string, cause: PrloomError): PrloomError {
+  const why = `${path} stays: it holds what is in no commit, and that could not be kept as a patch (${cause.message})`;
+  return new PrloomError(cause.code, `${why}; \`prloom clean\` tries again`, cause.hint, cause);
 }
 
 /** What the worktree was before an agent of a plugin, or a check of a merge, came; it is there until the worktree is put back. */

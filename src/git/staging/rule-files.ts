@@ -53,8 +53,31 @@ export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>, f
   };
   const second = (await clear(isEndless)) ? await answered(act) : first;
   if ("answer" in second) return second.answer;
-  if (!(await answersWithoutRules(worktree)) || !(await clear(() => true))) throw second.error;
-  return act();
+  if (!(await answersWithoutRules(worktree))) throw second.error;
+  const third = (await clear(() => true)) ? await answered(act) : second;
+  if ("answer" in third) return third.answer;
+  throw from === undefined ? third.error : await ownRulesTooSlow(worktree, rules, third.error);
+}
+
+/** What is left then are rules of the repository itself, which only a person may change. */
+async function ownRulesTooSlow(
+  worktree: Worktree,
+  rules: readonly CommittedRule[],
+  { kind, words, message }: GitFailure,
+): Promise<GitFailure> {
+  let worst = { stars: 0, line: "" };
+  for (const { path, object } of rules) {
+    const { stdout } = await gitIn(worktree, ["cat-file", "blob", object]);
+    for (const [index, line] of stdout.split("\n").entries()) {
+      const stars = starsIn(line);
+      if (stars > worst.stars) worst = { stars, line: `line ${index + 1} of ${Buffer.from(path, "latin1")}` };
+    }
+  }
+  const which = worst.stars === 0 ? "they are too many" : `the slowest is probably ${worst.line}`;
+  return new GitFailure(kind, words, {
+    message: `${message}. Without rules git answers, and those that are left are the repository's own: ${which}.`,
+    hint: `Shorten the rules in ${worktree.path} (fewer \`**\`; on the base branch as well), or remove very deep folders there, then run \`prloom unblock <plan>\`.`,
+  });
 }
 
 /** The answer, or that git gave none in its time. */
@@ -114,8 +137,12 @@ function isEndless(rules: Buffer | undefined): boolean {
     rules
       .toString("latin1")
       .split("\n")
-      .some((line) => !line.startsWith("#") && line.split("**").length > 4)
+      .some((line) => starsIn(line) > 3)
   );
+}
+
+function starsIn(line: string): number {
+  return line.startsWith("#") ? 0 : line.split("**").length - 1;
 }
 
 function sweep(

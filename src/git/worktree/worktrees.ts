@@ -100,7 +100,7 @@ export interface WorktreeEntry {
 export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> {
   const { stdout } = await gitAt(repo, ["worktree", "list", "--porcelain", "-z"]);
   const blocks = stdout.split("\0\0").filter((block) => block !== "");
-  return blocks.map((block) => {
+  return blocks.map((block, index) => {
     const fields = new Map(
       splitNul(block).map((line) => {
         const space = line.indexOf(" ");
@@ -111,9 +111,11 @@ export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> 
     const branch = fields.get("branch")?.replace(/^refs\/heads\//, "");
     const locked = fields.get("locked");
     const prunable = fields.get("prunable");
+    const bare = fields.has("bare");
     return {
-      path: fields.get("worktree") ?? "",
-      bare: fields.has("bare"),
+      // Of a submodule, or with its folder elsewhere, git names that folder in place of the main checkout.
+      path: index === 0 && !bare ? repo.root : (fields.get("worktree") ?? ""),
+      bare,
       ...(head !== undefined && { head }),
       ...(branch !== undefined && { branch }),
       ...(locked !== undefined && { locked }),
@@ -241,10 +243,26 @@ export function isTreeOf(path: string, gitDir: string): boolean {
   return named !== undefined && canonical(named) === canonical(gitDir);
 }
 
-/** Whether folder and admin folder are there. Costs two stats and a look for links; it says nothing about what is in them. */
-export function worktreeHealth(worktree: Worktree): "ok" | "missing" | "broken" {
+/**
+ * Whether the folder is a worktree of another repository, by its own word and by that of the other: two may share a folder of worktrees.
+ * An agent writes in its tree alone, so what it says there is not enough.
+ */
+export function isAnothers(path: string, commonDir: string): boolean {
+  const named = lstatIfThere(path)?.isDirectory() ? namedBy(path) : undefined;
+  if (named === undefined || named.startsWith(`${commonDir}${sep}`)) return false;
+  const [gitDir, where] = [canonical(named), canonical(path)];
+  if ([commonDir, where].some((own) => gitDir.startsWith(`${own}${sep}`))) return false;
+  const claim = readCheckedOut(join(gitDir, "gitdir"))?.trimEnd();
+  return claim !== undefined && canonical(dirname(resolve(gitDir, claim))) === where;
+}
+
+export type Health = "ok" | "missing" | "broken" | "taken";
+
+/** Whether folder and admin folder are there, and the folder is no other repository's. Costs little; it says nothing about what is in them. */
+export function worktreeHealth(worktree: Worktree): Health {
   const isDirectory = (path: string) => lstatIfThere(path)?.isDirectory() ?? false;
   if (!existsNoFollow(worktree.path)) return "missing";
+  if (isAnothers(worktree.path, worktree.commonDir)) return "taken";
   return isDirectory(worktree.path) && isDirectory(worktree.gitDir) && isWhereMade(worktree) ? "ok" : "broken";
 }
 

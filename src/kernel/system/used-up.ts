@@ -49,6 +49,6 @@ export function usedUp(what: string, doing: string, cause: unknown): PrloomError
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["disk-full", "resources-used-up", "forge-unreachable"]);
 
 /** What goes away without a change of the plan: it waits, and nothing is counted against it. */
-export function passesByItself(error: unknown): boolean {
+export function passesByItself(error: unknown): error is PrloomError {
   return error instanceof PrloomError && PASSING.has(error.code);
 }

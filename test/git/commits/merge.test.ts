@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { isMergedInto, mergeIntoBase } from "../../../src/git/commits/merge.ts";
 import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
-import { branchTip } from "../../../src/git/repository.ts";
+import { branchTip, openRepository } from "../../../src/git/repository.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 
@@ -44,6 +44,23 @@ test("a checkout of base moves with it, local changes elsewhere stay, and a seco
   assert.equal(plainGit(repo.root, "log", "-1", "--format=%B").trim(), "Merge the plan\n\nBody");
   assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main" }), true);
   assert.deepEqual(await mergeIntoBase(repo, REQUEST), { kind: "already" });
+});
+
+test("a checkout whose git folder lies elsewhere, as that of a submodule does, moves with its branch", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { root } = box.repo;
+  const gitDir = join(root, "..", "modules");
+  plainGit(root, "init", "-q", `--separate-git-dir=${gitDir}`);
+  for (const name of ["alone", "submodule"]) {
+    if (name === "submodule") plainGit(root, "config", "core.worktree", root);
+    commit(box.worktree.path, { [name]: "from the plan\n" });
+    const outcome = await mergeIntoBase(await openRepository(root), REQUEST);
+    assert.equal(outcome.kind, "merged", JSON.stringify(outcome));
+    assert.equal(readFileSync(join(root, name), "utf8"), "from the plan\n");
+    assert.equal(plainGit(root, "status", "--porcelain", "--untracked-files=no"), "");
+  }
+  rmSync(gitDir, { recursive: true });
 });
 
 test("without a checkout of base only the branch moves", async (t) => {

@@ -70,3 +70,16 @@ test("rules that are too many for git make room for those of the base, and hones
   assert.deepEqual((await stagedChanges(box.worktree, box.baseSha)).files, [`${deep}x`]);
   assert.equal(readFileSync(join(box.path, ".gitignore"), "utf8"), BASE_FILES[".gitignore"]);
 });
+
+test("rules of the base that git is never done with stay, and are told as what they are", async () => {
+  const slow = `ignored/\n/**${"/[a]/**".repeat(14)}/b\n`;
+  const box = await planned({ ...BASE_FILES, ".gitignore": slow, "sub/.gitignore": "**/x\n" });
+  write(box.path, { [`q/${"a/".repeat(100)}x`]: "x" });
+  const indexFile = join(box.worktree.gitDir, "index");
+  await assert.rejects(stageInto(box.worktree, { indexFile, from: "HEAD", leaveOut: [], timeoutMs: 2000 }), {
+    code: "git-failed",
+    message: /the repository's own: the slowest is probably line 2 of \.gitignore\.$/,
+    hint: /^Shorten the rules in .*`prloom unblock <plan>`\.$/,
+  });
+  assert.equal(readFileSync(join(box.path, ".gitignore"), "utf8"), slow);
+});

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { git, prloom } from "../cli/fixture.ts";
+import { startDaemon } from "../testing/daemon.ts";
+import { makeProject, type Project } from "../testing/project.ts";
+
+test("a copy of a repository changes nothing of the one it was copied from, and ends nothing there", async () => {
+  const project = makeProject({ env: { GATE: join(tmpdir(), "prloom-gate-that-never-opens") } });
+  for (const id of ["one", "two"]) project.plan(id, ["one"]);
+  await project.work();
+  assert.equal((await project.cli(["merge", "two"])).code, 0);
+  for (const id of ["one", "two"]) writeFileSync(join(project.worktree(id), "mine.txt"), "mine\n");
+  project.plan("busy", ["[waits] one"]);
+  const daemon = await startDaemon(project);
+  await daemon.said("busy", /worker started/);
+  const cwd = join(dirname(project.root), "copy");
+  cpSync(project.root, cwd, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith(".sock") });
+
+  for (const args of [["delete", "one", "--yes"], ["clean"], ["start", "--until-idle"], ["pause", "busy", "--now"]]) {
+    const { code, stderr } = await prloom(args, { cwd });
+    assert.deepEqual(
+      [code, stderr.includes(`is a copy of ${project.root}:`)],
+      [1, true],
+      `${args.join(" ")}: ${stderr}`,
+    );
+    assert.match(stderr, /\[repository-copied\]\n {2}hint: Work on them in .*`rm -r .*copy\/\.git\/prloom .*`/);
+  }
+  assert.match((await prloom(["stop"], { cwd })).stdout, /No dispatcher is running/);
+  assert.match((await prloom(["status"], { cwd })).stdout, /dispatcher: not running/);
+  for (const id of ["one", "two"]) assert.ok(existsSync(join(project.worktree(id), "mine.txt")));
+  assert.equal((await project.status()).plans.find(({ planId }) => planId === "busy")?.activity?.run, 1);
+  assert.equal((await daemon.end()).code, 0);
+  project.remove();
+});
+
+for (const [where, worktreesDir, isPruned] of [
+  ["in it", "prloom/.local/worktrees", false],
+  ["in it and that git has forgotten", "prloom/.local/worktrees", true],
+  ["beside it", "../trees", false],
+] as const)
+  test(`a repository that was moved finds its worktrees again that lie ${where}`, async () => {
+    const project = makeProject({ config: { worktreesDir } });
+    for (const id of ["one", "two"]) project.plan(id, ["one"]);
+    await project.work();
+    const cwd = join(dirname(project.root), "moved");
+    for (const id of ["one", "two"]) writeFileSync(join(project.root, worktreesDir, id, "mine.txt"), "mine\n");
+    renameSync(project.root, cwd);
+    if (isPruned) git(cwd, "worktree", "prune");
+    const started = await prloom(["start", "--until-idle"], { cwd });
+    assert.equal(started.code, 0, started.stderr);
+    assert.doesNotMatch(started.stdout, /blocked/);
+    assert.equal((await prloom(["merge", "two"], { cwd })).code, 0);
+    const deleted = await prloom(["delete", "one", "--yes"], { cwd });
+    assert.equal(deleted.code, 0, deleted.stderr);
+    assert.match(readFileSync(join(cwd, ".git/prloom/plans/one/left.patch"), "utf8"), /^\+mine$/m);
+    assert.match((await prloom(["clean"], { cwd })).stdout, /^removed the worktree of two\nkept: /);
+    for (const id of ["one", "two"]) assert.equal(existsSync(join(cwd, worktreesDir, id)), false);
+    assert.equal(existsSync(project.root), false);
+    project.remove();
+  });
+
+test("of two repositories with one folder of worktrees neither touches what the other has there", async () => {
+  const base = mkdtempSync(join(tmpdir(), "prloom-shared-"));
+  const config = { worktreesDir: "../../trees" };
+  const [mine, other] = ["mine", "other"].map((name) => makeProject({ dir: join(base, name), config })) as [
+    Project,
+    Project,
+  ];
+  const place = join(base, "trees", "one");
+  for (const project of [mine, other]) {
+    // A person removed it: git, and the first one's record, still name the place.
+    rmSync(place, { recursive: true, force: true });
+    project.plan("one", ["one"]);
+    await project.work();
+  }
+  writeFileSync(join(place, "precious.txt"), "precious\n");
+  const before = readFileSync(join(place, ".git"), "utf8");
+  git(mine.root, "commit", "-q", "--allow-empty", "-m", "more");
+  assert.match((await mine.cli(["rebase", "one"])).stderr, /one is a worktree of another repository\. \[plan-state\]/);
+  assert.match((await mine.work()).stdout, /one {2}blocked: At the place of its worktree is one of another repository/);
+  assert.match((await mine.cli(["unblock", "one"])).stderr, /is not the worktree that prloom made/);
+  assert.match((await mine.cli(["delete", "one", "--yes"])).stdout, /is not the worktree that prloom made; it is left/);
+  assert.equal(readFileSync(join(place, ".git"), "utf8"), before);
+  assert.ok(existsSync(join(place, "precious.txt")));
+  assert.equal((await other.cli(["merge", "one"])).code, 0);
+  for (const project of [mine, other]) project.remove();
+  rmSync(base, { recursive: true });
+});
