@@ -89,8 +89,26 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [
     { triggers: [{ on: "issue.labelled", do: "queue" }] },
     [
-      'triggers.0.on: "issue.labelled" does not happen to issues; there are issue.opened, issue.labeled, issue.assigned, issue.reopened, did you mean issue.labeled?',
+      'triggers.0.on: "issue.labelled" does not happen to issues; there are issue.opened, issue.labeled, issue.assigned, issue.reopened, issue.moved, did you mean issue.labeled?',
     ],
+  ],
+  [
+    { triggers: [{ on: "issue.moved", do: "queue" }] },
+    [
+      'triggers.0.project: is missing: the board, as "<owner>/<number>"',
+      "triggers.0.column: is missing: the column of the board that makes plans",
+    ],
+  ],
+  [
+    { triggers: [{ on: "issue.moved", project: "acme/board", column: " ", do: "queue" }] },
+    [
+      'triggers.0.project: must be "<owner>/<number>", as in the address of the project',
+      "triggers.0.column: must not be empty",
+    ],
+  ],
+  [
+    { triggers: [{ on: "issue.labeled", project: "acme/1", column: "Todo", do: "queue" }] },
+    ["triggers.0.project: is for issue.moved only", "triggers.0.column: is for issue.moved only"],
   ],
   [{ triggers: [{ on: "issue.opened" }] }, ['triggers.0.do: is missing: must be "upsert" or "queue"']],
   [

@@ -155,7 +155,8 @@ class Look {
   }
 }
 
-const eventFor = ({ id, fullName }: RepositoryCalls, issue: GitHubIssue) => {
+/** What is told of an issue, whatever happened to it. */
+export const eventFor = ({ id, fullName }: RepositoryCalls, issue: GitHubIssue) => {
   const thread = `${id}#${issue.number}`;
   return {
     ...{ severity: "info" as const, title: issue.title, body: issue.body ?? "" },
