@@ -57,6 +57,8 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   // How patient it is with people; it permits nothing.
   [/^gates\.(remindAfterMs|expireAfterMs)$/, never],
   [/^authors\./, mayMore],
+  // Words of agents in what people wrote.
+  [/^writeback\.body$/, turnedOn],
   // What is told; it permits nothing.
   [/^writeback\./, never],
   [/^github\.trustedBots$/, added],

@@ -83,6 +83,7 @@ async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]
   const bridge = githubBridge(access, {
     ...{ clock, hasPulls: config.forge === "github", rerun: config.github?.rerun ?? false },
     ...(config.github ? { shownAfterMs: config.github.shownAfterMs } : {}),
+    writesBodies: () => loom.config.writeback.body,
     merge: (planId, asked) => mergeForBridge(loom, planId, asked),
     close: (planId) => closeForBridge(loom, planId),
     onPull: (planId, change) => changeSeen(loom, planId, change),

@@ -163,6 +163,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["github.app", ABSENT, { id: 1, privateKeyEnv: "KEY" }, true, true],
   ["github.reserve", ABSENT, 0.5, true, true],
   ["github.trustedBots", [], ["lint[bot]"], true, false],
+  ["writeback.body", false, true, true, false],
   ["github.trustBoard", false, true, true, false],
   ["github.rerun", ABSENT, true, false, false],
   ["github.shownAfter", ABSENT, "1m", false, false],

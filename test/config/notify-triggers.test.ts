@@ -85,6 +85,8 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
       'notify.default.1: "desk" is in the list twice',
     ],
   ],
+  [{ writeback: { body: true } }, ['writeback.body: needs the key "github": plans are written to issues there alone']],
+  [{ writeback: { body: "yes" } }, ["writeback.body: must be true or false"]],
   [{ triggers: {} }, ["triggers: must be a list of triggers"]],
   [
     { triggers: [{ on: "issue.labelled", do: "queue" }] },

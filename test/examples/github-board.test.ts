@@ -29,5 +29,7 @@ test("a card that is moved to Todo becomes a plan and is worked on", async (t) =
     plans.map(({ title, status }) => [title, status]),
     [["Dark mode", "review"]],
   );
+  await project.untilIdle(env);
+  assert.match(issue.body, /## Tasks\n\n- \[ \] Add the colours\n\n\n<!-- prloom plan [\s\S]*- \[x\] Add the colours/);
   assert.deepEqual(project.commits(plans[0]?.planId ?? ""), ["Add the colours"]);
 });

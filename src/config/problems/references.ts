@@ -123,6 +123,11 @@ function forgeProblems(value: unknown): ValueProblem[] {
   return [{ path: ["forge"], message: 'needs the key "github", which names the repository there' }];
 }
 
+function writebackProblems(value: unknown): ValueProblem[] {
+  if (valueAt(value, ["writeback", "body"]) !== true || valueAt(value, ["github"]) !== undefined) return [];
+  return [{ path: ["writeback", "body"], message: 'needs the key "github": plans are written to issues there alone' }];
+}
+
 /** What no schema can see: names that nothing has, and values that do not go together. */
 export function referenceProblems(value: unknown): ValueProblem[] {
   return [
@@ -132,5 +137,6 @@ export function referenceProblems(value: unknown): ValueProblem[] {
     ...triggerProblems(value),
     ...retryProblems(value),
     ...forgeProblems(value),
+    ...writebackProblems(value),
   ];
 }

@@ -52,7 +52,7 @@ export function boardBridge(access: GitHubAccess, { board, clock, trustBoard }: 
   };
 }
 
-interface Telling extends Pick<GitHubAccess, "permissions"> {
+interface Telling extends Pick<GitHubAccess, "permissions" | "ownEdits"> {
   readonly repository: RepositoryCalls;
   readonly ctx: Pick<BridgeContext, "log">;
   readonly project: string;
@@ -94,7 +94,7 @@ export function ignoredFor({ item: { content } }: Move, { id, fullName }: Pick<R
 }
 
 async function eventsOf(telling: Telling, { item, column }: Move): Promise<BridgeEvent[]> {
-  const { repository, permissions, project, trustBoard } = telling;
+  const { repository, permissions, ownEdits, project, trustBoard } = telling;
   if (item.content.kind !== "issue") return [];
   const path = `/issues/${item.content.number}`;
   const outcome = await repository.get(path);
@@ -103,7 +103,12 @@ async function eventsOf(telling: Telling, { item, column }: Move): Promise<Bridg
   const issue = issueSchema.parse(outcome.data);
   const event = eventFor(repository, issue);
   const rewritings = async () =>
-    rewritingsOf(repository, issue, await allPages(repository, `${path}/events`, { schema: happeningsSchema }));
+    rewritingsOf(
+      repository,
+      issue,
+      await allPages(repository, `${path}/events`, { schema: happeningsSchema }),
+      await ownEdits.of(issue.number),
+    );
   // Without trust it is a draft anyway.
   const rewritten = trustBoard && (await isRewritten(permissions, await rewritings(), item.at));
   return [

@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import { Board } from "../../testing/github/boards.ts";
 import type { Issue } from "../../testing/github/world.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { githubProject } from "./github-project.ts";
 
 const BODY = "## Tasks\n\n- [ ] make one\n";
@@ -70,7 +71,7 @@ describe("a column of a board", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("has them worked on where the board is trusted", async (t) => {
+  it("has them worked on where the board is trusted", thorough, async (t) => {
     const { ada, card, work, plans, project } = await setUp(t, { trustBoard: true });
     card(ada.opens({ title: "New", body: BODY }));
     await work();
