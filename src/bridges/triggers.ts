@@ -29,6 +29,8 @@ function fits(trigger: Trigger, event: BusEvent, context: Context): boolean {
   return (
     trigger.on === event.type &&
     names(trigger.repo, [context.repo]) &&
+    names(trigger.project, [context.project]) &&
+    names(trigger.column, [context.column]) &&
     names(trigger.label, oneOrAll(context.label, context.labels)) &&
     names(trigger.assignee, oneOrAll(context.assignee, context.assignees))
   );
@@ -50,13 +52,14 @@ export function triggered(triggers: readonly Trigger[], event: BusEvent, planOf:
   if (trigger === undefined) return [];
   // There is one plan for a source: what happens to an issue after its plan is done makes no other.
   if (planOf(source) === "done") return [];
-  // What a stranger wrote after the person looked replaces nothing that a person agreed to.
-  if (context.rewritten === true && planOf(source) === "open") return [];
+  // What a stranger wrote after the person looked, or may have caused, replaces nothing that a person agreed to.
+  const isDoubtful = context.rewritten === true || context.unvouched === true;
+  if (isDoubtful && planOf(source) === "open") return [];
   return [
     upsertOf(event, source, {
       ...(trigger.preset === undefined ? {} : { metadata: { preset: trigger.preset } }),
-      // Where a stranger rewrote it since, a person has to look at the text before it is worked on.
-      ...(trigger.do === "queue" && context.rewritten !== true ? { status: "queued" as const } : {}),
+      // Then a person has to look at the text before it is worked on. Its plan may be there by the time that this is its turn.
+      ...(isDoubtful ? { change: false } : trigger.do === "queue" ? { status: "queued" as const } : {}),
     }),
   ];
 }

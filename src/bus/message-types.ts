@@ -83,6 +83,8 @@ export interface RawUpsertPayload {
   readonly hidden?: boolean | undefined;
   /** False: makes no plan where the source has none that is open. */
   readonly create?: boolean | undefined;
+  /** False: a plan that is open stays as it is. */
+  readonly change?: boolean | undefined;
 }
 
 /** Tells people, by the channels that `notify` in the config has for this priority. */

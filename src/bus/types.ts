@@ -82,6 +82,7 @@ export const payloadSchema = z.discriminatedUnion("type", [
     status: z.enum(["draft", "queued"]).optional(),
     hidden: z.boolean().optional(),
     create: z.boolean().optional(),
+    change: z.boolean().optional(),
   }),
   z.strictObject({
     type: z.literal("notification"),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type BridgeEntry, type Config, type Limits, overlayLimits } from "./config.ts";
 import { SHELL_RIGHTS, type ShellRights } from "./governance-words.ts";
 import { type AuthorPermission, PERMISSIONS } from "./permission-words.ts";
+import { boardsIn } from "./schema/trigger-schema.ts";
 import { formatDuration, formatSize } from "./schema/units.ts";
 
 /** One thing that another config would change, in words. */
@@ -56,9 +57,12 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   // How patient it is with people; it permits nothing.
   [/^gates\.(remindAfterMs|expireAfterMs)$/, never],
   [/^authors\./, mayMore],
+  // Words of agents in what people wrote.
+  [/^writeback\.body$/, turnedOn],
   // What is told; it permits nothing.
   [/^writeback\./, never],
   [/^github\.trustedBots$/, added],
+  [/^github\.trustBoard$/, turnedOn],
   // Jobs that run twice cost time, and permit nothing.
   [/^github\.rerun$/, never],
   // How patient it is with GitHub's lists; it permits nothing.
@@ -125,12 +129,15 @@ function readAtStart({
   plugins,
   bridges,
   presets,
+  triggers,
 }: Config) {
   // A preset that adds nothing to the file's modules is as good as none.
   const own = Object.entries(presets)
     .map(([name, preset]) => [name, preset.plugins, preset.bridges])
     .filter(([, ...modules]) => !isDeepStrictEqual(modules, [plugins, bridges]));
-  return { forge, commit, worktreesDir, github, notify, globalPlugins, globalBridges, plugins, bridges, own };
+  // A board is looked at by a bridge of its own.
+  const boards = github ? boardsIn(triggers) : [];
+  return { forge, commit, worktreesDir, github, boards, notify, globalPlugins, globalBridges, plugins, bridges, own };
 }
 
 type View = Readonly<Record<string, unknown>>;

@@ -4,6 +4,7 @@ import { probeSandbox } from "../agents/sandbox/probe.ts";
 import type { BuiltinBridge } from "../bridges/contract.ts";
 import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
+import { boardsIn } from "../config/schema/trigger-schema.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
@@ -76,16 +77,21 @@ async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]
   const { config, github, clock } = loom;
   if (!github) return [];
   const { githubBridge } = await import("../github/bridge/bridge.ts");
+  const { boardBridge } = await import("../github/board/bridge.ts");
   const { usageOf } = await import("../github/usage.ts");
   const access = await github();
   const bridge = githubBridge(access, {
     ...{ clock, hasPulls: config.forge === "github", rerun: config.github?.rerun ?? false },
     ...(config.github ? { shownAfterMs: config.github.shownAfterMs } : {}),
+    writesBodies: () => loom.config.writeback.body,
     merge: (planId, asked) => mergeForBridge(loom, planId, asked),
     close: (planId) => closeForBridge(loom, planId),
     onPull: (planId, change) => changeSeen(loom, planId, change),
   });
-  return [tellingUsage(loom, bridge, (now) => usageOf(access, now))];
+  const boards = boardsIn(config.triggers).map((board) =>
+    boardBridge(access, { board, clock, trustBoard: config.github?.trustBoard ?? false }),
+  );
+  return [bridge, ...boards].map((one) => tellingUsage(loom, one, (now) => usageOf(access, now)));
 }
 
 /**

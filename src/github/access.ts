@@ -1,6 +1,7 @@
 import type { GitHubSettings } from "../config/schema/github-schema.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { readKey } from "./app-key.ts";
+import { OwnEdits } from "./body/own-edits.ts";
 import { appToken } from "./client/app.ts";
 import { GitHubClient } from "./client/client.ts";
 import { environmentToken, firstToken, ghToken, hostOf, type TokenSource } from "./client/tokens.ts";
@@ -21,6 +22,7 @@ export interface GitHubAccess {
   readonly token: TokenSource;
   readonly connection: Connection;
   readonly permissions: Permissions;
+  readonly ownEdits: OwnEdits;
 }
 
 export function githubAccess(options: GitHubAccessOptions): GitHubAccess {
@@ -29,7 +31,8 @@ export function githubAccess(options: GitHubAccessOptions): GitHubAccess {
   const token = tokenFor(options);
   const client = new GitHubClient({ apiUrl, clock, reserve, token, send: sendOnce });
   const connection = new Connection(client, repo);
-  return { client, token, connection, permissions: new Permissions(connection, clock, settings.trustedBots) };
+  const permissions = new Permissions(connection, clock, settings.trustedBots);
+  return { client, token, connection, permissions, ownEdits: new OwnEdits(() => connection.self()) };
 }
 
 /** The variable first, which is set for one start; then the app, if the config has one; else what gh is logged in with. */

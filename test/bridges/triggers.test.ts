@@ -48,11 +48,26 @@ test("what a stranger rewrote makes a draft, and changes no plan that is there",
   const event = labeled({ rewritten: true });
   const triggers: Trigger[] = [{ on: "issue.labeled", do: "queue" }];
   const upsert = { type: "upsert_plan", source: SOURCE, title: "Fix the cart", planMarkdown: "- [ ] fix it" };
-  assert.deepEqual(payloadsOf(triggers, event), [upsert]);
+  assert.deepEqual(payloadsOf(triggers, event), [{ ...upsert, change: false }]);
   assert.deepEqual(
     triggered(triggers, event, (source) => (source.id === SOURCE.id ? "open" : undefined)),
     [],
   );
+});
+
+test("what came into a column by no known hand makes a draft, and changes no plan that is there", () => {
+  const context = { project: "acme/3", column: "Todo" };
+  const triggers: Trigger[] = [{ on: "issue.moved", project: "Acme/3", column: "todo", do: "queue" }];
+  const moved = (more: Record<string, unknown>): BusEvent => labeled({ ...context, ...more }, { type: "issue.moved" });
+  const upsert = { type: "upsert_plan", source: SOURCE, title: "Fix the cart", planMarkdown: "- [ ] fix it" };
+  assert.deepEqual(payloadsOf(triggers, moved({ unvouched: true })), [{ ...upsert, change: false }]);
+  assert.deepEqual(
+    triggered(triggers, moved({ unvouched: true }), () => "open"),
+    [],
+  );
+  assert.deepEqual(payloadsOf(triggers, moved({})), [{ ...upsert, status: "queued" }]);
+  for (const other of [{ column: "Done" }, { project: "acme/4" }, { project: undefined }])
+    assert.deepEqual(payloadsOf(triggers, moved(other)), []);
 });
 
 test("a source whose plan is done gets no other, and an edit changes a plan and makes none", () => {

@@ -163,6 +163,8 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["github.app", ABSENT, { id: 1, privateKeyEnv: "KEY" }, true, true],
   ["github.reserve", ABSENT, 0.5, true, true],
   ["github.trustedBots", [], ["lint[bot]"], true, false],
+  ["writeback.body", false, true, true, false],
+  ["github.trustBoard", false, true, true, false],
   ["github.rerun", ABSENT, true, false, false],
   ["github.shownAfter", ABSENT, "1m", false, false],
   ["github.deleteBranch", ABSENT, false, true, true],
@@ -242,6 +244,16 @@ test("a start is needed for modules, notifications and the place of worktrees, a
     /^(plugins|bridges|globalPlugins|globalBridges|pluginOrder|globalPluginOrder|forge|commit|github|notify|worktreesDir|presets\.p\.(plugins|pluginOrder|bridges))\b/;
   for (const [key, from, to] of ROWS)
     assert.equal(needsStart(configWith(key, from), configWith(key, to)), fixed.test(key), key);
+});
+
+test("a start is needed for a board that was not looked at, and not for other triggers", () => {
+  const withTriggers = (...triggers: Json[]) =>
+    parseConfig(JSON.stringify({ ...BASE, github: { repo: "acme/app" }, triggers }), "config.json");
+  const label = { on: "issue.labeled", label: "loom", do: "queue" };
+  const board = { on: "issue.moved", project: "acme/3", column: "Todo", do: "queue" };
+  assert.equal(needsStart(withTriggers(), withTriggers(label)), false);
+  assert.equal(needsStart(withTriggers(label), withTriggers(label, board)), true);
+  assert.equal(needsStart(withTriggers(board), withTriggers({ ...board, column: "Ready" })), true);
 });
 
 test("a dot in a name does not lead to a setting", () => {

@@ -85,12 +85,32 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
       'notify.default.1: "desk" is in the list twice',
     ],
   ],
+  [{ writeback: { body: true } }, ['writeback.body: needs the key "github": plans are written to issues there alone']],
+  [{ writeback: { body: "yes" } }, ["writeback.body: must be true or false"]],
   [{ triggers: {} }, ["triggers: must be a list of triggers"]],
   [
     { triggers: [{ on: "issue.labelled", do: "queue" }] },
     [
-      'triggers.0.on: "issue.labelled" does not happen to issues; there are issue.opened, issue.labeled, issue.assigned, issue.reopened, did you mean issue.labeled?',
+      'triggers.0.on: "issue.labelled" does not happen to issues; there are issue.opened, issue.labeled, issue.assigned, issue.reopened, issue.moved, did you mean issue.labeled?',
     ],
+  ],
+  [
+    { triggers: [{ on: "issue.moved", do: "queue" }] },
+    [
+      'triggers.0.project: is missing: the board, as "<owner>/<number>"',
+      "triggers.0.column: is missing: the column of the board that makes plans",
+    ],
+  ],
+  [
+    { triggers: [{ on: "issue.moved", project: "acme/board", column: " ", do: "queue" }] },
+    [
+      'triggers.0.project: must be "<owner>/<number>", as in the address of the project',
+      "triggers.0.column: must not be empty",
+    ],
+  ],
+  [
+    { triggers: [{ on: "issue.labeled", project: "acme/1", column: "Todo", do: "queue" }] },
+    ["triggers.0.project: is for issue.moved only", "triggers.0.column: is for issue.moved only"],
   ],
   [{ triggers: [{ on: "issue.opened" }] }, ['triggers.0.do: is missing: must be "upsert" or "queue"']],
   [

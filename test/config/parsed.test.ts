@@ -48,7 +48,7 @@ const DEFAULTS = {
   notify: { channels: {}, routes: {}, default: [] },
   gates: { plan: false, pr: false, advisory: false, remindAfterMs: 86_400_000 },
   authors: {},
-  writeback: { investigating: true, planning: true, plan: true, implementing: true, pr: true, done: true },
+  writeback: { investigating: true, planning: true, plan: true, implementing: true, pr: true, done: true, body: false },
   governance: {
     roles: {},
     mcp: { reads: [], writes: [] },

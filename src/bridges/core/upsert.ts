@@ -45,7 +45,7 @@ export type UpsertChange =
       readonly headingsLeft?: readonly string[];
     }
   | { readonly kind: "unchanged" | "busy"; readonly planId: string }
-  /** There is no open plan, and none is to be made. */
+  /** There is no open plan, and none is to be made; or there is one, and it is to stay as it is. */
   | { readonly kind: "none" }
   | { readonly kind: "refused"; readonly reason: string };
 
@@ -60,6 +60,7 @@ export function decideUpsert(view: UpsertView, payload: RawUpsert): UpsertChange
     const { record } = view;
     if (!record || record.deleted || record.status === "done")
       return payload.create === false ? { kind: "none" } : create(source, payload);
+    if (payload.change === false) return { kind: "none" };
     return isBeingWorkedOn(record, view.running) ? { kind: "busy", planId: record.id } : change(record, view, payload);
   } catch (error) {
     if (error instanceof PrloomError && error.code === "plan-invalid")

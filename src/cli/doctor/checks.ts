@@ -3,6 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load.ts";
 import { readPin } from "../../config/pin.ts";
 import { allPlanModules } from "../../config/presets.ts";
+import { boardsIn } from "../../config/schema/trigger-schema.ts";
 import { loadExtensions } from "../../dispatcher/buses/extensions.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { sealToPin } from "../../dispatcher/settings/keep-pin.ts";
@@ -30,7 +31,9 @@ import { checkRepositoryState } from "./state-checks.ts";
  * something to ask.
  */
 async function githubFindings(call: Call, config: Config): Promise<Finding[]> {
-  return config.github ? (await import("./github-checks.ts")).checkGitHub(call, config.github, config.forge) : [];
+  const { github, forge, triggers } = config;
+  if (!github) return [];
+  return (await import("./github-checks.ts")).checkGitHub(call, github, forge, boardsIn(triggers));
 }
 
 /** Runs all checks that make sense; what depends on a thing that is missing is left out. */

@@ -1,8 +1,12 @@
 import { statSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import type { GitHubSettings } from "../../config/schema/github-schema.ts";
-import { githubAccess } from "../../github/access.ts";
+import type { WatchedBoard } from "../../config/schema/trigger-schema.ts";
+import { type GitHubAccess, githubAccess } from "../../github/access.ts";
 import { keyFileOf } from "../../github/app-key.ts";
+import { columnsOf } from "../../github/board/moves.ts";
+import { boardOf } from "../../github/board/project.ts";
+import { CallError } from "../../github/pages.ts";
 import { type Ability, probeToken, type TokenFacts } from "../../github/probe.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Call } from "../output.ts";
@@ -15,12 +19,38 @@ export async function checkGitHub(
   { env }: Call,
   settings: GitHubSettings,
   forge: Config["forge"] | "github" = "local",
+  boards: readonly WatchedBoard[] = [],
 ): Promise<Finding[]> {
   const { repo } = settings;
-  const facts = await probeToken(githubAccess({ settings, environment: env, clock: systemClock }));
+  const access = githubAccess({ settings, environment: env, clock: systemClock });
+  const facts = await probeToken(access);
   if ("problem" in facts)
     return [{ name: NAME, state: "bad", text: facts.problem, hint: hintFor(settings) }, ...keyFindings(settings, env)];
-  return [findingOf(facts, repo), ...abilityFindings(facts, forge === "github"), ...keyFindings(settings, env)];
+  return [
+    ...[findingOf(facts, repo), ...abilityFindings(facts, forge === "github")],
+    ...(await Promise.all(boards.map((board) => boardFinding(access, board)))),
+    ...keyFindings(settings, env),
+  ];
+}
+
+const BOARD_HINT =
+  'Correct `project` of the trigger, or give the token what it needs: a classic one the scope read:project, a fine-grained one or an app the permission "Projects: read" of the organization. Projects of a person can be read with classic tokens only.';
+
+/** Whether a board can be read, and has the columns of the triggers. */
+async function boardFinding({ client }: GitHubAccess, board: WatchedBoard): Promise<Finding> {
+  const name = `${NAME} project`;
+  try {
+    const found = await boardOf(client, board);
+    if ("problem" in found) return { name, state: "bad", text: found.problem, hint: BOARD_HINT };
+    const columns = columnsOf(board, found.options);
+    if ("problem" in columns)
+      return { name, state: "bad", text: columns.problem, hint: "Correct `column` of the trigger." };
+    const names = board.columns.map((column) => `"${column}"`).join(", ");
+    return { name, state: "ok", text: `${board.owner}/${board.number} has ${names}` };
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    return { name, state: "bad", text: error.message, hint: "Run `prloom doctor` again later." };
+  }
 }
 
 function hintFor({ app, repo, tokenEnv }: GitHubSettings): string {

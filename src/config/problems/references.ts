@@ -93,10 +93,22 @@ function triggerProblems(value: unknown): ValueProblem[] {
     const presets = referenceProblem(value, { path: ["triggers", index, "preset"], kind: "preset", known });
     const path = ["triggers", index, "on"];
     const on = valueAt(value, path);
-    if (typeof on !== "string" || !on.startsWith("issue.") || ISSUE_EVENTS.some((type) => type === on)) return presets;
+    if (typeof on !== "string" || !on.startsWith("issue.")) return presets;
+    if (ISSUE_EVENTS.some((type) => type === on)) return [...presets, ...columnProblems(value, index, on)];
     const guess = nearest(on, ISSUE_EVENTS);
     const message = `"${on}" does not happen to issues; there are ${ISSUE_EVENTS.join(", ")}${didYouMean(guess)}`;
     return [{ path, message, ...(guess === undefined ? {} : { nearest: guess }) }, ...presets];
+  });
+}
+
+/** A column is of a board, and only what comes into one has one. */
+function columnProblems(value: unknown, index: number, on: string): ValueProblem[] {
+  return (["project", "column"] as const).flatMap((key): ValueProblem[] => {
+    const path = ["triggers", index, key];
+    const isThere = valueAt(value, path) !== undefined;
+    if (isThere === (on === "issue.moved")) return [];
+    const what = key === "project" ? 'the board, as "<owner>/<number>"' : "the column of the board that makes plans";
+    return [{ path, message: isThere ? "is for issue.moved only" : `is missing: ${what}` }];
   });
 }
 
@@ -111,6 +123,11 @@ function forgeProblems(value: unknown): ValueProblem[] {
   return [{ path: ["forge"], message: 'needs the key "github", which names the repository there' }];
 }
 
+function writebackProblems(value: unknown): ValueProblem[] {
+  if (valueAt(value, ["writeback", "body"]) !== true || valueAt(value, ["github"]) !== undefined) return [];
+  return [{ path: ["writeback", "body"], message: 'needs the key "github": plans are written to issues there alone' }];
+}
+
 /** What no schema can see: names that nothing has, and values that do not go together. */
 export function referenceProblems(value: unknown): ValueProblem[] {
   return [
@@ -120,5 +137,6 @@ export function referenceProblems(value: unknown): ValueProblem[] {
     ...triggerProblems(value),
     ...retryProblems(value),
     ...forgeProblems(value),
+    ...writebackProblems(value),
   ];
 }

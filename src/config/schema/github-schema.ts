@@ -47,6 +47,12 @@ export const githubSchema = z
         .readonly()
         .prefault([])
         .describe("Logins of bots (`name[bot]`), and names of apps, whose words are listened to like a writer's. None"),
+      trustBoard: usually(
+        yesOrNo.describe(
+          "Whether an issue that is moved into a column is worked on: GitHub does not tell who moved it",
+        ),
+        false,
+      ),
       rerun: usually(yesOrNo.describe("Whether failed jobs run once more before an agent is asked"), false),
       deleteBranch: usually(
         yesOrNo.describe("With the forge `github`: the branch of a merged pull request is deleted there"),

@@ -17,6 +17,7 @@ export const writebackSchema = z.strictObject(
     plan: told("the plan is complete"),
     implementing: told("the plan is implemented"),
     pr: told("there is a change request"),
+    body: usually(yesOrNo.describe("Whether the plan is written to the text of its issue on GitHub"), false),
     done: usually(yesOrNo.describe("Whether a comment tells that the change request was merged or closed"), true),
   },
   anObject,

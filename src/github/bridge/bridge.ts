@@ -4,6 +4,7 @@ import { hasWritePermission } from "../../bus/author.ts";
 import type { ServerChange } from "../../forge/port.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GitHubAccess } from "../access.ts";
+import { type WrittenBodies, writeBodies } from "../body/write-bodies.ts";
 import { githubTracker, ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
 import type { IssueCursor } from "./issue-news.ts";
 import { hearIssues } from "./issues.ts";
@@ -16,6 +17,8 @@ interface BridgeState {
   readonly comments: string;
   readonly pulls?: PullsCursor;
   readonly issues: IssueCursor;
+  /** What was written to issues; where that is switched on. */
+  readonly bodies?: WrittenBodies;
   /** Threads whose plans may be about to be made, and until when that is thought. */
   readonly expected: Readonly<Record<string, number>>;
 }
@@ -34,6 +37,8 @@ export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | 
   readonly hasPulls: boolean;
   /** Whether failed jobs run once more before an agent is asked. */
   readonly rerun?: boolean;
+  /** Whether plans are written to the texts of their issues. */
+  writesBodies?(): boolean;
   /** GitHub's lists may show what it took no sooner than that. */
   readonly shownAfterMs?: number;
   /** The pull request of a plan as it was just seen. */
@@ -42,8 +47,16 @@ export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | 
 
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
 export function githubBridge(
-  { client, connection, permissions }: GitHubAccess,
-  { clock, hasPulls, onPull, rerun = false, shownAfterMs = SHOWN_AFTER_MS, ...deeds }: GitHubBridgeOptions,
+  { client, connection, permissions, ownEdits }: GitHubAccess,
+  {
+    clock,
+    hasPulls,
+    onPull,
+    writesBodies,
+    rerun = false,
+    shownAfterMs = SHOWN_AFTER_MS,
+    ...deeds
+  }: GitHubBridgeOptions,
 ): BuiltinBridge {
   let planOf: ReadonlyMap<string, string> = new Map();
   const tracker = githubTracker({ connection, permissions });
@@ -77,7 +90,8 @@ export function githubBridge(
         ...[...byPull].map(([number, plan]) => [`${repository.id}#${number}`, plan] as const),
       ]);
       const planned = issuesIn([...bySource.keys(), ...Object.keys(state?.expected ?? {})], repository.id);
-      const looking = { repository, permissions, clock, log: ctx.log, planned };
+      for (const [number, { at }] of Object.entries(state?.bodies ?? {})) ownEdits.know(Number(number), at);
+      const looking = { repository, permissions, ownEdits, clock, log: ctx.log, planned };
       const issues = await hearIssues(looking, state?.issues);
       // What is said below an issue right after its label is for the plan, which is not there yet.
       expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());
@@ -86,8 +100,13 @@ export function githubBridge(
       const hear = async (): Promise<HeardPulls> =>
         hearPulls({ ...looking, ...told, plans: byPull, rerun, self: await connection.self() }, state?.pulls);
       const pulls = hasPulls ? await hear() : undefined;
+      // After what people wrote was read: what comes of that is written with the next look.
+      const bodies = writesBodies?.()
+        ? await writeBodies({ repository, ctx, ownEdits }, state?.bodies ?? {})
+        : state?.bodies;
       const next: BridgeState = {
         ...{ comments: heard.state ?? "", issues: issues.cursor, expected },
+        ...(bodies ? { bodies } : {}),
         ...(pulls ? { pulls: pulls.cursor } : {}),
       };
       return { events: [...issues.events, ...heard.events, ...(pulls?.events ?? [])], state: JSON.stringify(next) };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import { peoplesPart } from "../body/issue-part.ts";
 import { BEGINNING, newer, readAgainFrom } from "../pages.ts";
 import { userSchema } from "../tracker/comments.ts";
 
@@ -11,7 +12,11 @@ export const issueSchema = z.object({
   node_id: z.string(),
   html_url: z.string(),
   title: z.string(),
-  body: z.string().nullish(),
+  // What prloom writes there itself is no part of what it says: so nothing of that is an edit, by whatever hand.
+  body: z
+    .string()
+    .nullish()
+    .transform((body) => body && peoplesPart(body)),
   user: userSchema.nullable(),
   labels: z.array(labelSchema),
   assignees: z.array(userSchema).nullish(),

@@ -3,6 +3,7 @@ import { ISSUE_EDITED } from "../../bridges/triggers.ts";
 import { hasWritePermission } from "../../bus/author.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
+import type { OwnEdits } from "../body/own-edits.ts";
 import { allPages, CallError, changedSince, onePage, readAgainFrom } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { authorIn } from "../tracker/comments.ts";
@@ -11,6 +12,7 @@ import { ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
 import {
   cursorAfter,
   type GitHubIssue,
+  type Happening,
   happeningsSchema,
   type IssueCursor,
   isChanged,
@@ -36,6 +38,7 @@ export interface Looking {
   readonly permissions: Permissions;
   readonly clock: Clock;
   readonly log: Pick<BridgeContext["log"], "warn">;
+  readonly ownEdits: OwnEdits;
   /** The numbers of issues that have open plans, or are about to. */
   readonly planned: ReadonlySet<number>;
 }
@@ -129,7 +132,7 @@ class Look {
     const told = [...this.#cursor.told, ...this.#told];
     const news = newsOf(issue, happened, { from, told, repositoryId: repository.id });
     let rewritings: Promise<readonly Rewriting[]> | undefined;
-    const ask = (): Promise<readonly Rewriting[]> => (rewritings ??= rewritingsOf(repository, issue, happened));
+    const ask = (): Promise<readonly Rewriting[]> => (rewritings ??= this.#rewritings(issue, happened));
     const events: BridgeEvent[] = [];
     for (const one of news) events.push(await eventOf(this.#looking, issue, one, ask));
     const isPlanned = this.#looking.planned.has(issue.number) || news.length > 0;
@@ -137,6 +140,11 @@ class Look {
     if (isPlanned) this.#texts[issue.number] = textOf(issue);
     this.#events.push(...events);
     this.#told.push(...news.map(({ id, at }) => ({ id, at })));
+  }
+
+  async #rewritings(issue: GitHubIssue, happened: readonly Happening[]): Promise<readonly Rewriting[]> {
+    const { repository, ownEdits } = this.#looking;
+    return rewritingsOf(repository, issue, happened, await ownEdits.of(issue.number));
   }
 
   /** That an issue says something else than at the last look, by the one of those who changed it who may do least. */
@@ -155,7 +163,8 @@ class Look {
   }
 }
 
-const eventFor = ({ id, fullName }: RepositoryCalls, issue: GitHubIssue) => {
+/** What is told of an issue, whatever happened to it. */
+export const eventFor = ({ id, fullName }: RepositoryCalls, issue: GitHubIssue) => {
   const thread = `${id}#${issue.number}`;
   return {
     ...{ severity: "info" as const, title: issue.title, body: issue.body ?? "" },

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type AuthorPermission, hasWritePermission } from "../../bus/author.ts";
+import { isOwnEdit, type OwnEdit } from "../body/own-edits.ts";
 import { CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import type { Permissions } from "../tracker/permissions.ts";
@@ -13,28 +14,30 @@ export interface Rewriting {
 }
 
 const EDITS = `query ($id: ID!) { node(id: $id) { ... on Issue {
-  userContentEdits(first: 100) { totalCount nodes { editedAt editor { login ... on User { databaseId } } } }
+  userContentEdits(first: 100) { totalCount nodes { editedAt editor { login __typename ... on User { databaseId } ... on Bot { databaseId } } } }
 } } }`;
 const editSchema = z.object({
   editedAt: z.string(),
-  editor: z.object({ login: z.string(), databaseId: z.number().nullish() }).nullable(),
+  editor: z.object({ login: z.string(), __typename: z.string(), databaseId: z.number().nullish() }).nullable(),
 });
 const editsSchema = z.object({
   node: z.object({ userContentEdits: z.object({ totalCount: z.number(), nodes: z.array(editSchema) }).nullable() }),
 });
 
-/** Who changed what an issue says, and when. */
+/** Who changed what an issue says, and when; prloom's own part is not what it says. */
 export async function rewritingsOf(
   repository: RepositoryCalls,
   { node_id: id, updated_at: at }: GitHubIssue,
   happened: readonly Happening[],
+  own?: OwnEdit,
 ): Promise<readonly Rewriting[]> {
   const outcome = await repository.client.graphql(EDITS, { id });
   if (outcome.kind !== "ok") throw new CallError("who edited an issue", outcome);
   const { totalCount, nodes } = editsSchema.parse(outcome.data).node.userContentEdits ?? { totalCount: 0, nodes: [] };
-  const edits = nodes.map(({ editedAt, editor }) => ({
+  const others = nodes.filter(({ editedAt, editor }) => !isOwnEdit(own, String(editor?.databaseId), editedAt));
+  const edits = others.map(({ editedAt, editor }) => ({
     at: editedAt,
-    by: personOf(editor?.databaseId, editor?.login),
+    by: editor?.__typename === "User" ? personOf(editor.databaseId, editor.login) : undefined,
   }));
   const renames = happened
     .filter(({ event }) => event === "renamed")

@@ -33,6 +33,7 @@ const changed = (where: "inbox" | "home", text: string | undefined, fields: obje
   ...(text === undefined ? {} : { text }),
 });
 const unchanged = { kind: "unchanged", planId: "old-1" };
+const NONE = { kind: "none" };
 const busy = { kind: "busy", planId: "old-1" };
 const created = (meta: object, text?: string) => ({
   kind: "create",
@@ -50,6 +51,19 @@ const table: [name: string, view: UpsertView, payload: RawUpsert, expected: obje
     "no plan, text has a title",
     { running: false },
     upsert({ planMarkdown: "# H\n", title: "T" }),
+    created({}, "# H\n"),
+  ],
+  [
+    "no plan, not to be changed",
+    { running: false },
+    upsert({ planMarkdown: "# H\n", change: false }),
+    created({}, "# H\n"),
+  ],
+  ["a draft, not to be changed", view(), upsert({ planMarkdown: NEW, change: false, status: "queued" }), NONE],
+  [
+    "done, not to be changed",
+    view({ status: "done" }),
+    upsert({ planMarkdown: "# H\n", change: false }),
     created({}, "# H\n"),
   ],
   ["no plan, only a title", { running: false }, upsert({ title: "T" }), created({}, "## Title\n\nT\n")],

@@ -10,6 +10,7 @@ import { checkGitHub } from "../../../src/cli/doctor/github-checks.ts";
 import type { Call } from "../../../src/cli/output.ts";
 import type { GitHubSettings } from "../../../src/config/schema/github-schema.ts";
 import { githubSchema } from "../../../src/config/schema/github-schema.ts";
+import { Board } from "../../testing/github/boards.ts";
 import { type FakeGitHub, startFakeGitHub } from "../../testing/github/fake-github.ts";
 import { repositoryFor } from "../fixture.ts";
 
@@ -75,6 +76,26 @@ test("what a token may do is tried without doing it, and what is missing is name
   assert.match(told[5] ?? "", /^warn may not read runs and statuses/);
   assert.equal((await ask(weak, "local")).length, 2, "nothing is published, so nothing else is missing");
   assert.equal(repository?.issues.size, 0);
+});
+
+test("a board is read, and what is missing of it is named with the next step", async (t) => {
+  const { github, settings } = await setUp(t);
+  new Board(github.world, "acme", { columns: ["Todo", "Done"], isOrganization: false });
+  const { accounts } = github.server;
+  const ask = async (token: string, number: number, column: string): Promise<string> => {
+    const boards = [{ owner: "acme", number, columns: [column] }];
+    const findings = await checkGitHub({ env: { TOKEN: token } } as unknown as Call, settings, "local", boards);
+    const { state, text, hint = "" } = findings.find(({ name }) => name === "GitHub project") ?? assert.fail();
+    return `${state} ${text} ${hint}`.trim();
+  };
+  const token = accounts.add("bot");
+  assert.equal(await ask(token, 1, "todo"), 'ok acme/1 has "todo"');
+  assert.match(await ask(token, 1, "Ready"), /^bad .*no column "Ready"; it has "Todo", "Done" Correct `column`/);
+  assert.match(await ask(token, 2, "Todo"), /^bad the project acme\/2 is not there, or .*Correct `project` of/);
+  const fine = { kind: "fine-grained", permissions: { issues: "write", organization_projects: "read" } } as const;
+  assert.match(await ask(accounts.add("bot", fine), 1, "Todo"), /^bad the token may not read .*classic tokens only/);
+  github.server.faults.add({ kind: "error-before", on: /graphql/ });
+  assert.match(await ask(token, 1, "Todo"), /^bad the project acme\/1: GitHub says .*again later/);
 });
 
 test("a repository that was renamed, or is not there", async (t) => {

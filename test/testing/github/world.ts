@@ -146,17 +146,24 @@ export interface BranchRules {
 
 export interface ProjectItem {
   readonly id: string;
-  readonly issue: Issue | undefined;
+  /** Undefined: a draft, which is on the board alone. */
+  readonly issue: { readonly repository: Repository; readonly issue: Issue } | undefined;
   column: string;
-  updatedAt: string;
+  movedAt: string;
 }
 
+/** A board; it belongs to an organisation or a person, and has items of any repository. */
 export interface Project {
   readonly id: string;
+  readonly owner: User;
+  readonly isOrganization: boolean;
   readonly number: number;
-  readonly title: string;
-  readonly columns: readonly string[];
+  /** Of the field Status, by their ids. */
+  readonly columns: Map<string, string>;
   readonly items: ProjectItem[];
+  /** Undefined: all. */
+  readonly readers: ReadonlySet<User> | undefined;
+  updatedAt: string;
 }
 
 export interface Repository {
@@ -180,7 +187,6 @@ export interface Repository {
   readonly checkRuns: CheckRun[];
   readonly statuses: CommitStatus[];
   readonly rules: Map<string, BranchRules>;
-  readonly projects: Project[];
   allow: { squash: boolean; merge: boolean; rebase: boolean; drafts: boolean };
 }
 
@@ -188,6 +194,7 @@ export interface Repository {
 export class World {
   readonly users = new Map<string, User>();
   readonly repositories: Repository[] = [];
+  readonly projects: Project[] = [];
   readonly #folder: string;
   readonly #now: () => number;
   #lastId = 1000;
@@ -236,7 +243,7 @@ export class World {
       ...{ id, name, folder, owner: this.user(owner), defaultBranch: "main" },
       ...{ isPrivate: options.isPrivate ?? false, forkOf: options.forkOf },
       ...{ formerNames: new Set(), permissions: new Map(), labels: new Set(), milestones: [] },
-      ...{ issues: new Map(), gone: new Map(), checkRuns: [], statuses: [], rules: new Map(), projects: [] },
+      ...{ issues: new Map(), gone: new Map(), checkRuns: [], statuses: [], rules: new Map() },
       allow: { squash: true, merge: true, rebase: true, drafts: true },
     };
     repository.permissions.set(repository.owner, "admin");

@@ -5,7 +5,8 @@ import { nodeId } from "../shapes/people.ts";
 import type { Token } from "../tokens.ts";
 import { reaches } from "../tokens.ts";
 import { type Issue, mayDo, type Pull, permissionOf, type Repository, type World } from "../world.ts";
-import { commentNode, issueNode, projectNode, pullNode, repositoryNode, threadNodes, userNode } from "./objects.ts";
+import { commentNode, issueNode, pullNode, repositoryNode, threadNodes, userNode } from "./objects.ts";
+import { ownerNode, projectNode } from "./projects.ts";
 
 /** The part of the published schema that is answered here. */
 export const SCHEMA = ["schema.graphql", "projects.graphql"]
@@ -39,7 +40,9 @@ const errorShape = (error: GraphQLError): unknown => ({
     ? "NOT_FOUND"
     : /not accessible/.test(error.message)
       ? "FORBIDDEN"
-      : "UNPROCESSABLE",
+      : /required scopes/.test(error.message)
+        ? "INSUFFICIENT_SCOPES"
+        : "UNPROCESSABLE",
   ...{ path: error.path, locations: error.locations, message: error.message },
 });
 
@@ -69,8 +72,8 @@ function rootOf({ world, token, counted }: Question): Record<string, unknown> {
       }
     const repository = visible.find((one) => nodeId("R", one.id) === id);
     if (repository) return repositoryNode(repository);
-    for (const one of visible)
-      for (const project of one.projects) if (project.id === id) return projectNode(one, project);
+    const project = world.projects.find((one) => one.id === id);
+    if (project && (project.readers?.has(token.user) ?? true)) return projectNode(project, token);
     throw new Error(`Could not resolve to a node with the global id of '${id}'`);
   };
   const draft =
@@ -92,6 +95,7 @@ function rootOf({ world, token, counted }: Question): Record<string, unknown> {
       if (found && visible.includes(found.repository)) return repositoryNode(found.repository);
       throw new Error(`Could not resolve to a Repository with the name '${owner}/${name}'.`);
     },
+    repositoryOwner: ({ login }: { login: string }) => ownerNode(world, token, login),
     node,
     nodes: ({ ids }: { ids: readonly string[] }) => ids.map((id) => node({ id })),
     markPullRequestReadyForReview: draft(false),

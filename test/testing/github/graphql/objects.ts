@@ -6,7 +6,6 @@ import {
   type CommitStatus,
   fullNameOf,
   type Issue,
-  type Project,
   type Pull,
   type Repository,
   type ReviewComment,
@@ -36,11 +35,6 @@ export function repositoryNode(repository: Repository): Node {
       const issue = repository.issues.get(number);
       if (issue?.pull) return pullNode(repository, issue as Issue & { pull: Pull });
       throw new Error(`Could not resolve to a PullRequest with the number of ${number}.`);
-    },
-    projectV2({ number }: { number: number }) {
-      const project = repository.projects.find((one) => one.number === number);
-      if (project) return projectNode(repository, project);
-      throw new Error(`Could not resolve to a ProjectV2 with the number ${number}.`);
     },
   };
 }
@@ -162,22 +156,3 @@ export const issueNode = (repository: Repository, { id, number, edits }: Issue):
 export const commentNode = ({ id, editedAt }: Comment): Node => ({
   ...{ __typename: "IssueComment", id: nodeId("IC", id), lastEditedAt: editedAt ?? null },
 });
-
-export function projectNode(repository: Repository, { id, title, items }: Project): Node {
-  const updatedAt =
-    items
-      .map((item) => item.updatedAt)
-      .sort()
-      .at(-1) ?? "2020-01-01T00:00:00Z";
-  const nodes = items.map((item) => ({
-    ...{ id: item.id, updatedAt: item.updatedAt },
-    fieldValueByName: ({ name }: { name: string }) =>
-      name === "Status"
-        ? { __typename: "ProjectV2ItemFieldSingleSelectValue", id: `${item.id}-status`, name: item.column }
-        : null,
-    content: item.issue
-      ? issueNode(repository, item.issue)
-      : { __typename: "DraftIssue", id: `${item.id}-draft`, title: "a draft" },
-  }));
-  return { __typename: "ProjectV2", id, title, updatedAt, items: (page: Page) => connection(nodes, page) };
-}
