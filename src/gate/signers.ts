@@ -14,7 +14,7 @@ const KEY_TYPE =
   /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com)$/;
 const OPTION = /^(?:cert-authority|namespaces="[^"]+"|valid-(?:after|before)="(?:\d{8}|\d{12}|\d{14})Z?")(?:,|$)/i;
 /** Principals, then options if there are any, then the key: blanks count only outside of quotes. */
-const WORD = /^((?:"[^"]*"|[^\s"])+)(?:\s+|$)/;
+const WORD = /^((?:"[^"]*"|[^ \t"])+)(?:[ \t]+|$)/;
 
 /**
  * The first thing that ssh would not understand in a file of allowed signers; undefined if there is none. ssh itself passes over such a

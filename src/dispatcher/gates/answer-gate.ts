@@ -1,5 +1,5 @@
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
-import { type GateDecision, type GateRecord, isShown, stateAfter } from "../../gate/gate-record.ts";
+import { type GateDecision, type GateRecord, isShown, isUnanswered, stateAfter } from "../../gate/gate-record.ts";
 import { readTip } from "../../git/refs.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -110,7 +110,9 @@ function whyUnasked(loom: Configured, record: PlanRecord, { kind }: GateRecord):
   return `gates.${kind} is off, so nothing waits for an answer; \`prloom pause ${record.id}\` holds the plan`;
 }
 
-function lateFor({ gateId, state, decidedBy, via, decidedAt }: GateRecord): string {
+function lateFor(gate: GateRecord): string {
+  const { gateId, state, decidedBy, via, decidedAt, comment } = gate;
+  if (isUnanswered(gate)) return `gate ${gateId} was replaced${comment === undefined ? "" : `: ${comment}`}`;
   if (state === "open") return `gate ${gateId} was not approved, so there is nothing to withdraw`;
   const by = decidedBy === undefined ? "" : ` by ${decidedBy}`;
   return `gate ${gateId} is ${state}${by}${via === undefined ? "" : ` (${via})`}${decidedAt === undefined ? "" : ` since ${decidedAt}`}`;
