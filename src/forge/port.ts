@@ -54,6 +54,8 @@ export interface AskedServerMerge {
   readonly method?: MergeMethod | undefined;
   /** Whatever its checks say, as far as the server lets it. */
   readonly force?: boolean;
+  /** Called right before the server is told to: throws where it is not wanted any more. */
+  readonly confirm?: (() => void) | undefined;
 }
 
 export type ServerMerge =
@@ -76,6 +78,8 @@ export interface ServerForge {
   open(draft: ChangeRequestDraft): Promise<ServerChange | Refused>;
   /** Title, our part of the body, base, and that it is ready. */
   describe(ref: string, draft: ChangeRequestDraft, ready: boolean): Promise<ServerChange | Refused>;
+  /** Makes it a draft again, and takes it out of what merges it by itself. */
+  takeBack(ref: string): Promise<ServerChange | Refused>;
   look(ref: string): Promise<ServerChange | "gone">;
   merge(ref: string, asked: AskedServerMerge): Promise<ServerMerge>;
   close(ref: string): Promise<ServerChange | Refused>;

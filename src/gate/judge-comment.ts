@@ -8,6 +8,8 @@ import type { SignatureCheck } from "./signed-answer.ts";
 export interface PostedGate {
   readonly gateId: string;
   readonly state: GateState;
+  /** No person decided about it: it was shown again, or needs no answer. */
+  readonly isReplaced?: boolean | undefined;
   /** When it was posted, in milliseconds: what was written before does not answer it. */
   readonly postedAt?: number | undefined;
   /** Not all of it is there yet. */
@@ -151,7 +153,7 @@ function decideFor(comment: GateComment, said: DecidingAnswer, all: readonly Pos
 }
 
 function stateOf(gate: PostedGate | undefined, says: Decision): string {
-  if (gate) return `gate ${gate.gateId} is ${gate.state}`;
+  if (gate) return `gate ${gate.gateId} ${gate.isReplaced ? "was replaced" : `is ${gate.state}`}`;
   return says === "withdraw" ? "nothing was approved here" : "no gate is open here";
 }
 

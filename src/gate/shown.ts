@@ -49,6 +49,8 @@ export interface ShownGate {
   readonly again?: string | undefined;
   /** Signed answers count as well. */
   readonly isSignable?: boolean | undefined;
+  /** The login that it is posted with, if people may have it as well: what stands under it decides nothing. */
+  readonly ownLogin?: string | undefined;
   /** The file that says whose signatures count, if it is to be changed. */
   readonly signers?: string | undefined;
 }
@@ -91,9 +93,16 @@ export function shownAgain(why: string | undefined): string[] {
 }
 
 /** The words that count at this gate. */
-export function howToAnswer({ planId, gateId, digest, isFirst, isSignable }: ShownGate): string {
+export function howToAnswer({ planId, gateId, digest, isFirst, isSignable, ownLogin }: ShownGate): string {
   const word = isFirst ? "approved" : `/approve ${gateId}`;
-  return `Answer with a comment whose first line is \`${word}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}${isSignable ? `\n\nSigned, from any login:\n\n    prloom approve ${planId} --sign --gate ${gateId} --digest ${digest}` : ""}`;
+  const sign = `Signed, from any login:\n\n    prloom approve ${planId} --sign --gate ${gateId} --digest ${digest}`;
+  const own = `A comment by ${ownLogin} does not count${isSignable ? " without a signature" : ""}: prloom posts with that login.`;
+  return [
+    `Answer with a comment whose first line is \`${word}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:`,
+    commandsFor(planId),
+    ...(isSignable ? [sign] : []),
+    ...(ownLogin === undefined ? [] : [own]),
+  ].join("\n\n");
 }
 
 const CONTEXT_LINES = 3;

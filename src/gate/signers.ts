@@ -1,3 +1,5 @@
+import { isUnseenIn } from "./unseen.ts";
+
 /** What is wrong with a file of signers, for people. */
 export interface SignersProblem {
   /** From 1; absent when it is the file as a whole. */
@@ -12,7 +14,7 @@ const KEY_TYPE =
   /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com)$/;
 const OPTION = /^(?:cert-authority|namespaces="[^"]+"|valid-(?:after|before)="(?:\d{8}|\d{12}|\d{14})Z?")(?:,|$)/i;
 /** Principals, then options if there are any, then the key: blanks count only outside of quotes. */
-const WORD = /^((?:"[^"]*"|[^\s"])+)(?:\s+|$)/;
+const WORD = /^((?:"[^"]*"|[^ \t"])+)(?:[ \t]+|$)/;
 
 /**
  * The first thing that ssh would not understand in a file of allowed signers; undefined if there is none. ssh itself passes over such a
@@ -22,7 +24,8 @@ export function signersProblem(text: string): SignersProblem | undefined {
   if (text.length > MAX_SIGNERS) return { why: `it is longer than ${MAX_SIGNERS / 1024} KB` };
   let signers = 0;
   for (const [index, line] of text.split(/\r?\n/).entries()) {
-    const entry = line.trim();
+    // Not `trim`: what else it takes for blank is a part of the name to ssh.
+    const entry = line.replace(/^[ \t]+|[ \t]+$/g, "");
     if (entry === "" || entry.startsWith("#")) continue;
     const why = entryProblem(entry);
     if (why !== undefined) return { line: index + 1, why };
@@ -34,6 +37,7 @@ export function signersProblem(text: string): SignersProblem | undefined {
 function entryProblem(entry: string): string | undefined {
   const [, principals] = WORD.exec(entry) ?? [];
   if (principals === undefined) return "its quotes do not match";
+  if (isUnseenIn(principals)) return "its principals have characters that cannot be seen";
   let rest = entry.slice(principals.length).trimStart();
   const [, first = ""] = WORD.exec(rest) ?? [];
   if (!KEY_TYPE.test(first)) {
@@ -41,6 +45,9 @@ function entryProblem(entry: string): string | undefined {
     if (unknown !== undefined) return `it has neither a key nor an option behind its principals: ${unknown}`;
     rest = rest.slice(first.length).trimStart();
   }
+  // Of a certificate the name is in the certificate.
+  if (/[*?!]/.test(principals) && !/(?:^|,)cert-authority(?:,|$)/i.test(first))
+    return `${principals} is a pattern, and what is decided stands under a name`;
   const [type = "", key = ""] = rest.split(/\s+/);
   if (!KEY_TYPE.test(type)) return type === "" ? "it has no key" : `ssh has no type of keys like ${type}`;
   return isKeyOf(type, key) ? undefined : `its key is not one of the type ${type}`;

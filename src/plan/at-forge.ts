@@ -21,6 +21,8 @@ export const publishedSchema = z.strictObject({
   theirs: z.string().optional(),
   /** Digest of what the change request says. */
   described: z.string().optional(),
+  /** The change request is ready since the plan is, or about to be: one that a person marked before is left alone. */
+  readied: z.literal(true).optional(),
   /** Why the newest is not there yet. */
   trouble: z.string().optional(),
   /** The commit for which a person was asked, because of files that not everyone may push; and the newest that one allowed. */

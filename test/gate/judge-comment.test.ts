@@ -66,3 +66,17 @@ test("only the words of the grammar approve", () => {
 test("what is longer than any comment is not read", () => {
   assert.equal(readAnswer(`approved\n${"x".repeat(65_536)}`).says, "none");
 });
+
+test("of a gate that was shown again without an answer, its author is told that, and not that it was revised", () => {
+  const ids = ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAW"] as const;
+  const gates = [
+    { gateId: ids[0], state: "revised", isReplaced: true },
+    { gateId: ids[1], state: "open" },
+  ] as const;
+  const author = { id: "7", login: "anna", permission: "write", bot: false, self: false } as const;
+  const said = judgeComment({ body: `/approve ${ids[0]}`, author }, gates, {});
+  assert.match(
+    said.decides === "none" ? (said.reply ?? "") : "",
+    /gate \w+ was replaced\. To approve, write `\/approve/,
+  );
+});

@@ -60,6 +60,7 @@ test("a file of signers is read as ssh reads it, or not at all", () => {
     `# a comment\n\nanna,bob ${KEY} with a comment\r\n`,
     `"anna b" ${KEY}`,
     `anna cert-authority,namespaces="git,prloom-gate" ${KEY}`,
+    `*@example.com cert-authority ${KEY}`,
     `anna valid-after="20260101",valid-before="202612312359Z" ${KEY}`,
   ];
   for (const text of good) assert.equal(signersProblem(text), undefined, text);
@@ -75,6 +76,9 @@ test("a file of signers is read as ssh reads it, or not at all", () => {
     [`bob "${KEY}`, /line 1/],
     [`bob namespaces="git" `, /line 1: it has no key/],
     [`bob no-such-option ${KEY}`, /neither a key nor an option behind its principals: no-such-option/],
+    // What it opens would stand under this as the name of a person.
+    [`!eve@example.com,*@example.com ${KEY}`, /line 1: !eve@example\.com,\*@example\.com is a pattern/],
+    [`\u{feff}anna ${KEY}`, /line 1: its principals have characters that cannot be seen/],
     [`anna ${KEY}\n`.repeat(10_000), /longer than 256 KB/],
   ];
   for (const [text, expected] of bad) {

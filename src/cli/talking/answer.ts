@@ -20,7 +20,9 @@ const resultSchema = z.object({
   kind: z.enum(GATE_KINDS),
   digest: z.string(),
   state: z.enum(GATE_STATES),
+  after: z.string().exactOptional(),
   endedOpened: z.literal(true).exactOptional(),
+  changeRequest: z.object({ ready: z.string().exactOptional() }).exactOptional(),
 });
 
 const NEXT: Readonly<Record<GateKind, Readonly<Record<GateDecision, string>>>> = {
@@ -87,10 +89,25 @@ async function answerOne(call: Call, plan: string, { decision, words, gate }: An
   const args = { plan, decision, words, author, by, ...(gateId === undefined ? {} : { gateId }) };
   const result = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "answer", args)));
   call.output.line(
-    `${plan} ${result.state} (gate ${result.gateId}, ${result.digest.slice(0, 12)}): ${NEXT[result.kind][decision]}`,
+    `${plan} ${result.state} (gate ${result.gateId}, ${result.digest.slice(0, 12)}): ${nextOf(result, decision)}`,
   );
   if (result.endedOpened) call.output.line(`The agent that was open there (\`prloom open ${plan}\`) was ended.`);
+  if (result.changeRequest) call.output.line(visible(draftAgain(result.changeRequest.ready)));
   return { ...result, by };
+}
+
+/** A plan may be held: then an answer counts, and a command has to follow. */
+function nextOf({ kind, after }: z.infer<typeof resultSchema>, decision: GateDecision): string {
+  const next = NEXT[kind][decision];
+  const isHeld = after !== undefined && (decision === "approve" || decision === "revise");
+  return isHeld ? `${next.replace(/ now$/, "")}, after ${after}` : next;
+}
+
+/** What became of a change request that was ready. */
+function draftAgain(why: string | undefined): string {
+  return why === undefined
+    ? "Its pull request is a draft again."
+    : `Its pull request could not be made a draft again (${why}): until it is one, it can be merged on GitHub.`;
 }
 
 function newest(loom: Loom, plan: string, decision: GateDecision): string | undefined {

@@ -1,15 +1,19 @@
 import { localComment } from "../../bridges/local/thread.ts";
 import type { GateDecision, GateRecord } from "../../gate/gate-record.ts";
 import { stateAfter } from "../../gate/gate-record.ts";
-import { PrloomError } from "../../kernel/errors.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Naming, Waking } from "../capabilities.ts";
-import { answerGate } from "../gates/answer-gate.ts";
+import { answerGate, releasing } from "../gates/answer-gate.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { meantGate, newestGates, waitingGate } from "../gates/plan-gate.ts";
+import { gateOf, meantGate, newestGates, waitingGate } from "../gates/plan-gate.ts";
 import { readPosts, showAgain } from "../gates/posting.ts";
 import type { Located } from "../paths.ts";
+import { stopOpened } from "../perform/gates/stop-run.ts";
+import { isToBeTakenBack, takeBack } from "../publishing/held-back.ts";
+import type { PublishingAtWork } from "../publishing/noted.ts";
 import { type Records, requireRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 
@@ -29,6 +33,14 @@ export interface AnsweredGate {
   readonly kind: GateRecord["kind"];
   readonly digest: string;
   readonly state: GateRecord["state"];
+  /** The command without which nothing follows from it. */
+  readonly after?: string;
+}
+
+export interface EndedWork {
+  readonly endedOpened?: true | undefined;
+  /** It was to become a draft again; `ready`: why it did not. */
+  readonly changeRequest?: { readonly ready?: string } | undefined;
 }
 
 /** A person answers at a command line. */
@@ -52,7 +64,8 @@ export function answerPlan(
   const outcome = answerGate(loom, id, { decision, gateId, words, by, via: "cli", ...event });
   if (outcome.kind === "stale") throw late(id, outcome.why);
   const { kind, digest, state } = outcome.gate;
-  return { plan: id, gateId, kind, digest, state };
+  const after = releasing(requireRecord(loom, id));
+  return { plan: id, gateId, kind, digest, state, ...(after === undefined ? {} : { after }) };
 }
 
 /**
@@ -73,6 +86,24 @@ export async function requirePosts(loom: Records & Gated & Extended & Waking, id
       ? `The plan is shown again; \`prloom show ${id}\` has it, then answer that.`
       : `What is posted does not stay there. \`prloom show ${id}\` has the plan; answer that, and it counts.`,
   );
+}
+
+/** What an approval had let begin, and what is not to go on till a dispatcher looks. */
+export async function endWithdrawn(loom: PublishingAtWork, id: string): Promise<EndedWork> {
+  const record = requireRecord(loom, id);
+  const isWithdrawn = gateOf(loom, record)?.state === "withdrawn";
+  const opened = isWithdrawn && (await stopOpened(loom, id)) === "ended" ? { endedOpened: true as const } : {};
+  return { ...opened, ...(isToBeTakenBack(loom, record) ? { changeRequest: await takenBack(loom, record) } : {}) };
+}
+
+/** A server that cannot be reached keeps no person from taking back; that it may merge meanwhile is told. */
+async function takenBack(loom: PublishingAtWork, record: PlanRecord): Promise<EndedWork["changeRequest"]> {
+  try {
+    const { refused } = await takeBack(loom, record);
+    return refused === undefined ? {} : { ready: refused };
+  } catch (error) {
+    return { ready: messageOf(error) };
+  }
 }
 
 function late(id: string, why: string): PrloomError {

@@ -5,14 +5,13 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf, isInboxRecord } from "../paths.ts";
-import { stopOpened } from "../perform/gates/stop-run.ts";
 import { listTried } from "../perform/ignored.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan } from "./ending/finish.ts";
 import { mergePlan } from "./ending/merge-plan.ts";
 import { rebasePlan } from "./ending/rebase-plan.ts";
-import { answerPlan, requirePosts } from "./gates.ts";
+import { answerPlan, endWithdrawn, requirePosts } from "./gates.ts";
 import { importIssues } from "./import-issues.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
 import { reloadPinned } from "./reload.ts";
@@ -96,10 +95,10 @@ export const OWNER_COMMANDS = {
     }),
     async (loom, { plan: id, ...answer }) => {
       if (answer.decision !== "withdraw") await requirePosts(loom, id);
+      // What cannot be called off any more is waited for: then it is merged, or it is not.
+      else await loom.occupancy.isOver(id, "landing");
       const answered = answerPlan(loom, id, answer);
-      // Without a dispatcher nothing else would.
-      const isWithdrawn = answered.kind === "plan" && answered.state === "withdrawn";
-      return isWithdrawn && (await stopOpened(loom, id)) === "ended" ? { ...answered, endedOpened: true } : answered;
+      return answered.state === "withdrawn" ? { ...answered, ...(await endWithdrawn(loom, id)) } : answered;
     },
   ),
   tried: command(

@@ -1,5 +1,5 @@
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
-import { type GateDecision, type GateRecord, isShown, stateAfter } from "../../gate/gate-record.ts";
+import { type GateDecision, type GateRecord, isShown, isUnanswered, stateAfter } from "../../gate/gate-record.ts";
 import { readTip } from "../../git/refs.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -48,8 +48,8 @@ export function answerGate(
   const late = whyLate(loom, record, gate) ?? whyUnasked(loom, record, gate);
   const state = stateAfter(gate.state, answer.decision);
   if (late !== undefined || state === undefined) return { kind: "stale", why: late ?? lateFor(gate) };
-  if (state === "approved" && !isAsShown(loom, record, gate))
-    return { kind: "stale", why: `it changed after gate ${gate.gateId}, and ${whenShown(record)}` };
+  const changed = state === "approved" ? whyNotAsShown(loom, record, gate) : undefined;
+  if (changed !== undefined) return { kind: "stale", why: changed };
   const { by: decidedBy, via, words, event } = answer;
   const decidedAt = isoTime(loom.clock.now());
   const taken = state === "withdrawn" ? { approval: approvalBy(gate) } : {};
@@ -64,13 +64,18 @@ function approvalBy({ decidedBy, via, decidedAt, comment }: GateRecord): GateRec
   return { decidedBy, via, decidedAt, comment };
 }
 
-/** An approval of what is no longer there would be one of what its author has not seen. */
-function isAsShown(loom: Located & Records & Gated, record: PlanRecord, { kind, digest }: GateRecord): boolean {
+/** An approval of what is no longer there would be one of what its author has not seen. Undefined if it is as it was shown. */
+function whyNotAsShown(loom: Located & Records & Gated, record: PlanRecord, gate: GateRecord): string | undefined {
+  const { id, branch, blocked } = record;
   const text = planText(loom, record);
-  if (!text) return false;
-  if (kind === "plan") return whatPlanSays(record, text).digest === digest;
-  const head = headSeen(loom, record);
-  return head !== undefined && whatChangeSays(record, text, head).digest === digest;
+  // A blocked plan is looked at again only then.
+  const then = blocked ? `, then run \`prloom unblock ${id}\`` : "";
+  if (!text || !/\S/.test(text.text))
+    return `its plan.md is missing or unreadable, or has no text: write it again with \`prloom edit ${id} --file plan.md\`${then}`;
+  const head = gate.kind === "plan" ? "" : headSeen(loom, record);
+  if (head === undefined) return `its branch ${branch} is gone`;
+  const { digest } = gate.kind === "plan" ? whatPlanSays(record, text) : whatChangeSays(record, text, head);
+  return digest === gate.digest ? undefined : `it changed after gate ${gate.gateId}, and ${whenShown(record)}`;
 }
 
 /** What has to come before it is shown as it is now. */
@@ -89,7 +94,7 @@ export function releasing({ id, blocked, hidden, paused }: PlanRecord): string |
 function whyLate(loom: Located & Records, record: PlanRecord, gate: GateRecord): string | undefined {
   const { state, told, expiresAt } = gate;
   const { status, merge, baseBranch = "" } = record;
-  if (status === "done") return "the plan is done";
+  if (status === "done") return `the plan is done${record.outcome === undefined ? "" : ` (${record.outcome})`}`;
   // A kill may have come before the plan was ended.
   if (merge && readTip(loom.paths.commonDir, baseBranch) === merge.sha) return `it is merged into ${baseBranch}`;
   if (told === undefined) return "it was not shown to anyone yet";
@@ -105,7 +110,9 @@ function whyUnasked(loom: Configured, record: PlanRecord, { kind }: GateRecord):
   return `gates.${kind} is off, so nothing waits for an answer; \`prloom pause ${record.id}\` holds the plan`;
 }
 
-function lateFor({ gateId, state, decidedBy, via, decidedAt }: GateRecord): string {
+function lateFor(gate: GateRecord): string {
+  const { gateId, state, decidedBy, via, decidedAt, comment } = gate;
+  if (isUnanswered(gate)) return `gate ${gateId} was replaced${comment === undefined ? "" : `: ${comment}`}`;
   if (state === "open") return `gate ${gateId} was not approved, so there is nothing to withdraw`;
   const by = decidedBy === undefined ? "" : ` by ${decidedBy}`;
   return `gate ${gateId} is ${state}${by}${via === undefined ? "" : ` (${via})`}${decidedAt === undefined ? "" : ` since ${decidedAt}`}`;

@@ -1,7 +1,7 @@
 import type { EventAuthor } from "../../bus/message-types.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { readAnswer } from "../../gate/answer.ts";
-import { type GateRecord, isShown } from "../../gate/gate-record.ts";
+import { type GateRecord, isShown, isUnanswered } from "../../gate/gate-record.ts";
 import { type Judged, judgeComment, mayAnswer, type PostedGate } from "../../gate/judge-comment.ts";
 import type { SignatureCheck } from "../../gate/signed-answer.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -206,5 +206,5 @@ function posted(gate: GateRecord, read: ReadGate | undefined): PostedGate {
   // Where they could not be read now, our clock says nothing about one that was written by another.
   const there = posts?.kind === "intact" ? posts.at : undefined;
   const at = isOpen && posts ? there : Date.parse(postedAt);
-  return { gateId, state, postedAt: at, isPosting: isOpen && !isShown(gate) };
+  return { gateId, state, isReplaced: isUnanswered(gate), postedAt: at, isPosting: isOpen && !isShown(gate) };
 }

@@ -1,28 +1,59 @@
 import { callBridge } from "../../bridges/call-bridge.ts";
+import type { LoadedBridge } from "../../bridges/load.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { deliveryHandler } from "../../bridges/outbox/deliver.ts";
 import type { Standing, Tracker, TrackerPost } from "../../bridges/tracker/port.ts";
 import { parseHandler } from "../../bus/names.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
 import { type GateRecord, isShown, isUnanswered, postsOf, unanswered } from "../../gate/gate-record.ts";
+import { mayAnswer } from "../../gate/judge-comment.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Records } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 import type { Gated } from "./gate-store.ts";
 import { putGates } from "./plan-gate.ts";
 
 /** Where a plan is talked about: where it came from if a bridge knows that place, else in its local thread. */
 export function threadOf(
-  { extensions }: Extended,
-  { id, source }: PlanRecord,
+  loom: Extended,
+  record: PlanRecord,
 ): { readonly address: ReplyAddress; readonly maxLength: number } {
-  for (const { bridge } of source ? extensions.registry.all : []) {
-    const address = source && bridge.tracker?.addressOf(source);
-    if (address && bridge.tracker) return { address, maxLength: bridge.tracker.maxLength };
+  const { address, tracker } = placeOf(loom, record) ?? {};
+  if (address && tracker) return { address, maxLength: tracker.maxLength };
+  return { address: { target: LOCAL_TARGET, token: record.id }, maxLength: Number.MAX_SAFE_INTEGER };
+}
+
+interface Place {
+  readonly loaded: LoadedBridge;
+  readonly tracker: Tracker;
+  readonly address: ReplyAddress;
+}
+
+function placeOf({ extensions }: Extended, { source }: PlanRecord): Place | undefined {
+  for (const loaded of source ? extensions.registry.all : []) {
+    const { tracker } = loaded.bridge;
+    const address = source && tracker?.addressOf(source);
+    if (address && tracker) return { loaded, tracker, address };
   }
-  return { address: { target: LOCAL_TARGET, token: id }, maxLength: Number.MAX_SAFE_INTEGER };
+  return undefined;
+}
+
+/** The login under which a plan is shown, if a person who may answer could have it, too; undefined also where it cannot be asked for now. */
+export async function postedAs(loom: Extended & Configured, record: PlanRecord): Promise<string | undefined> {
+  const place = placeOf(loom, record);
+  if (!place) return undefined;
+  const { loaded, tracker } = place;
+  const label = `self:${loaded.name}`;
+  const called = await callBridge(loom.bridgeServices, {
+    ...{ loaded, planId: record.id, label },
+    call: async () => (await tracker.self()).login,
+  });
+  const login = called.kind === "returned" ? (called.value as string) : undefined;
+  const isPerson = login !== undefined && !login.endsWith("[bot]");
+  return isPerson && mayAnswer({ login, permission: "write" }, loom.config.gates) ? login : undefined;
 }
 
 /**

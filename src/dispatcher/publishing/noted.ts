@@ -2,13 +2,22 @@ import { isoTime } from "../../kernel/clock.ts";
 import type { Published } from "../../plan/at-forge.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import type { Located } from "../paths.ts";
 import { type BlockReason, blockPlan, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 
 /** What it takes to bring plans to a server. */
-export type PublishingAtWork = Located & Configured & Records & AtWork & Publishing & Reporting & Stopping & Waking;
+export type PublishingAtWork = Located &
+  Configured &
+  Records &
+  Gated &
+  AtWork &
+  Publishing &
+  Reporting &
+  Stopping &
+  Waking;
 
 /*
  * Nothing is written once the dispatcher was asked to stop: an answer may come when another one owns the records. The next start

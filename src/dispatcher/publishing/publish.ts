@@ -5,6 +5,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
 import { changeSeen } from "./change-seen.ts";
+import { isHeldBack, isToBeTakenBack, takeBack } from "./held-back.ts";
 import { digestOf, type Level, missingOf } from "./level.ts";
 import { note, type PublishingAtWork, refuse } from "./noted.ts";
 import { pushHint, whyNotPushed } from "./push-refusals.ts";
@@ -15,7 +16,13 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
   const record = loom.store.byId(planId);
   if (loom.forge.name === "local" || !record || record.deleted) return false;
   if (record.status === "done") return deleteMerged(loom, record);
+  if (isToBeTakenBack(loom, record)) {
+    await takeBack(loom, record);
+    return true;
+  }
   const level = await levelOf(loom, record);
+  // First on record: one that is found ready after a kill was marked by us.
+  if (level?.ready && record.changeRequest && !record.published?.readied) note(loom, planId, { readied: true });
   const missing = level && missingOf(record, level);
   if (!level || missing === undefined) return false;
   const forge = await loom.forge.server();
@@ -40,7 +47,7 @@ async function levelOf(loom: PublishingAtWork, record: PlanRecord): Promise<Leve
   if (blocked?.cause === "forge" || paused || hidden || rebase || opened) return undefined;
   const head = await verifiedHead(loom, record);
   if (head === undefined || head === baseSha) return undefined;
-  return { head, draft: draftOf(loom, record), ready: status === "review" };
+  return { head, draft: draftOf(loom, record), ready: status === "review" && !isHeldBack(loom, record) };
 }
 
 /** While an agent is in the worktree the branch may be anything; then it is the commit that its work began at. */

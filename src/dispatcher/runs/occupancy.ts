@@ -19,6 +19,8 @@ export type OccupantKind =
   | "gate"
   /** The branch is being merged: what a step made of it meanwhile would count as merged, and would not be. */
   | "merge"
+  /** The base, or the server, is told of the merge: it cannot be called off any more. */
+  | "landing"
   /** A person (`prloom open`). On record, so that it is known to the next dispatcher too. */
   | "person";
 
@@ -74,6 +76,11 @@ export class Occupancy {
   async enterBetweenSteps(planId: string, kind: Occupant["kind"]): Promise<Leave> {
     while (this.#within(planId).some((occupant) => occupant.kind === "step")) await this.#nextChange(planId);
     return this.enter(planId, kind);
+  }
+
+  /** Resolves when none of this kind is in there. */
+  async isOver(planId: string, kind: OccupantKind): Promise<void> {
+    while (this.whoIsIn(planId).has(kind)) await this.#nextChange(planId);
   }
 
   whoIsIn(planId: string): ReadonlySet<OccupantKind> {

@@ -50,17 +50,21 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       if ("refused" in described || !ready) return orRefused(repository, described);
       return orRefused(repository, await all.markReady(described));
     },
+    async takeBack(ref) {
+      const { repository, pulls: all, pull } = await pullOf(ref);
+      return orRefused(repository, await all.takeBack(pull));
+    },
     async look(ref) {
       const { repository, pulls: all } = await pulls();
       const pull = await all.get(numberOf(repository, ref));
       return pull === "gone" ? pull : changeOf(repository, pull);
     },
-    async merge(ref, { sha, method, force = false }) {
+    async merge(ref, { sha, method, force = false, confirm }) {
       const { pull, pulls: all, repository } = await pullOf(ref);
       const why =
         force || pull.state !== "open" || pull.head.sha !== sha ? undefined : await whyNotGreen(repository, pull);
       if (why !== undefined) return { kind: "refused", reason: why };
-      return mergeAllowed(repository, method, (one) => all.merge(pull, { sha, method: one }));
+      return mergeAllowed(repository, method, (one) => all.merge(pull, { sha, method: one, confirm }));
     },
     async close(ref) {
       const { repository, pulls: all, pull } = await pullOf(ref);

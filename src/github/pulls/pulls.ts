@@ -13,6 +13,13 @@ export interface PullDraft {
   readonly body: string;
 }
 
+interface PullMerge {
+  readonly sha: string;
+  readonly method: MergeMethod;
+  /** Called in the last moment; throws where it is not to be merged any more. */
+  confirm?: (() => void) | undefined;
+}
+
 /** What a person or the next look can change. */
 export interface Refused {
   readonly refused: string;
@@ -92,36 +99,53 @@ export class Pulls {
     return { ...pull, draft: false };
   }
 
+  /** A draft again, out of the queue first: what is in there is merged, whatever becomes of it. */
+  async takeBack(pull: PullState): Promise<PullState | Refused> {
+    if (pull.state !== "open") return pull;
+    const { client } = this.#repository;
+    if ((await this.#queueOf(pull)).isInMergeQueue)
+      dataOf(`taking #${pull.number} out of the queue`, await client.graphql(DEQUEUE, { input: { id: pull.nodeId } }));
+    if (pull.draft) return pull;
+    const outcome = await client.graphql(DRAFT, { input: { pullRequestId: pull.nodeId } });
+    if (outcome.kind === "refused") return { refused: outcome.reason };
+    dataOf(`making #${pull.number} a draft`, outcome);
+    return { ...pull, draft: true };
+  }
+
   /** Exactly the commit that was reviewed, or nothing. */
-  async merge(
-    pull: PullState,
-    { sha, method }: { readonly sha: string; readonly method: MergeMethod },
-  ): Promise<Merged> {
+  async merge(pull: PullState, { sha, method, confirm }: PullMerge): Promise<Merged> {
     if (pull.state === "merged") return { kind: "merged", sha: pull.mergeSha ?? "" };
     if (pull.head.sha !== sha) return { kind: "moved-on" };
+    confirm?.();
     const outcome = await this.#repository.send("PUT", `/pulls/${pull.number}/merge`, {
       body: { sha, merge_method: method },
     });
     if (outcome.kind === "ok") return { kind: "merged", sha: (outcome.data as { sha: string }).sha };
     if (outcome.kind !== "refused") throw new CallError(`merging #${pull.number}`, outcome);
     if (outcome.status === CONFLICT) return { kind: "moved-on" };
-    return (await this.#enqueue(pull, sha)) ?? { kind: "refused", reason: outcome.reason };
+    return (await this.#enqueue(pull, { sha, confirm })) ?? { kind: "refused", reason: outcome.reason };
   }
 
   /** Undefined where the branch has no queue. */
-  async #enqueue({ nodeId, number }: PullState, sha: string): Promise<Merged | undefined> {
+  async #enqueue(pull: PullState, { sha, confirm }: Pick<PullMerge, "sha" | "confirm">): Promise<Merged | undefined> {
+    const { isMergeQueueEnabled, isInMergeQueue } = await this.#queueOf(pull);
+    if (!isMergeQueueEnabled) return undefined;
+    if (isInMergeQueue) return { kind: "queued" };
+    confirm?.();
+    const outcome = await this.#repository.client.graphql(ENQUEUE, {
+      input: { pullRequestId: pull.nodeId, expectedHeadOid: sha },
+    });
+    if (outcome.kind === "refused") return { kind: "refused", reason: outcome.reason };
+    dataOf(`queueing #${pull.number}`, outcome);
+    return { kind: "queued" };
+  }
+
+  async #queueOf({ nodeId, number }: PullState): Promise<{ isMergeQueueEnabled?: boolean; isInMergeQueue?: boolean }> {
     const asked = await this.#repository.client.graphql(HAS_QUEUE, { id: nodeId });
     const { node } = dataOf(`looking for a merge queue of #${number}`, asked) as {
       node?: { isMergeQueueEnabled?: boolean; isInMergeQueue?: boolean };
     };
-    if (!node?.isMergeQueueEnabled) return undefined;
-    if (node.isInMergeQueue) return { kind: "queued" };
-    const outcome = await this.#repository.client.graphql(ENQUEUE, {
-      input: { pullRequestId: nodeId, expectedHeadOid: sha },
-    });
-    if (outcome.kind === "refused") return { kind: "refused", reason: outcome.reason };
-    dataOf(`queueing #${number}`, outcome);
-    return { kind: "queued" };
+    return node ?? {};
   }
 
   async #change({ number }: PullState, body: Readonly<Record<string, unknown>>): Promise<PullState | Refused> {
@@ -134,6 +158,10 @@ export class Pulls {
 const CONFLICT = 409;
 const READY =
   "mutation ($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input: $input) { pullRequest { isDraft } } }";
+const DRAFT =
+  "mutation ($input: ConvertPullRequestToDraftInput!) { convertPullRequestToDraft(input: $input) { pullRequest { isDraft } } }";
+const DEQUEUE =
+  "mutation ($input: DequeuePullRequestInput!) { dequeuePullRequest(input: $input) { mergeQueueEntry { state } } }";
 const HAS_QUEUE = "query ($id: ID!) { node(id: $id) { ... on PullRequest { isMergeQueueEnabled isInMergeQueue } } }";
 const ENQUEUE =
   "mutation ($input: EnqueuePullRequestInput!) { enqueuePullRequest(input: $input) { mergeQueueEntry { state } } }";

@@ -36,8 +36,10 @@ describe("at a gate", { concurrency: 2 }, () => {
     writeFileSync(join(project.authority, "plans", "shop", "plan.md"), " \n\n\t\n");
     const { code, stderr } = await project.cli(["approve", "shop"]);
     assert.equal(code, 1);
-    assert.match(stderr, /it changed after gate \w+/);
+    assert.match(stderr, /its plan\.md is missing .*or has no text: write it again with `prloom edit shop --file/);
     await untilIdle(project);
+    const { stderr: later } = await project.cli(["approve", "shop"]);
+    assert.match(later, /`prloom edit shop --file plan\.md`, then run `prloom unblock shop`/);
     assert.match(project.record("shop").blocked?.reason ?? "", /plan\.md is missing or unreadable, or has no text/);
     assert.deepEqual([project.record("shop").runs, await gateStates(project)], [0, ["open"]]);
     const file = join(project.home, "again.md");

@@ -117,6 +117,16 @@ describe("a plan that is held at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
+  it("is answered by a command, which says what lets it go on", thorough, async () => {
+    const project = await waitingAtGate();
+    await succeeds(project, "pause", "shop");
+    assert.match(await succeeds(project, "approve", "shop"), /: it may be implemented, after `prloom resume shop`\n/);
+    await succeeds(project, "resume", "shop");
+    await untilIdle(project);
+    assert.equal(project.record("shop").status, "review");
+    project.remove();
+  });
+
   it("stays held after a kill in the middle of an /unhold that was heard before", async () => {
     const project = await waitingAtGate();
     await succeeds(project, "approve", "shop");

@@ -55,6 +55,7 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
   it("is shown there, answered there by those who may, and the decision is confirmed there", async () => {
     const { project, tracker, bodies } = await atGate();
     assert.match(bodies().join(), /^\*\*The plan waits for your answer\*\*[\s\S]*- \[ \] make one\n```/);
+    assert.match(bodies().join(), /\n\nA comment by prloom-bot does not count: prloom posts with that login\.$/);
     assert.deepEqual((await showPlan(project)).thread, []);
     assert.match(await succeeds(project, "show", "shop"), /\nSHOWN \(scripted\)\n[\s\S]*- \[ \] make one\n/);
     tracker.write("1", { login: "mallory", id: "66" }, "approved");

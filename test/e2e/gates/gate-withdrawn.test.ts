@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { gateStates, killed, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
+import { startDaemon } from "../../testing/daemon.ts";
 import type { Project } from "../../testing/project.ts";
 import { thorough } from "../../testing/thorough.ts";
 
@@ -39,6 +41,30 @@ describe("an approval that is withdrawn", { concurrency: 2 }, () => {
     assert.match(stderr, /Nothing was decided about shop: it is merged into main\./);
     await untilIdle(project);
     assert.deepEqual([project.record("shop").outcome, await gateStates(project)], ["merged", ["approved"]]);
+    project.remove();
+  });
+
+  it("while git merges waits for that, and is told that it came too late", thorough, async () => {
+    const project = await waitingAtGate(["make one"], { gates: { plan: false, pr: true } });
+    await succeeds(project, "approve", "shop");
+    await untilIdle(project);
+    // Git waits for whoever has the lock of a branch.
+    project.git("config", "core.filesRefLockTimeout", "60000");
+    const lock = join(project.root, ".git", "refs", "heads", "main.lock");
+    writeFileSync(lock, "");
+    const daemon = await startDaemon(project);
+    const merging = project.cli(["merge", "shop"]);
+    while (project.record("shop").merge === undefined) await setTimeout(20);
+    const withdrawing = project.cli(["withdraw", "shop"]);
+    // Long enough for an answer that does not wait.
+    await Promise.race([withdrawing, setTimeout(3000)]);
+    rmSync(lock);
+    assert.equal((await merging).code, 0);
+    const { code, stderr } = await withdrawing;
+    await daemon.end();
+    assert.equal(code, 1);
+    assert.match(stderr, /Nothing was decided about shop: the plan is done \(merged\)\./);
+    assert.deepEqual(await gateStates(project), ["approved"]);
     project.remove();
   });
 

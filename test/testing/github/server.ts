@@ -43,7 +43,7 @@ export class GitHubServer {
   readonly faults = new Faults();
   readonly seen: Seen[] = [];
   /** Called with each request before its answer goes out: what is done here happens between two calls. */
-  onSeen: (seen: Seen) => void = () => undefined;
+  onSeen: (seen: Seen) => Promise<void> | void = () => undefined;
   readonly #limits = new Map<User, Limits>();
   readonly #options: ServerOptions;
   readonly #server = createServer((request, response) => {
@@ -120,7 +120,7 @@ export class GitHubServer {
     const { status } = final;
     const seen: Seen = { method, path, query: url.search, status, bucket, points, login: token?.user.login };
     this.seen.push(seen);
-    this.onSeen(seen);
+    await this.onSeen(seen);
     await send(response, fault, final);
   }
 

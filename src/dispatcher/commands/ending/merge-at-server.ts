@@ -1,4 +1,4 @@
-import type { Forge, ServerMerge } from "../../../forge/port.ts";
+import type { AskedServerMerge, Forge, ServerMerge } from "../../../forge/port.ts";
 import type { MergeMethod } from "../../../git/merge-method.ts";
 import { branchTip } from "../../../git/repository.ts";
 import { crashPoint } from "../../../kernel/crash-point.ts";
@@ -8,6 +8,13 @@ import type { Located } from "../../paths.ts";
 import { unreachable } from "../../publishing/base.ts";
 
 type ServerForgeName = Exclude<Forge, { name: "local" }>;
+
+interface Asked {
+  readonly record: PlanRecord;
+  readonly wanted: Wanted;
+  /** Called in the last moment; throws where it is not wanted any more. */
+  confirm(): void;
+}
 
 interface Wanted {
   readonly force: boolean;
@@ -20,7 +27,7 @@ interface Wanted {
 export async function mergeAtServer(
   loom: Located,
   forge: ServerForgeName,
-  { record, wanted }: { readonly record: PlanRecord; readonly wanted: Wanted },
+  { record, wanted, confirm }: Asked,
 ): Promise<Extract<ServerMerge, { kind: "merged" | "queued" }>> {
   const { id, changeRequest, published } = record;
   const head = await branchTip(loom.repo, record.branch ?? "");
@@ -31,7 +38,7 @@ export async function mergeAtServer(
     throw new PrloomError("plan-state", `${id} is not yet published${why}.`, hint);
   }
   const sha = wanted.sha ?? published.sha ?? "";
-  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha });
+  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha, confirm });
   if (outcome.kind === "refused") {
     const hint = `${changeRequest.url ?? "The pull request"} tells more; then run \`prloom merge ${id}\` again.`;
     throw new PrloomError("forge-refused", `GitHub does not merge ${id}: ${outcome.reason}`, hint);
@@ -44,14 +51,11 @@ export async function mergeAtServer(
   return outcome;
 }
 
-async function asked(
-  forge: ServerForgeName,
-  ref: string,
-  wanted: Wanted & { readonly sha: string },
-): Promise<ServerMerge> {
+async function asked(forge: ServerForgeName, ref: string, wanted: AskedServerMerge): Promise<ServerMerge> {
   try {
     return await (await forge.server()).merge(ref, wanted);
   } catch (error) {
+    if (error instanceof PrloomError) throw error;
     throw unreachable(messageOf(error));
   }
 }

@@ -56,11 +56,11 @@ interface MergeOptions {
 export async function mergePlan(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
   // What speaks against it is told at once, and asked again when the step that is under way has ended.
   refuseMerge(loom, requireRecord(loom, id), options);
-  const leave = await loom.occupancy.enterBetweenSteps(id, "merge");
+  const leave = [await loom.occupancy.enterBetweenSteps(id, "merge")];
   try {
-    return await mergeNow(loom, id, options);
+    return await mergeNow(loom, id, { ...options, land: () => leave.push(loom.occupancy.enter(id, "landing")) });
   } finally {
-    leave();
+    for (const one of leave) one();
     loom.wake(id);
   }
 }
@@ -77,11 +77,11 @@ function refuseMerge(loom: Merging, record: PlanRecord, { force }: MergeOptions)
 async function mergeThere(
   loom: Merging,
   forge: Exclude<Publishing["forge"], { name: "local" }>,
-  { record, options: wanted }: { readonly record: PlanRecord; readonly options: MergeOptions },
+  { record, options: wanted }: { readonly record: PlanRecord; readonly options: LandingMerge },
 ): Promise<MergeResult> {
   const { id, baseBranch: base = "" } = record;
   const { method = "squash" } = wanted;
-  const outcome = await mergeAtServer(loom, forge, { record, wanted });
+  const outcome = await mergeAtServer(loom, forge, { record, wanted, confirm: () => confirmMerge(loom, id, wanted) });
   if (outcome.kind === "queued") return { base, method, queued: true, undelivered: [] };
   updateRecord(loom, id, (now) =>
     now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
@@ -92,7 +92,20 @@ async function mergeThere(
   return { sha: outcome.sha, base, method: outcome.method ?? method, undelivered, ...left };
 }
 
-async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
+interface LandingMerge extends MergeOptions {
+  /** From now on it cannot be called off. */
+  land(): void;
+}
+
+/** Asked once more in the last moment: what was said meanwhile would not be looked at afterwards. */
+function confirmMerge(loom: Merging, id: string, { force, land }: LandingMerge, head?: string): void {
+  const record = requireRecord(loom, id);
+  refuseUnapproved(loom, record, head);
+  if (!force) refuseUnsettled(loom, record);
+  land();
+}
+
+async function mergeNow(loom: Merging, id: string, options: LandingMerge): Promise<MergeResult> {
   const { force, method = "squash" } = options;
   const record = requireRecord(loom, id);
   const { branch = "", baseBranch = "" } = record;
@@ -109,9 +122,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
     identity: loom.identity,
     made: record.merge,
     keep: (merge) => {
-      // Asked once more in the last moment: what was said meanwhile would not be looked at afterwards.
-      refuseUnapproved(loom, requireRecord(loom, id), merge.tip);
-      if (!force) refuseUnsettled(loom, requireRecord(loom, id));
+      confirmMerge(loom, id, options, merge.tip);
       updateRecord(loom, id, () => ({ merge }));
       loom.store.sync();
     },

@@ -23,7 +23,7 @@ import { requireEnforced } from "../../gates/enforced.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import { putNewGate } from "../../gates/new-gate.ts";
 import { endGates, gateOf, gatesOf, putGates, untoldGate, waitingGate, whatPlanSays } from "../../gates/plan-gate.ts";
-import { isRedirected, readPosts, replacedFor, showAgain, threadOf } from "../../gates/posting.ts";
+import { isRedirected, postedAs, readPosts, replacedFor, showAgain, threadOf } from "../../gates/posting.ts";
 import type { PlanText } from "../../intake/plan-texts.ts";
 import { homeOf, type Located } from "../../paths.ts";
 import { planText, type Records } from "../../records.ts";
@@ -34,11 +34,12 @@ export const GIVEN_WORDS = "given.md";
 
 /** Closes the door before the plan is implemented. That it was shown is the next step's. */
 export async function openGate(
-  loom: Located & Naming & Configured & Records & Gated & Reporting,
+  loom: Located & Naming & Configured & Records & Gated & Extended,
   record: PlanRecord,
   config: PlanConfig,
 ): Promise<void> {
   await requireEnforced(loom.config, Object.fromEntries(config.agents.worker.map((agent) => [agent.name, agent])));
+  const ownLogin = await postedAs(loom, record);
   const text = planText(loom, record);
   if (!text) return;
   const before = gateOf(loom, record);
@@ -52,6 +53,7 @@ export async function openGate(
         isFirst: gatesOf(loom, record).length === 0,
         isAdvisory: loom.config.gates.advisory,
         isSignable: loom.config.gates.signers !== undefined,
+        ownLogin,
         since: sinceOf(loom, record, before),
         again: replacedFor(before),
         signers: namedSigners(loom, text),

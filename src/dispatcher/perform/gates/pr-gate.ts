@@ -8,19 +8,20 @@ import { commitsBetween, diffStat, whereLeft } from "../../../git/commits/histor
 import { readBeginning, writeWholeDiff } from "../../../git/commits/write-diff.ts";
 import { gitAt, resolveCommit } from "../../../git/repository.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
+import type { Extended } from "../../buses/extensions.ts";
 import type { Naming } from "../../capabilities.ts";
 import { requireEnforced } from "../../gates/enforced.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import { putNewGate } from "../../gates/new-gate.ts";
 import { gateOf, gatesOf } from "../../gates/plan-gate.ts";
-import { replacedFor } from "../../gates/posting.ts";
+import { postedAs, replacedFor } from "../../gates/posting.ts";
 import { prDoorAt, whatChangeSays } from "../../gates/pr-gate.ts";
 import { homeOf, type Located } from "../../paths.ts";
 import { planText, type Records } from "../../records.ts";
 import type { Configured } from "../../settings/pinned.ts";
 import { planConfig } from "../../settings/plan-config.ts";
 
-type Asking = Located & Naming & Configured & Records & Gated;
+type Asking = Located & Naming & Configured & Records & Gated & Extended;
 
 /** Whether the change may be marked ready as it is at this moment; asks a person if none was asked about it. */
 export async function passesPrGate(loom: Asking, record: PlanRecord): Promise<boolean> {
@@ -39,6 +40,7 @@ async function openPrGate(
   { config, head }: { config: PlanConfig; head: string },
 ): Promise<void> {
   await requireEnforced(loom.config, Object.fromEntries(config.agents.worker.map((agent) => [agent.name, agent])));
+  const ownLogin = await postedAs(loom, record);
   const text = planText(loom, record);
   if (!text) return;
   const before = gateOf(loom, record, "pr");
@@ -58,6 +60,7 @@ async function openPrGate(
         isAdvisory: loom.config.gates.advisory,
         again: replacedFor(before),
         isSignable: loom.config.gates.signers !== undefined,
+        ownLogin,
       }),
   });
 }

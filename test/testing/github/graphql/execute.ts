@@ -110,6 +110,13 @@ function rootOf({ world, token, counted }: Question): Record<string, unknown> {
       issue.updatedAt = world.time();
       return { mergeQueueEntry: { id: nodeId("MQE", issue.id), position: 1, state: "QUEUED" } };
     },
+    dequeuePullRequest({ input }: { input: { id: string } }) {
+      const { issue } = pullFor(input.id);
+      if (!issue.pull.queued) throw new Error("Pull request is not in the merge queue");
+      issue.pull.queued = false;
+      issue.updatedAt = world.time();
+      return { mergeQueueEntry: null };
+    },
     resolveReviewThread({ input }: { input: { threadId: string } }) {
       for (const { issue } of pulls()) {
         const thread = issue.pull.reviewComments.find((one) => one.thread.id === input.threadId)?.thread;
