@@ -112,6 +112,7 @@ export async function governRun(
     const server = { command: at.node, args: [join(at.program, CLI), "mcp"], env };
     const overseer = await overseerOf(worktreeOf(loom, record), run, folder);
     const { permit, tell } = overseer;
+    writeRunFile(join(runDir, RUN_FILES.asks), "{}\n");
     return { overseer: { permit, tell, server, shell }, settled: () => overseer.settled() };
   }
   const agentDir = join(runDir, RUN_FILES.agentDir);
