@@ -32,9 +32,8 @@ export const HOOKS_OFF =
 export function readExit(runDir: string): RunExit | undefined {
   const exit = exitSchema.safeParse(jsonIn(readTextIfExists(join(runDir, RUN_FILES.exit)) ?? "")).data;
   if (!exit) return undefined;
-  const asks = existsSync(join(runDir, RUN_FILES.asks));
-  const isInForce = inForce(runDir, asks);
-  const error = asks ? HOOKS_OFF : NOT_IN_FORCE;
+  const isInForce = inForce(runDir);
+  const error = isAsking(runDir) ? HOOKS_OFF : NOT_IN_FORCE;
   if (isInForce === false) return { ...exit, reason: "policy", error, isUngoverned: true };
   if (exit.reason !== "exited") return exit;
   // A program that failed before it had them says itself why.
@@ -43,13 +42,18 @@ export function readExit(runDir: string): RunExit | undefined {
   return why === undefined ? exit : { ...exit, reason: "policy", error: why };
 }
 
+/** Whether the model answered without our rules, also in a run that has no exit. */
+export const wasUngoverned = (runDir: string): boolean => inForce(runDir) === false;
+
+const isAsking = (runDir: string): boolean => existsSync(join(runDir, RUN_FILES.asks));
 const isAwaited = (runDir: string): boolean => existsSync(join(runDir, RUN_FILES.awaited));
 
 /** It is said among the first lines, unless the user has all of the program's log printed. */
 const HEADS = [256 * 1024, 16 * 1024 ** 2];
 
 /** Whether our rules were in force when the model first answered; undefined where it did not, or where that is not asked. */
-function inForce(runDir: string, asks: boolean): boolean | undefined {
+function inForce(runDir: string): boolean | undefined {
+  const asks = isAsking(runDir);
   if (!asks && !isAwaited(runDir)) return undefined;
   const { runId } = asFields(jsonIn(readTextIfExists(join(runDir, RUN_FILES.request)) ?? ""));
   for (const most of HEADS) {
