@@ -41,8 +41,14 @@ export function hooksInForce(lines: Iterable<string>): boolean | undefined {
   return undefined;
 }
 
+/**
+ * A file that a CLAUDE.md names is read by the program itself, also where the agent wrote that CLAUDE.md a moment ago. Of a
+ * repository whose settings count, only what can be instructions is read: no keys, no tokens.
+ */
+const NOT_INSTRUCTIONS = ["**/!(*.md|*.mdc|*.markdown)"];
+
 /** Arguments with which the program asks us. Behind those of the user, who may have others of the same name. */
-export function overseenArgs({ server, shell }: Overseer): string[] {
+export function overseenArgs({ server, shell }: Overseer, projectSettings: boolean): string[] {
   // As variables of settings, which count before those of the user's settings and of the environment.
   const env = {
     ...{ SHELL: shell, CLAUDE_CODE_SHELL: shell },
@@ -50,10 +56,11 @@ export function overseenArgs({ server, shell }: Overseer): string[] {
     // A path behind an `@` would be read by the program itself, without a call that we judge, and issues and comments are in prompts.
     CLAUDE_CODE_DISABLE_FILE_MENTIONS: "1",
   };
+  const imports = projectSettings ? { claudeMdExcludes: NOT_INSTRUCTIONS } : {};
   return [
     ...["--permission-mode", "default", "--permission-prompt-tool", "stdio"],
     ...["--mcp-config", JSON.stringify({ mcpServers: { prloom: { type: "stdio", ...server } } })],
-    ...["--settings", JSON.stringify({ permissions: PERMISSIONS, env })],
+    ...["--settings", JSON.stringify({ permissions: PERMISSIONS, env, ...imports })],
   ];
 }
 

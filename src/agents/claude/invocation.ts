@@ -27,7 +27,7 @@ export function claudeInvocation(spec: AdapterSpec, start: ClaudeStart): Invocat
     // They go with the settings, although they are only read.
     ...(instructions === undefined || spec.projectSettings ? [] : ["--append-system-prompt-file", instructions]),
     ...(spec.args ?? []),
-    ...(overseer ? overseenArgs(overseer) : []),
+    ...(overseer ? overseenArgs(overseer, spec.projectSettings) : []),
   ];
   return { program: spec.command, args };
 }

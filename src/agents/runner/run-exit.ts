@@ -23,7 +23,7 @@ const exitSchema = z.object({
 });
 
 export const NOT_IN_FORCE =
-  "the program did not load prloom's plugin, and without it nothing may be changed. Look what it printed, and whether a setting switches plugins off.";
+  "the program did not load prloom's plugin, and without it nothing may be changed. Look what it printed, whether a setting switches plugins off, and whether `--no-print-logs` is among its arguments: then it cannot be seen.";
 
 export const HOOKS_OFF =
   "the program did not ask prloom's hooks, and without them nothing may be changed. Look whether `--bare` is among its arguments.";
