@@ -100,7 +100,7 @@ describe("a journal", () => {
     assert.match(outcome.kind === "refused" ? outcome.refusal.reason : "", /takes no more facts/);
   });
 
-  test("of several processes has every line of each", async () => {
+  test("of several processes has every line of each, and no two plans of one id", async () => {
     const path = emptyFile();
     const journal = new Journal(path, new Brain());
     await journal.append(plan("p"));
@@ -109,17 +109,22 @@ describe("a journal", () => {
     const script = `
       const { Journal } = await import(${JSON.stringify(new URL("../../src/governance/journal.ts", import.meta.url).href)});
       const { Brain } = await import(${JSON.stringify(new URL("../../src/governance/graph/brain.ts", import.meta.url).href)});
+      const { systemIds } = await import(${JSON.stringify(new URL("../../src/kernel/ids.ts", import.meta.url).href)});
       const [path, name] = process.argv.slice(1);
       const journal = new Journal(path, new Brain());
       for (let at = 0; at < 50; at += 1) {
         const checkpoint = { id: name + at, taskNodeId: "a", tool: "write", timestamp: at, summary: "x", filesModified: [name + at], kind: "change", ok: true };
-        await journal.append({ type: "checkpoint", key: name + at, at, session: name, role: "executor", checkpoint });
+        const common = { at, session: name, role: "executor" };
+        await journal.append({ type: "checkpoint", key: name + at, ...common, checkpoint });
+        const made = { id: "wp-" + systemIds.ulid(0), name: name + at, acceptance: [], category: "chore", dependsOn: [], ownedBy: name };
+        if (at < 10) await journal.append({ type: "plan_made", key: made.id, ...common, plan: made });
       }`;
     const start = (name: string) =>
       promisify(execFile)(process.execPath, ["--input-type=module", "-e", script, path, name]);
     await Promise.all(["one", "two", "three"].map(start));
     await journal.refresh();
     assert.equal(findNode(journal.brain.graph, "a")?.node.checkpoints.length, 150);
+    assert.equal(journal.brain.graph.workPlans.length, 31, "ids that were made in the same millisecond differ");
     assert.deepEqual(journal.problems, []);
   });
 });

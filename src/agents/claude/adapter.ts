@@ -18,7 +18,7 @@ export function claudeAdapter(spec: AdapterSpec): AgentAdapter {
       const instructions = request.instructions?.file;
       return runAdapter(request, {
         invocation: claudeInvocation(spec, { model, sessionId, sandboxed, instructions, overseer }),
-        env: claudeEnvironment(request.env, sandboxed),
+        env: claudeEnvironment(request.env, { sandboxed, overseer }),
         dialogue: claudeDialogue({ program: spec.command, prompt, overseen: overseer !== undefined, now: Date.now }),
       });
     },

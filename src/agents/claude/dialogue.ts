@@ -4,8 +4,9 @@ import { refusalInWords } from "../dialogue/error-kind.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage, ErrorEvent } from "../port.ts";
+import { HOOKS_OFF } from "../runner/run-exit.ts";
 import { limitEnd, resultFailure, retryFailure } from "./failure.ts";
-import { heardHook, initializeLine, subAgentIn } from "./hooks.ts";
+import { heardHook, hooksInForce, initializeLine, NO_MODEL, subAgentIn } from "./hooks.ts";
 import { interruptLine, permissionLine, questionOf, unknownLine, userLine, uuidOf } from "./messages.ts";
 import { UsageCounter } from "./usage.ts";
 
@@ -20,14 +21,13 @@ export interface ClaudeHearing {
 
 const EXPECTED = '{"type": "system", "subtype": "init", "session_id": …}, "assistant", "user", "result"';
 
-/** The model of answers that the program itself gives. */
-const NO_MODEL = "<synthetic>";
-
 /** A key that was refused so often will be refused again: the program would go on for minutes. */
 const REFUSED_OFTEN = 3;
 
 /** Sub-agents of one run; those beyond get no task. No run may fill our memory. */
 const MAX_STARTS = 1000;
+
+const UNASKED = "GOVERNANCE BLOCK: prloom's hook was not asked about this call, so it cannot be judged.";
 
 /** Understands what `claude -p --output-format stream-json` prints, and talks to it. */
 export function claudeDialogue(hearing: ClaudeHearing): Dialogue {
@@ -44,6 +44,10 @@ class ClaudeDialogue implements Dialogue {
   readonly #sent = new Map<string, string>();
   /** Calls that started sub-agents, by these. */
   readonly #starts = new Map<string, string>();
+  /** Calls that our hook was asked about. */
+  readonly #hooked = new Set<string>();
+  /** Whether our hooks were asked before the model answered; undefined until one of them is known. */
+  #isInForce: boolean | undefined;
   /** The newest answer is the model's: a result is then its own words. */
   #answered = false;
   /** A result has come, and nothing was begun since. */
@@ -65,7 +69,14 @@ class ClaudeDialogue implements Dialogue {
   }
 
   read(line: string): Heard {
-    return this.#reader.read(line);
+    const heard = this.#reader.read(line);
+    if (!this.#hearing.overseen) return heard;
+    this.#isInForce ??= hooksInForce([line]);
+    // A call that ran without a question to our hook: they are not in force any more. One that failed may not have got that far.
+    const isUnasked = heard.events.some(
+      (event) => event.type === "tool_result" && !event.failed && !this.#hooked.has(event.id),
+    );
+    return this.#isInForce === false || isUnasked ? { ...heard, policyEnd: HOOKS_OFF } : heard;
   }
 
   send({ id, text }: AgentMessage): readonly string[] | undefined {
@@ -133,10 +144,14 @@ class ClaudeDialogue implements Dialogue {
     const id = asString(value.request_id);
     if (id === undefined) return NOTHING_HEARD;
     const hook = request.subtype === "hook_callback" ? heardHook(id, request, this.#starts) : undefined;
+    if (hook?.ask?.request.callId !== undefined) this.#hooked.add(hook.ask.request.callId);
     if (hook) return hook;
     if (request.subtype !== "can_use_tool") return { events: [], write: [unknownLine(id)] };
     const question = questionOf(request);
     const callId = asString(request.tool_use_id);
+    // Only the hook tells where a call is made, and only after such a one are we told that it is over.
+    if (this.#hearing.overseen && !this.#hooked.has(callId ?? ""))
+      return { events: [], write: [permissionLine(id, request, { allow: false, reason: UNASKED })] };
     return {
       events: [],
       ask: {

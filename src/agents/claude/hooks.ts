@@ -20,18 +20,47 @@ export function initializeLine(): string {
  */
 const PERMISSIONS = { ask: ["*"], disableBypassPermissionsMode: "disable" };
 
+/** The one variable that switches hooks off, those on the pipe as well: a script of the agent can write it into settings, which count at once. */
+export const HOOKS_ON = { CLAUDE_CODE_SIMPLE: "0" } as const;
+
+/** The hook that is asked before the model is. */
+const FIRST = '"callback_id":"UserPromptSubmit"';
+
+/** The model of answers that the program itself gives. */
+export const NO_MODEL = "<synthetic>";
+
+/**
+ * Whether our hooks were asked before the model answered; undefined while it has not. What an agent makes the program print
+ * comes later: what comes first decides.
+ */
+export function hooksInForce(lines: Iterable<string>): boolean | undefined {
+  for (const line of lines) {
+    if (line.startsWith('{"type":"control_request"') && line.includes(FIRST)) return true;
+    if (line.startsWith('{"type":"assistant"') && !line.includes(`"model":"${NO_MODEL}"`)) return false;
+  }
+  return undefined;
+}
+
+/**
+ * A file that a CLAUDE.md names is read by the program itself, also where the agent wrote that CLAUDE.md a moment ago. Of a
+ * repository whose settings count, only what can be instructions is read: no keys, no tokens.
+ */
+const NOT_INSTRUCTIONS = ["**/!(*.md|*.mdc|*.markdown)"];
+
 /** Arguments with which the program asks us. Behind those of the user, who may have others of the same name. */
-export function overseenArgs({ server, shell }: Overseer): string[] {
+export function overseenArgs({ server, shell }: Overseer, projectSettings: boolean): string[] {
   // As variables of settings, which count before those of the user's settings and of the environment.
   const env = {
     ...{ SHELL: shell, CLAUDE_CODE_SHELL: shell },
+    ...HOOKS_ON,
     // A path behind an `@` would be read by the program itself, without a call that we judge, and issues and comments are in prompts.
     CLAUDE_CODE_DISABLE_FILE_MENTIONS: "1",
   };
+  const imports = projectSettings ? { claudeMdExcludes: NOT_INSTRUCTIONS } : {};
   return [
     ...["--permission-mode", "default", "--permission-prompt-tool", "stdio"],
     ...["--mcp-config", JSON.stringify({ mcpServers: { prloom: { type: "stdio", ...server } } })],
-    ...["--settings", JSON.stringify({ permissions: PERMISSIONS, env })],
+    ...["--settings", JSON.stringify({ permissions: PERMISSIONS, env, ...imports })],
   ];
 }
 

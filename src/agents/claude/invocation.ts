@@ -1,7 +1,7 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
 import { sessionArgs } from "../dialogue/session-id.ts";
 import type { Invocation, Overseer } from "../port.ts";
-import { overseenArgs } from "./hooks.ts";
+import { HOOKS_ON, overseenArgs } from "./hooks.ts";
 
 export interface ClaudeStart {
   readonly model?: string | undefined;
@@ -27,7 +27,7 @@ export function claudeInvocation(spec: AdapterSpec, start: ClaudeStart): Invocat
     // They go with the settings, although they are only read.
     ...(instructions === undefined || spec.projectSettings ? [] : ["--append-system-prompt-file", instructions]),
     ...(spec.args ?? []),
-    ...(overseer ? overseenArgs(overseer) : []),
+    ...(overseer ? overseenArgs(overseer, spec.projectSettings) : []),
   ];
   return { program: spec.command, args };
 }
@@ -39,8 +39,11 @@ function permissions(sandboxed: boolean): string[] {
     : ["--permission-mode", "acceptEdits", "--allowedTools", "Bash"];
 }
 
-/** What Claude Code finds in its environment; what the user set for the agent stays as it is. */
-export function claudeEnvironment(given: Readonly<Record<string, string>>, sandboxed: boolean): Record<string, string> {
+/** What Claude Code finds in its environment; what the user set for the agent stays as it is, unless it keeps us from judging. */
+export function claudeEnvironment(
+  given: Readonly<Record<string, string>>,
+  { sandboxed, overseer }: Pick<ClaudeStart, "sandboxed" | "overseer">,
+): Record<string, string> {
   const wanted = {
     DISABLE_AUTOUPDATER: "1",
     DISABLE_TELEMETRY: "1",
@@ -51,5 +54,6 @@ export function claudeEnvironment(given: Readonly<Record<string, string>>, sandb
     // As root it skips questions only when it is told that it is in a sandbox.
     ...(sandboxed ? { IS_SANDBOX: "1" } : {}),
   };
-  return Object.fromEntries(Object.entries(wanted).filter(([name]) => given[name] === undefined));
+  const missing = Object.entries(wanted).filter(([name]) => given[name] === undefined);
+  return { ...Object.fromEntries(missing), ...(overseer ? HOOKS_ON : {}) };
 }

@@ -66,11 +66,16 @@ function configOf(around: OpenCodeSurroundings): object {
   };
 }
 
+/** A server whose tools OpenCode would call like ours, `govern_shell` among them, and prefer to ours. */
+const NAMESAKE = "govern";
+
 /**
  * Nothing that changes something is allowed until our plugin lifts it: where that is missing, broken or switched off, nothing is
  * written. It comes last, and so sees the arguments that other plugins have changed.
  */
 function governing({ plugin, shell, close }: Governed, given: JsonFields, permission = "{}"): object {
   const plugins = Array.isArray(given.plugin) ? given.plugin : [];
-  return { ...close(given, jsonIn(permission)), shell, plugin: [...plugins, plugin] };
+  const servers = asFields(given.mcp);
+  const mcp = { ...servers, [NAMESAKE]: { ...asFields(servers[NAMESAKE]), enabled: false } };
+  return { ...close(given, jsonIn(permission)), shell, mcp, plugin: [...plugins, plugin] };
 }

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { readInside, readLinesInside } from "../../kernel/held/files.ts";
 import { asFields, asString, jsonIn } from "../../kernel/json-fields.ts";
+import { hooksInForce } from "../claude/hooks.ts";
 import { rulesInForce } from "../opencode/log-line.ts";
 import { EXIT_REASONS, type RunExit } from "../port.ts";
 import { RUN_FILES } from "./run-files.ts";
@@ -22,14 +23,18 @@ const exitSchema = z.object({
 });
 
 export const NOT_IN_FORCE =
-  "the program did not load prloom's plugin, and without it nothing may be changed. Look what it printed, and whether a setting switches plugins off.";
+  "the program did not load prloom's plugin, and without it nothing may be changed. Look what it printed, whether a setting switches plugins off, and whether `--no-print-logs` is among its arguments: then it cannot be seen.";
+
+export const HOOKS_OFF =
+  "the program did not ask prloom's hooks, and without them nothing may be changed. Look whether `--bare` is among its arguments.";
 
 /** How the run ended, or undefined when it has no exit: it still runs, or it was interrupted. */
 export function readExit(runDir: string): RunExit | undefined {
   const exit = exitSchema.safeParse(jsonIn(readTextIfExists(join(runDir, RUN_FILES.exit)) ?? "")).data;
   if (!exit) return undefined;
   const isInForce = inForce(runDir);
-  if (isInForce === false) return { ...exit, reason: "policy", error: NOT_IN_FORCE, isUngoverned: true };
+  const error = isAsking(runDir) ? HOOKS_OFF : NOT_IN_FORCE;
+  if (isInForce === false) return { ...exit, reason: "policy", error, isUngoverned: true };
   if (exit.reason !== "exited") return exit;
   // A program that failed before it had them says itself why.
   const isMissing = isInForce === undefined && exit.code === 0 && isAwaited(runDir);
@@ -37,6 +42,10 @@ export function readExit(runDir: string): RunExit | undefined {
   return why === undefined ? exit : { ...exit, reason: "policy", error: why };
 }
 
+/** Whether the model answered without our rules, also in a run that has no exit. */
+export const wasUngoverned = (runDir: string): boolean => inForce(runDir) === false;
+
+const isAsking = (runDir: string): boolean => existsSync(join(runDir, RUN_FILES.asks));
 const isAwaited = (runDir: string): boolean => existsSync(join(runDir, RUN_FILES.awaited));
 
 /** It is said among the first lines, unless the user has all of the program's log printed. */
@@ -44,11 +53,13 @@ const HEADS = [256 * 1024, 16 * 1024 ** 2];
 
 /** Whether our rules were in force when the model first answered; undefined where it did not, or where that is not asked. */
 function inForce(runDir: string): boolean | undefined {
-  if (!isAwaited(runDir)) return undefined;
+  const asks = isAsking(runDir);
+  if (!asks && !isAwaited(runDir)) return undefined;
   const { runId } = asFields(jsonIn(readTextIfExists(join(runDir, RUN_FILES.request)) ?? ""));
   for (const most of HEADS) {
     const head = readLinesInside(runDir, RUN_FILES.output, most)?.bytes.toString("utf8") ?? "";
-    const isInForce = rulesInForce(stripVTControlCharacters(head).split("\n"), asString(runId) ?? "");
+    const lines = stripVTControlCharacters(head).split("\n");
+    const isInForce = asks ? hooksInForce(lines) : rulesInForce(lines, asString(runId) ?? "");
     if (isInForce !== undefined) return isInForce;
   }
   return undefined;

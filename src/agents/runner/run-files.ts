@@ -17,6 +17,8 @@ export const RUN_FILES = {
   governance: "governance",
   /** The program must say that our rules are in force before its model answers; what it did otherwise is not taken. */
   awaited: "awaited.json",
+  /** The same for a program that asks us by hooks: it must have asked one of them before. */
+  asks: "asks.json",
   /** In the agent's folder: why the rules inside of it ended the run. */
   policyEnd: "policy-end.json",
 } as const;

@@ -28,7 +28,7 @@ import { changesOf } from "./changes.ts";
 import { judgeRun, type RunVerdict } from "./judge-run.ts";
 import { settleMissing } from "./refused.ts";
 import { runChecks } from "./run-checks.ts";
-import { isNobodysAttempt, scopeOf } from "./verify.ts";
+import { isNobodysAttempt, scopeOf, takeBackUngoverned } from "./verify.ts";
 
 const SAYS_NOTHING =
   'The run did not say that the conflict is resolved: write {"outcome": "done"} to PRLOOM_OUTCOME_FILE.';
@@ -43,6 +43,7 @@ export async function verifyResolution(
   if (!current || !conflictOf(record)) return;
   const runDir = homeOf(loom.paths, record.id).run(current.run);
   const summary = countRun(loom, record.id, current.run);
+  await takeBackUngoverned(loom, record, current.run);
   const first = await judge(loom, record, config);
   tellPolicyEnd(loom, record, current.run, readExit(runDir));
   crashPoint("resolve:judged");

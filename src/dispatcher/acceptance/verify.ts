@@ -58,7 +58,7 @@ export async function verify(
   if (todo.state === "done" && !current.seen) return leaveTicked(loom, record, (now) => nextRun(now, {}));
   if (todo.state === "blocked" && !markedByUs)
     return putAside(loom, record, "its TODO was marked as blocked while the agent worked");
-  if (readExit(runDir)?.isUngoverned) await takeBackUngoverned(loom, record, current.run);
+  await takeBackUngoverned(loom, record, current.run);
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   await keepEvidence(worktreeOf(loom, record).path, runDir);
@@ -114,7 +114,8 @@ export async function isNobodysAttempt(
 }
 
 /** Nothing judged what it did: an attempt that is governed must not go on from there. */
-async function takeBackUngoverned(loom: Located & Configured & Reporting, record: PlanRecord, run: number) {
+export async function takeBackUngoverned(loom: Located & Configured & Reporting, record: PlanRecord, run: number) {
+  if (!readExit(homeOf(loom.paths, record.id).run(run))?.isUngoverned) return;
   const patch = await takeBackRun(loom, record, { run, name: "aside" });
   if (patch === undefined) return;
   const text = `run ${run} changed files without prloom's rules; put aside in ${patch}`;

@@ -23,6 +23,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, writeRunFile } from "../../kernel/files.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
+import { criteriaIn } from "../../plan/checklists/criteria.ts";
 import { type Todo, titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { EncloseOptions, Enclosure } from "../enclosure/enclose.ts";
@@ -111,6 +112,7 @@ export async function governRun(
     const server = { command: at.node, args: [join(at.program, CLI), "mcp"], env };
     const overseer = await overseerOf(worktreeOf(loom, record), run, folder);
     const { permit, tell } = overseer;
+    writeRunFile(join(runDir, RUN_FILES.asks), "{}\n");
     return { overseer: { permit, tell, server, shell }, settled: () => overseer.settled() };
   }
   const agentDir = join(runDir, RUN_FILES.agentDir);
@@ -176,6 +178,7 @@ function termsOf(
     title: titleOf(text.text, record.id),
     status: "active",
     todos: text.doc.todos,
+    acceptance: criteriaIn(text.text),
     at: Date.parse(record.updatedAt),
     ...(asked ? { asked } : {}),
     // What the dispatcher took up waits for no plan that was named since.

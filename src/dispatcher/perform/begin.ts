@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { readExit } from "../../agents/runner/run-exit.ts";
+import { readExit, wasUngoverned } from "../../agents/runner/run-exit.ts";
 import { endSurvivors, readUnstarted } from "../../agents/runner/runner.ts";
 import { branchTip } from "../../git/repository.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
@@ -147,7 +147,10 @@ async function takeBackInterrupted(
   const now = requireRecord(loom, record.id);
   const config = planConfig(loom, now);
   // A person who comes in now must not find what a read-only stage left: it would pass for the person's own.
-  const mayStay = !(now.side && now.opened) && !isLeft(loom, now);
+  const isVisited = now.side && now.opened;
+  // What nothing judged must not pass for the work of the run that goes on.
+  const isJudged = !wasUngoverned(homeOf(loom.paths, now.id).run(run));
+  const mayStay = !isVisited && !isLeft(loom, now) && isJudged;
   if (mayStay && config.ok && canGoOn(loom, now, config.config)) {
     await foldCommits(loom, now);
     return undefined;

@@ -1,10 +1,12 @@
 import type { Anchor } from "../../governance/context/anchors.ts";
+import { withResults } from "../../governance/evidence/result.ts";
 import { Brain } from "../../governance/graph/brain.ts";
 import { parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
 import { readLinesInside } from "../../kernel/held/files.ts";
+import { criteriaIn } from "../../plan/checklists/criteria.ts";
 import { factsIn } from "../governing/facts-in.ts";
 import { workPlanStatus } from "../steps/dependencies.ts";
 import type { PlanDetail } from "./read.ts";
@@ -23,9 +25,10 @@ export interface TasksReport {
 }
 
 /** The tasks of a plan, with what its agents told of them: evidence, which decides nothing. */
-export function readTasks({ record, summary, todos, runs, before }: PlanDetail): TasksReport {
+export function readTasks({ record, summary, text: plan = "", todos, runs, before }: PlanDetail): TasksReport {
   const isHeld = summary.phase === "plan_gate" || summary.phase === "planning_complete";
-  const terms = { id: record.id, title: summary.title, status: workPlanStatus(record), todos, before, isHeld };
+  const status = workPlanStatus(record);
+  const terms = { id: record.id, title: summary.title, acceptance: criteriaIn(plan), status, todos, before, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
   const problems: string[] = [];
   const note = (run: number, line: number, problem: string): void => {
@@ -42,7 +45,7 @@ export function readTasks({ record, summary, todos, runs, before }: PlanDetail):
       else if (outcome?.kind === "refused") note(run, at + 1, outcome.refusal.reason);
     }
   }
-  return { graph: brain.graph, anchors: brain.anchors, problems };
+  return { graph: withResults(brain.graph), anchors: brain.anchors, problems };
 }
 
 interface RunJournal {

@@ -3,7 +3,7 @@ import { mcpName } from "../policy/tools/mcp-name.ts";
 import { settleWaiting } from "./changes.ts";
 import { A_CHANGE } from "./expected-output.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "./make.ts";
-import type { NodeStatus, TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
+import { asName, asNames, type NodeStatus, type TaskGraph, type TaskNode, type WorkPlan } from "./schema.ts";
 
 /** What of a plan its graph is made from. */
 export interface PlanTodos {
@@ -11,6 +11,8 @@ export interface PlanTodos {
   readonly title: string;
   readonly status: WorkPlan["status"];
   readonly todos: readonly Todo[];
+  /** When it counts as done, in words for people. */
+  readonly acceptance?: readonly string[];
   /** When it was last changed. */
   readonly at: number;
   /** Plans that must be merged before. */
@@ -38,6 +40,7 @@ export function graphOfPlan({
   title,
   status,
   todos,
+  acceptance = [],
   at,
   before = [],
   asked,
@@ -50,7 +53,8 @@ export function graphOfPlan({
   const besides = asked ? [makeNode({ ...asked, workPlanId: id, status: "active" }, at)] : [];
   const lists = { tasks: [...nodes.slice(0, ahead), ...besides], planAhead: nodes.slice(ahead) };
   const dependsOn = before.map((one) => one.id);
-  const plan = makeWorkPlan({ id, name: title, status, dependsOn, ...lists }, at);
+  const words = { name: asName(title, id), acceptance: asNames(acceptance) };
+  const plan = makeWorkPlan({ id, ...words, status, dependsOn, ...lists }, at);
   const others = before.map((one) => makeWorkPlan({ ...one, name: one.id }, at));
   const graph = { ...makeGraph([plan, ...others]), activeWorkPlanId: status === "active" ? id : null };
   return { graph: settleWaiting(graph), current };
@@ -74,7 +78,7 @@ function nodeOf(
   const node = {
     id: todo.id,
     workPlanId: plan,
-    name: todoTitle(todo),
+    name: asName(todoTitle(todo), `TODO ${todo.index + 1}`),
     status: isCurrent ? "active" : STATUSES[todo.state],
     expectedOutput: expects,
     delegatedBy: "the plan",

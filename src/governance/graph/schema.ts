@@ -13,6 +13,15 @@ export const timeSchema = z.number().int().nonnegative().max(MAX_DATE_MS);
 const idsSchema = z.array(idSchema).max(MAX_LIST).readonly();
 export const namesSchema = z.array(nameSchema).max(MAX_LIST).readonly();
 
+/** What a person wrote as a name: as much of it as has room; what says nothing is called otherwise. */
+export const asName = (words: string, otherwise: string): string => words.trim().slice(0, MAX_NAME) || otherwise;
+/** The same for several; those that say nothing are left out. */
+export const asNames = (all: readonly string[]): string[] =>
+  all
+    .map((words) => asName(words, ""))
+    .filter((name) => name !== "")
+    .slice(0, MAX_LIST);
+
 /** Kinds of work. Research goes to roles that only read. */
 export const CATEGORIES = ["feature", "fix", "refactor", "research", "docs", "chore"] as const;
 const PLAN_STATUSES = ["draft", "active", "completed", "archived", "abandoned"] as const;

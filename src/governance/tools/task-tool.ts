@@ -1,3 +1,4 @@
+import { recordedResult } from "../evidence/result.ts";
 import type { Brain, FactOutcome } from "../graph/brain.ts";
 import { drawGraph, drawPlan } from "../graph/draw.ts";
 import { findNode } from "../graph/lookup.ts";
@@ -34,18 +35,10 @@ export function taskTool(args: TaskArguments, caller: Caller, brain: Brain): Pre
     }
     case "complete": {
       const anchorsCreated = brain.anchoredBy(caller.session);
-      const result = { ...resultOf(found.node), anchorsCreated, evidence: args.evidence };
+      const result = { ...recordedResult(found.node), anchorsCreated, evidence: args.evidence };
       return { kind: "fact", fact: { ...moved, result }, answer: (outcome) => completeTold(outcome, found.node) };
     }
   }
-}
-
-/** From what was recorded, not from what the model says. */
-function resultOf({ artifacts, checkpoints }: TaskNode) {
-  const tests = checkpoints.filter(({ kind }) => kind === "test");
-  const passed = tests.filter(({ ok }) => ok).length;
-  const testsRun = tests.length === 0 ? "none" : `${tests.length} runs, ${passed} passed`;
-  return { filesModified: artifacts, testsRun };
 }
 
 function startTold(outcome: FactOutcome, { id, name }: TaskNode, isEarly: boolean): string {

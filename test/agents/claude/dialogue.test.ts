@@ -178,7 +178,7 @@ describe("how Claude Code is started", () => {
   }
 
   test("it neither changes itself nor reports, and what the user set stays", () => {
-    const env = claudeEnvironment({ CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "0" }, true);
+    const env = claudeEnvironment({ CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "0" }, { sandboxed: true });
     assert.deepEqual(Object.keys(env).sort(), [
       "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
       "DISABLE_AUTOUPDATER",
@@ -186,6 +186,6 @@ describe("how Claude Code is started", () => {
       "DISABLE_TELEMETRY",
       "IS_SANDBOX",
     ]);
-    assert(!("IS_SANDBOX" in claudeEnvironment({}, false)));
+    assert(!("IS_SANDBOX" in claudeEnvironment({}, { sandboxed: false })));
   });
 });

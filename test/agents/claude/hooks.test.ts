@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { claudeDialogue } from "../../../src/agents/claude/dialogue.ts";
-import { claudeInvocation } from "../../../src/agents/claude/invocation.ts";
+import { claudeEnvironment, claudeInvocation } from "../../../src/agents/claude/invocation.ts";
 import type { Dialogue, Heard } from "../../../src/agents/dialogue/dialogue.ts";
 import type { Overseer } from "../../../src/agents/port.ts";
 
@@ -128,6 +128,45 @@ describe("a run of Claude Code that is judged from outside", () => {
       assert.match(dialogue().read(line).write?.[0] ?? "", /"subtype":"error","request_id":"r1"/);
   });
 
+  const answer = (model: string) =>
+    JSON.stringify({ type: "assistant", message: { id: "m", model, content: [{ type: "text", text: "x" }] } });
+  const result = (id: string, is_error: boolean) =>
+    JSON.stringify({
+      type: "user",
+      message: { content: [{ type: "tool_result", tool_use_id: id, content: "x", is_error }] },
+    });
+  const PROMPTED = hook("UserPromptSubmit", { prompt: "Do it." });
+  const ended = (...lines: readonly string[]): boolean[] => {
+    const talk = dialogue();
+    return lines.map((line) => /did not ask prloom's hooks/.test(talk.read(line).policyEnd ?? ""));
+  };
+
+  test("is ended where the model answers and no hook was asked, whatever is printed then", () => {
+    assert.deepEqual(ended(PROMPTED, answer("m")), [false, false]);
+    assert.deepEqual(ended(answer("<synthetic>"), PROMPTED, answer("m")), [false, false, false]);
+    assert.deepEqual(ended(answer("m"), PROMPTED), [true, true]);
+  });
+
+  test("is ended where a call ran that no hook was asked about; one that failed may not have got so far", () => {
+    const asked = hook("PreToolUse", WRITE);
+    const lines = [PROMPTED, answer("m"), asked, result("t1", false), result("t2", true), result("t3", false)];
+    assert.deepEqual(ended(...lines), [false, false, false, false, false, true]);
+  });
+
+  test("is permitted nothing that no hook was asked about", () => {
+    const request = { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "t7", input: { command: "ls" } };
+    const { ask, write = [] } = dialogue().read(JSON.stringify({ type: "control_request", request_id: "r", request }));
+    assert.equal(ask, undefined);
+    assert.match(write.join(), /"behavior":"deny","message":"GOVERNANCE BLOCK/);
+  });
+
+  test("has its hooks switched on, whatever its user's environment says", () => {
+    const env = { CLAUDE_CODE_SIMPLE: "1", DISABLE_TELEMETRY: "0" };
+    const overseer = {} as Overseer;
+    assert.equal(claudeEnvironment(env, { sandboxed: true, overseer }).CLAUDE_CODE_SIMPLE, "0");
+    assert.equal(claudeEnvironment(env, { sandboxed: true }).CLAUDE_CODE_SIMPLE, undefined);
+  });
+
   test("is started so that it asks about everything, whatever its user's arguments say", () => {
     const server = { command: "/run/prloom-node", args: ["/run/prloom-program/cli.js", "mcp"], env: { X: "1" } };
     const overseer: Overseer = { permit: () => ({ allow: true }), tell: async () => ({}), server, shell: "/bin/bash" };
@@ -142,7 +181,10 @@ describe("a run of Claude Code that is judged from outside", () => {
       "--settings",
       JSON.stringify({
         permissions: { ask: ["*"], disableBypassPermissionsMode: "disable" },
-        env: { SHELL: "/bin/bash", CLAUDE_CODE_SHELL: "/bin/bash", CLAUDE_CODE_DISABLE_FILE_MENTIONS: "1" },
+        env: {
+          ...{ SHELL: "/bin/bash", CLAUDE_CODE_SHELL: "/bin/bash" },
+          ...{ CLAUDE_CODE_SIMPLE: "0", CLAUDE_CODE_DISABLE_FILE_MENTIONS: "1" },
+        },
       }),
     ]);
   });

@@ -16,6 +16,7 @@ const call = { tool_name: "Write", tool_use_id: "t1", agent_id: "a1" };
 const hook = (hook_event_name) => ({ subtype: "hook_callback", input: { hook_event_name, ...call, tool_input: {} } });
 const requests = [hook("PreToolUse"), { subtype: "can_use_tool", ...call, input: {} }, hook("PostToolUse")];
 const ask = () => say({ type: "control_request", request_id: "r" + requests.length, request: requests.shift() });
+say({ type: "control_request", request_id: "r0", request: { subtype: "hook_callback", callback_id: "UserPromptSubmit", input: {} } });
 say({ type: "system", subtype: "init", session_id: "s1" });
 say({ type: "system", subtype: "task_started", task_id: "a1", tool_use_id: "t0" });
 const answers = [];
@@ -23,6 +24,7 @@ const lines = require("node:readline").createInterface({ input: process.stdin })
 lines.on("line", (line) => {
   const { type, request, response } = JSON.parse(line);
   if (type === "control_request") return say({ type: "control_response", response: { subtype: "success" } });
+  if (response?.request_id === "r0") return;
   if (type === "control_response") answers.push(response.response);
   if (requests.length > 0) return ask();
   say({ type: "assistant", message: { id: "m", model: "m", content: [{ type: "text", text: JSON.stringify(answers) }] } });

@@ -81,6 +81,23 @@ test("one whose model answered before its rules were in force is taken for nothi
   }
 });
 
+test("one that asks by hooks is taken only if one of them was asked before the model answered", () => {
+  const asked =
+    '{"type":"control_request","request_id":"r","request":{"subtype":"hook_callback","callback_id":"UserPromptSubmit","input":{}}}';
+  const answer = '{"type":"assistant","message":{"id":"m","model":"m","content":[]}}';
+  const exitOf = (lines: readonly string[]) => {
+    const dir = runFolder();
+    writeFileSync(join(dir, "asks.json"), "{}");
+    writeFileSync(join(dir, "output.log"), lines.map((line) => `${line}\n`).join(""));
+    return readExit(dir);
+  };
+  for (const lines of [[asked, answer], [asked], [], [answer.replace('"m","content', '"<synthetic>","content')]])
+    assert.equal(exitOf(lines)?.reason, "exited", lines.join("\n"));
+  const { reason, error, isUngoverned } = exitOf([answer, asked]) ?? {};
+  assert.deepEqual([reason, isUngoverned], ["policy", true]);
+  assert.match(error ?? "", /did not ask prloom's hooks/);
+});
+
 for (const [what, dir] of [
   ["one that has no rules inside", () => runFolder("exited", false)],
   ["one that ran out of time", () => runFolder("deadline")],

@@ -25,12 +25,16 @@ const checkpoint = (node: string, summary: string) => ({
 });
 
 test("tasks shows what each TODO waits for and what agents told, whatever that is", async () => {
-  project.planFile("shop", "## Title\n\nShop\n\n## TODO\n\n- [ ] one\n- [ ] two\n  after: 1\n");
+  const done = "## Done when\n\n- it sells\n";
+  project.planFile("shop", `## Title\n\nShop\n\n${done}\n## TODO\n\n- [ ] one\n- [ ] two\n  after: 1\n`);
   const worked = await project.work();
   assert.equal(worked.code, 0, worked.stderr);
   const before = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
   const [first] = before.workPlans[0].tasks;
   assert.deepEqual([first.name, first.status, first.checkpoints], ["one", "completed", []]);
+  assert.equal(first.result, undefined, "nothing was recorded for it");
+  const { ownedBy, acceptance } = before.workPlans[0];
+  assert.deepEqual([ownedBy, acceptance], ["coordinator", ["it sells"]]);
 
   const anchor = {
     id: "an-1",
@@ -40,12 +44,14 @@ test("tasks shows what each TODO waits for and what agents told, whatever that i
     createdAt: 1,
     modifiedAt: Date.now(),
   };
+  const claimed = { evidence: "It sells.", filesModified: ["made-up.ts"], testsRun: "all", anchorsCreated: ["an-1"] };
   const lines = [
     JSON.stringify(checkpoint(first.id, "wrote \u001b[2Ja")),
     JSON.stringify(checkpoint("nowhere", "lost")),
     JSON.stringify({ type: "node_moved", key: "m", ...common, node: first.id, move: "release" }),
     JSON.stringify({ type: "anchored", key: "a", ...common, anchor }),
     "not a fact",
+    JSON.stringify({ type: "node_moved", key: "c", ...common, node: first.id, move: "complete", result: claimed }),
   ];
   const folder = join(project.authority, "plans", "shop", "runs", "1", "agent");
   mkdirSync(folder, { recursive: true });
@@ -59,6 +65,9 @@ test("tasks shows what each TODO waits for and what agents told, whatever that i
   assert.match(stderr, /run 1, line 2 of facts\.jsonl: There is no task "nowhere"/);
   assert.match(stderr, /line 3 .*moved by the dispatcher alone/);
   assert.match(stderr, /line 5 .*not JSON/);
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const recorded = { filesModified: ["src/a.ts"], testsRun: "none" };
+  assert.deepEqual(workPlans[0].tasks[0].result, { ...claimed, ...recorded }, "files and tests as they were recorded");
   assert.match((await project.cli(["anchors", "shop"])).stdout, /^\[high\/decision, 0 h\] Keep \\u\{1b\}\[31mit\n$/);
   const unknown = await project.cli(["tasks", "shp"]);
   assert.equal(unknown.code, 1);

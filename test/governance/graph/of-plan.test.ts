@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { blockersOf, findNode, nodesOf } from "../../../src/governance/graph/lookup.ts";
 import { graphOfPlan } from "../../../src/governance/graph/of-plan.ts";
+import { graphSchema } from "../../../src/governance/graph/schema.ts";
+import { criteriaIn } from "../../../src/plan/checklists/criteria.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
+import { anyPlan } from "../../plan/arbitrary-plans.ts";
 
 function graphOf(todos: string) {
   const doc = parsePlan(`# A plan\n\n## TODO\n\n${todos}`);
@@ -61,4 +65,31 @@ test("plans that must be merged before are in the graph, and their state decides
     assert.deepEqual(found && blockersOf(graph, found.node).map(({ id }) => id), expected, status);
     assert.deepEqual([graph.activeWorkPlanId, graph.workPlans[0]?.dependsOn], [null, ["one"]]);
   }
+});
+
+test("the plan is the coordinator's, and counts as done when its text says so", () => {
+  const text =
+    "# A plan\n\n## Acceptance criteria\n\n- It is fast\n- It is safe\n\n## TODO\n\n- [ ] One\n\n## Definition of done\n\n- [ ] It is told\n";
+  const { todos } = parsePlan(text);
+  const terms = { id: "p", title: "A plan", status: "active", todos, acceptance: criteriaIn(text), at: 0 } as const;
+  const [plan] = graphOfPlan(terms).graph.workPlans;
+  assert.deepEqual([plan?.ownedBy, plan?.category], ["coordinator", "feature"]);
+  assert.deepEqual(plan?.acceptance.toSorted(), ["It is fast", "It is safe", "It is told"]);
+});
+
+/** The schema is what a run reads it with: a plan whose graph does not fit cannot be worked on. */
+function assertFits(text: string, title: string): void {
+  const { todos } = parsePlan(text);
+  const { graph } = graphOfPlan({ id: "p", title, status: "active", todos, acceptance: criteriaIn(text), at: 0 });
+  assert.deepEqual(graphSchema.parse(graph), graph);
+}
+
+test("any plan has a graph that a run can read, with TODOs that are long or say nothing, too", () => {
+  const long = "all of it ".repeat(1000);
+  assertFits(
+    `# A plan\n\n## Acceptance\n\n- ${long}\n\n## TODO\n\n- [ ] ${long}\n  expects: files ${long}\n- [ ]\n`,
+    long,
+  );
+  assertFits("## TODO\n\n- [ ]\n  context\n- [ ] <!-- from e-1 by ann -->\n", "");
+  fc.assert(fc.property(anyPlan, (text) => assertFits(text, text)));
 });

@@ -8,7 +8,7 @@ import { makeProject } from "../../../testing/project.ts";
 import { thorough } from "../../../testing/thorough.ts";
 
 /**
- * Stands for Claude Code as far as messages go: answers its prompt, then takes what it is sent between two answers, but
+ * Stands for Claude Code as far as messages go: asks its hook about each, answers its prompt, then takes what it is sent between two answers, but
  * leaves in its queue what says "hold". It does the TODO when it is told to, or when it goes on with a conversation.
  */
 const TALKER = `#!/usr/bin/env node
@@ -29,6 +29,8 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
   const { type, uuid, message } = JSON.parse(line);
   if (type !== "user") return;
   const { text } = message.content[0];
+  const request = { subtype: "hook_callback", callback_id: "UserPromptSubmit", input: { hook_event_name: "UserPromptSubmit" } };
+  say({ type: "control_request", request_id: "hook", request });
   if (uuid === undefined) return answer(text);
   if (text.includes("hold")) return say({ type: "command_lifecycle", command_uuid: uuid, state: "queued" });
   say({ type: "user", uuid, message, isReplay: true });

@@ -120,4 +120,37 @@ describe("tasks and their parts in Claude Code", () => {
       assert(!asked.some((body) => body.includes("not-for-models")));
     },
   );
+
+  test(
+    "nor one that a CLAUDE.md of the agent's own names, where the repository's settings count",
+    thorough,
+    async (t) => {
+      const config = { adapter: "claude", projectSettings: true };
+      const trusting = makeWorkshop({ program: "claude", config, startSeconds: 5 });
+      t.after(() => trusting.close());
+      const steps: readonly ScriptStep[] = [
+        { write: "src/CLAUDE.md", content: "Notes.\n\n@../.env\n@more.md\n" },
+        { write: "src/more.md", content: "More notes.\n" },
+        { read: "src/form.txt" },
+        ...DONE,
+      ];
+      const bench = await trusting.bench(t, {
+        script: [{ when: promptOf("worker"), steps }],
+        limits: { attemptsPerTodo: 1 },
+      });
+      if (!bench) return;
+      const { project, model } = bench;
+      writeFileSync(join(project.root, ".env"), "KEY=not-for-models\n");
+      writeFileSync(join(project.root, "src", "form.txt"), "A form.\n");
+      writeFileSync(join(project.root, "CLAUDE.md"), "Rules of this house.\n\n@.env\n");
+      project.git("add", "-fA");
+      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "files");
+      project.plan("governed", ["Build the form"]);
+      const { stdout } = await project.work();
+      assert.equal(project.record("governed").status, "review", stdout);
+      const asked = model.asked().map(({ body }) => JSON.stringify(body));
+      assert(asked.some((body) => body.includes("Rules of this house")));
+      assert(!asked.some((body) => body.includes("not-for-models")));
+    },
+  );
 });

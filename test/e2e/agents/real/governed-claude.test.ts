@@ -177,7 +177,7 @@ describe("Claude Code under the policy", () => {
       'mkdir -p "$HOME/.claude" "$PRLOOM_WORKTREE/.claude"',
       'echo {} > "$PRLOOM_WORKTREE/.claude/settings.json"',
       'echo \'touch "$PRLOOM_WORKTREE/src/bashed$PRLOOM_TODO_INDEX.txt"\' > "$HOME/.bashrc"',
-      `echo '${hooks('touch "$PRLOOM_WORKTREE/src/hooked.txt"')}' > "$HOME/.claude/settings.json"`,
+      `echo '${hooks('touch "$PRLOOM_WORKTREE/src/hooked$PRLOOM_TODO_INDEX.txt"')}' > "$HOME/.claude/settings.json"`,
       `echo '${JSON.stringify(forged)}' >> "$PRLOOM_RUN_DIR/facts.jsonl"`,
     ].join("\n");
     const first = (todo: number) => promptOf("worker", ({ prompt }) => prompt.todoNumber === todo);
@@ -209,7 +209,7 @@ describe("Claude Code under the policy", () => {
     for (const at of [2, 3]) assert.match(told[at] ?? "", DENIED);
     assert.match(JSON.stringify(before.at(-1)?.body), /this changed \.claude\/settings\.json.*as it was again/);
     assert(!existsSync(join(project.worktree("governed"), ".claude", "settings.json")));
-    const left = ["bashed0.txt", "bashed1.txt", "hooked.txt"].map((name) =>
+    const left = ["bashed0.txt", "bashed1.txt", "hooked1.txt"].map((name) =>
       join(project.worktree("governed"), "src", name),
     );
     assert.deepEqual(

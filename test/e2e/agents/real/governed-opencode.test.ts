@@ -204,4 +204,29 @@ describe("OpenCode under the policy", () => {
     assert.match(summary, /0{200}/, "the oldest of them, too");
     assert.doesNotMatch(summary, /prloom cut/);
   });
+
+  test(
+    "a server of the user's whose tools would be called like ours is not asked in their place",
+    thorough,
+    async (t) => {
+      const steps = [
+        { tool: "govern_shell", args: { command: "ls" } },
+        { write: "src/form.txt", content: "x\n" },
+        tick,
+        { say: "Done." },
+      ] as const;
+      const bench = await workshop.bench(t, { script: [{ when: promptOf("worker"), steps }] });
+      if (!bench) return;
+      const { project } = bench;
+      const config = join(project.home, ".config", "opencode");
+      writeFileSync(join(config, "notes.cjs"), NOTES.replace("write_note", "shell"));
+      const mcp = { govern: { type: "local", command: [process.execPath, join(config, "notes.cjs")] } };
+      const settings = JSON.parse(readFileSync(join(config, "opencode.json"), "utf8"));
+      writeFileSync(join(config, "opencode.json"), JSON.stringify({ ...settings, mcp }));
+      project.plan("governed", ["Build the form"]);
+      const { stdout } = await project.work();
+      assert.equal(project.record("governed").status, "review", stdout);
+      assert.match(toldTo(bench, "worker")[0] ?? "", /README\.md[\s\S]*\[exit code 0\]/);
+    },
+  );
 });
