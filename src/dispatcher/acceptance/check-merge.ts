@@ -47,10 +47,16 @@ function failed({ id, branch, baseBranch }: PlanRecord, summary: string): Prloom
 }
 
 function refuseUnfree(loom: CommandRunning, record: PlanRecord): void {
-  const { id, worktreeReady } = record;
+  const { id, worktreeReady, branch } = record;
   const anyway = `\`prloom merge ${id} --force\` merges without checks.`;
-  if (!worktreeReady || worktreeHealth(worktreeOf(loom, record)) !== "ok")
-    throw new PrloomError("plan-state", `${id} has no worktree to run the checks in.`, anyway);
+  if (!worktreeReady || worktreeHealth(worktreeOf(loom, record)) !== "ok") {
+    const make = `${worktreeReady ? `\`prloom unblock ${id}\`, then ` : ""}\`prloom start --until-idle\``;
+    throw new PrloomError(
+      "plan-state",
+      `${id} has no worktree to run the checks in.`,
+      `${make} makes it from branch ${branch}; then run \`prloom merge ${id}\` again. \`--force\` merges without checks.`,
+    );
+  }
   if (loom.occupancy.whoIsIn(id).has("plugin-agent"))
     throw new PrloomError("plan-state", `An agent of a plugin is at work on ${id}.`, `Let it end first, or ${anyway}`);
 }

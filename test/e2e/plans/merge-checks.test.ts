@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Project } from "../../testing/project.ts";
@@ -152,6 +152,23 @@ describe("checks of a merge", { concurrency: 2 }, () => {
       await project.cli(next);
       assert.deepEqual(asItWas(project), before);
     }
+  });
+
+  test("where the worktree is gone, the commands that the hint names lead to a merge with checks", async () => {
+    const project = await apart();
+    rmSync(project.worktree("one"), { recursive: true });
+    const refused = await project.cli(["merge", "one"]);
+    assert.match(
+      refused.stderr,
+      /no worktree to run the checks in\. \[plan-state\]\n {2}hint: `prloom unblock one`, then `prloom start --until-idle` makes it/,
+    );
+    assert.match(await succeeds(project, "unblock", "one"), /one was not blocked\. Its worktree is made again/);
+    const between = await project.cli(["merge", "one"]);
+    assert.match(between.stderr, /hint: `prloom start --until-idle` makes it from branch prloom\/one/);
+    await works(project);
+    assert.equal(project.record("one").blocked, undefined);
+    const checked = await project.cli(["merge", "one"]);
+    assert.match(checked.stderr, /a check fails\.[\s\S]*not together[\s\S]*\[check-failed\]/);
   });
 
   test("a branch that was rebased since was checked on no such base: they run, and not again on what they have seen", async () => {
