@@ -22,7 +22,7 @@ export async function checkMerge(loom: CommandRunning, record: PlanRecord, sha: 
   await endInterruptedVisits(loom, record);
   const runDir = join(homeOf(loom.paths, record.id).runs, "hooks", `merge-${loom.ids.ulid(loom.clock.now())}`);
   const kept = await keepNow(loom, record, await branchHead(loom, record));
-  const visit = { runDir, kept, by: "a check of a merge" };
+  const visit = { runDir, kept, by: "a check of a merge", placed: sha };
   noteVisit(visit);
   try {
     await placeTree(worktreeOf(loom, record), { tree: sha, leaveOut: leftOut(loom, record) });

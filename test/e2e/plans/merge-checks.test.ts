@@ -10,9 +10,10 @@ import { thorough } from "../../testing/thorough.ts";
 const fresh = projectMaker();
 
 /** A plan in review, and a base that has moved since; the check passes on either, and on both together it does not. */
-async function apart(): Promise<Project> {
+async function apart(other?: string): Promise<Project> {
   const seen = "ls work.txt elsewhere.txt >> ../../../../../seen 2>&1";
-  const check = `${seen}; ! [ -e work.txt ] || ! [ -e elsewhere.txt ] || { echo not together; touch left; exit 1; }`;
+  const check =
+    other ?? `${seen}; ! [ -e work.txt ] || ! [ -e elsewhere.txt ] || { echo not together; touch left; exit 1; }`;
   const project = fresh({ config: { checks: [check] } });
   project.plan("one", ["make it"]);
   await works(project);
@@ -152,6 +153,18 @@ describe("checks of a merge", { concurrency: 2 }, () => {
       await project.cli(next);
       assert.deepEqual(asItWas(project), before);
     }
+  });
+
+  test("leave no patch of what the base has, and one of what was saved in the worktree meanwhile", async () => {
+    const saves = "! [ -e elsewhere.txt ] || echo mine > saved.txt";
+    const project = await apart(saves);
+    await succeeds(project, "merge", "one");
+    const [, patch = ""] = /put aside (\S+aside\.patch)/.exec(await succeeds(project, "show", "one")) ?? [];
+    assert.match(readFileSync(patch, "utf8"), /saved\.txt/);
+    assert.doesNotMatch(readFileSync(patch, "utf8"), /elsewhere/);
+    const quiet = await apart("true");
+    await succeeds(quiet, "merge", "one");
+    assert.doesNotMatch(await succeeds(quiet, "show", "one"), /put aside/);
   });
 
   test("where the worktree is gone, the commands that the hint names lead to a merge with checks", async () => {

@@ -201,7 +201,8 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
 /** A person who merges should know that something is still open; it would not be looked at afterwards. */
 function refuseUnsettled(loom: Located & Configured & Records & Gated & Buses, record: PlanRecord): void {
   const { id, blocked } = record;
-  const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;
+  const asItIs = `merge it as it is: \`prloom merge ${id} --force\`.`;
+  const anyway = `or ${asItIs}`;
   if (gateOf(loom, record)?.state === "withdrawn" && isAsked(loom, record, "plan")) {
     const hint = `\`prloom start\` shows the plan again. Approve it, ${anyway}`;
     throw new PrloomError("plan-state", `The approval of ${id} was withdrawn.`, hint);
@@ -210,7 +211,7 @@ function refuseUnsettled(loom: Located & Configured & Records & Gated & Buses, r
     throw new PrloomError(
       "plan-state",
       `${id} is blocked: ${blocked.reason}`,
-      `Run \`prloom unblock ${id}\` first, ${anyway}`,
+      `${blocked.hint ?? `Run \`prloom unblock ${id}\` first.`} Or ${asItIs}`,
     );
   }
   const [unread, putOff] = [unansweredComments(loom, id), deferredComments(loom, id)];
