@@ -21,6 +21,7 @@ import { endFound, endPlan } from "../../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
+import { ownOf } from "../../steps/merged.ts";
 import { deferredComments, unansweredComments } from "../../steps/observe.ts";
 import { hasUncommitted } from "../../worktree/set-aside.ts";
 import { removeMerged } from "./finish.ts";
@@ -116,7 +117,9 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       loom.store.sync();
     },
     allowRepositories: force,
-    ...(force ? {} : { began, checked: record.checked, check: (sha) => checkMerge(loom, record, sha) }),
+    ...(force
+      ? {}
+      : { began, own: ownOf(record), checked: record.checked, check: (sha) => checkMerge(loom, record, sha) }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
@@ -157,6 +160,14 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
         `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
         `\`prloom rebase ${id}\` lets an agent resolve it; or do it yourself (\`git -C ${worktree} rebase ${baseBranch}\`). Then run \`prloom merge ${id}\` again.`,
       );
+    case "emptied": {
+      const newest = outcome.newest.slice(0, 12);
+      return new PrloomError(
+        "plan-state",
+        `${branch} has nothing of what ${id} did any more (${newest}), and neither has ${baseBranch}.`,
+        `Bring it back (\`git -C ${worktree} merge ${newest}\`), delete the plan (\`prloom delete ${id}\`), or end it as merged: \`prloom merge ${id} --force\`.`,
+      );
+    }
     case "rewritten":
       return new PrloomError(
         "merge-conflict",
