@@ -12,16 +12,9 @@ export async function completePlanNames(command: Command, cwd: string): Promise<
   const given: unknown = command.processedArgs[at];
   // Where nothing asks whether this plan is meant, what it has not committed would be gone.
   const asks = process.stdin.isTTY && process.stdout.isTTY && !command.opts().json && !command.opts().yes;
-  const meant = command.name() === "delete" && !asks ? wholeName : completed;
-  if (typeof given === "string") command.processedArgs[at] = await meant(given, cwd);
-  if (Array.isArray(given)) command.processedArgs[at] = await Promise.all(given.map((name) => meant(name, cwd)));
-}
-
-async function wholeName(name: string, cwd: string): Promise<string> {
-  const id = await completed(name, cwd);
-  if (id === name) return name;
-  const hint = `Where nothing asks whether you mean it, type the whole id: prloom delete ${id} --yes`;
-  throw new PrloomError("usage", `"${name}" is only the beginning of ${id}; nothing was deleted.`, hint);
+  if (command.name() === "delete" && !asks) return;
+  if (typeof given === "string") command.processedArgs[at] = await completed(given, cwd);
+  if (Array.isArray(given)) command.processedArgs[at] = await Promise.all(given.map((name) => completed(name, cwd)));
 }
 
 /** The id that is meant, or the name as it is: what is wrong with it is for the command to say. */

@@ -14,17 +14,6 @@ test("several plans are deleted at once, and one that is not there keeps no othe
   for (const id of ["first", "second"]) assert.equal((await run(["show", id])).code, 1);
 });
 
-test("an id that was only begun deletes nothing where nothing asks, and the whole one is named", async () => {
-  assert.equal((await run(["new", "count", "--id", "count-notes"])).code, 0);
-  for (const more of [[], ["--yes"], ["--json"]]) {
-    const { code, stdout, stderr } = await run(["delete", "count", ...more]);
-    assert.equal(code, 2);
-    assert.match(`${stdout}${stderr}`, /only the beginning of count-notes[\s\S]*prloom delete count-notes --yes/);
-  }
-  assert.equal((await run(["show", "count-notes"])).code, 0);
-  assert.equal((await run(["delete", "count-notes"])).code, 0);
-});
-
 test("a title without Latin letters gives an id of its own, and the same title the same one", async () => {
   const made = async (title: string): Promise<string> => JSON.parse((await run(["new", title, "--json"])).stdout).plan;
   const first = await made("ログイン画面を作る");
