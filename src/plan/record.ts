@@ -245,6 +245,8 @@ export const planRecordSchema = z.strictObject({
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   /** The tree that passed the checks last. A merge whose result is another has not been checked. */
   checked: z.string().optional(),
+  /** The newest commit of ours for a TODO, as it was made: a branch without it may have been emptied by a person. */
+  newest: z.string().optional(),
   /** The newest merge of ours: the commit `sha`, whether base has it yet or not, brings the branch as it was at `tip`. */
   merge: z.strictObject({ tip: z.string(), sha: z.string() }).optional(),
   outcome: z.enum(["merged", "closed"]).optional(),

@@ -3,6 +3,7 @@ import type { Payload } from "../../bus/types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { headingsLeft, planFromIssue } from "../../plan/checklists/as-plan.ts";
 import { readChecklist } from "../../plan/checklists/checklist.ts";
+import { withoutTasklistFences } from "../../plan/checklists/tasklists.ts";
 import { ensureTitle } from "../../plan/edit-plan.ts";
 import { hasTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
@@ -106,7 +107,7 @@ export function isBeingWorkedOn({ current, side, blocked, paused, hidden }: Plan
 }
 
 function create(source: PlanSource, payload: RawUpsert): UpsertChange {
-  if (isDoneAlready(payload.planMarkdown ?? ""))
+  if (isDoneAlready(bodyOf(payload.planMarkdown ?? "")))
     return { kind: "refused", reason: "every task in its text is ticked: there is nothing to do" };
   const text = textFor(undefined, payload) ?? "";
   const meta: InboxMeta = {
@@ -116,6 +117,11 @@ function create(source: PlanSource, payload: RawUpsert): UpsertChange {
     ...(payload.metadata === undefined ? {} : { metadata: payload.metadata }),
   };
   return tooLarge(meta, text) ?? { kind: "create", source, meta, ...(isBlank(text) ? {} : { text }) };
+}
+
+/** What a source says, as it is read: nothing in it drives a terminal, and tasks are not code. */
+function bodyOf(planMarkdown: string): string {
+  return withoutTasklistFences(visibleText(planMarkdown));
 }
 
 /** An issue, not a plan that says itself what its TODOs are. */
@@ -135,7 +141,7 @@ function change(record: PlanRecord, view: UpsertView, payload: RawUpsert): Upser
   if (isTextSame && Object.keys(fields).length === 0) return { kind: "unchanged", planId: record.id };
   const { status, hidden, source, metadata } = record;
   const problem = tooLarge({ status, hidden, source, metadata, ...fields }, where === "inbox" ? (text ?? "") : "");
-  const left = headingsLeft(visibleText(payload.planMarkdown ?? ""), view.upserted ?? "");
+  const left = headingsLeft(bodyOf(payload.planMarkdown ?? ""), view.upserted ?? "");
   return (
     problem ?? {
       kind: "change",
@@ -151,7 +157,7 @@ function change(record: PlanRecord, view: UpsertView, payload: RawUpsert): Upser
 /** Its open TODOs would go, and a plan of which some are done would pass for done. */
 function isNoLongerClear({ upserted = "" }: UpsertView, { planMarkdown }: RawUpsert): boolean {
   if (planMarkdown === undefined || parsePlan(upserted).todos.length === 0) return false;
-  const text = visibleText(planMarkdown);
+  const text = bodyOf(planMarkdown);
   if (planFromIssue(text, upserted) !== text || hasTodoSection(parsePlan(text))) return false;
   return readChecklist(text).kind === "unclear";
 }
@@ -163,7 +169,7 @@ function isInInbox({ status }: PlanRecord): boolean {
 /** In the inbox the text is replaced, unless a person changed it since the source last said something. */
 function changedText(record: PlanRecord, view: UpsertView, payload: RawUpsert): string | undefined {
   const { text: current, upserted } = view;
-  const given = payload.base === undefined ? upserted : planFromIssue(visibleText(payload.base), upserted);
+  const given = payload.base === undefined ? upserted : planFromIssue(bodyOf(payload.base), upserted);
   const wanted = textFor(current, payload, given);
   if (current === undefined || wanted === undefined) return wanted;
   // A title alone is put into the text that is there: nothing is absent from it.
@@ -192,7 +198,7 @@ export function saidBy(view: Omit<UpsertView, "running">, payload: RawUpsert): s
 function textFor(current: string | undefined, payload: RawUpsert, before?: string): string | undefined {
   const { planMarkdown, title } = payload;
   const known = current === undefined ? undefined : parsePlan(current).title;
-  if (planMarkdown !== undefined) return withTitle(planFromIssue(visibleText(planMarkdown), before), title ?? known);
+  if (planMarkdown !== undefined) return withTitle(planFromIssue(bodyOf(planMarkdown), before), title ?? known);
   if (title === undefined) return undefined;
   return known === undefined ? withTitle(current ?? "", title) : retitled(current ?? "", title);
 }

@@ -17,6 +17,7 @@ import { shortHash } from "../../kernel/ids.ts";
 import { counted } from "../../kernel/words.ts";
 import { beginningOf } from "../../plan/checklists/beginning.ts";
 import { misspeltBoxes } from "../../plan/checklists/checklist.ts";
+import { withoutTasklistFences } from "../../plan/checklists/tasklists.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
 import { freeId, ID_RULES, isValidPlanId, planIdFor } from "../../plan/identity.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
@@ -87,7 +88,8 @@ interface Wanted {
   readonly options: NewOptions;
 }
 
-async function makePlan(call: Call, repo: Repository, { title, given, options }: Wanted): Promise<number> {
+async function makePlan(call: Call, repo: Repository, { title, given: source, options }: Wanted): Promise<number> {
+  const given = source === undefined ? undefined : withoutTasklistFences(source);
   const beginning = given === undefined ? undefined : beginningOf(given);
   const name = title === "" ? (beginning?.title ?? titleFrom(options.file, given)) : title;
   // Of a text that a person gives a title, the first line is a line like others.

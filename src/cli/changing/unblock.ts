@@ -6,7 +6,11 @@ import { reading, refuseInsideRun } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
 import { changeEach } from "./change.ts";
 
-const answerSchema = z.object({ calledOff: z.boolean().default(false), kept: z.string().optional() });
+const answerSchema = z.object({
+  calledOff: z.boolean().default(false),
+  kept: z.string().optional(),
+  vanished: z.boolean().default(false),
+});
 
 /** Clears what plans are blocked by; `reset` drops what their unfinished TODOs left behind. */
 export async function unblock(
@@ -27,9 +31,10 @@ export async function unblock(
     name: "unblock",
     args: { reset },
     done: (plan, answer) => {
-      const { kept, calledOff } = answerSchema.parse(answer);
-      if (blocked.has(plan)) return `is no longer blocked.${reset ? dropped(kept) : ""}${tried}`;
-      return calledOff ? "is not rebased: its branch is put back as it was." : `was not blocked.${tried}`;
+      const { kept, calledOff, vanished } = answerSchema.parse(answer);
+      const made = vanished ? " Its worktree is made again from its branch." : "";
+      if (blocked.has(plan)) return `is no longer blocked.${reset ? dropped(kept) : ""}${made}${tried}`;
+      return calledOff ? "is not rebased: its branch is put back as it was." : `was not blocked.${made}${tried}`;
     },
     needsDispatcher: plans.some((plan) => blocked.has(plan)),
     data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)), triedAgents: waiting },

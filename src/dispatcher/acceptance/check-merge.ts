@@ -22,7 +22,7 @@ export async function checkMerge(loom: CommandRunning, record: PlanRecord, sha: 
   await endInterruptedVisits(loom, record);
   const runDir = join(homeOf(loom.paths, record.id).runs, "hooks", `merge-${loom.ids.ulid(loom.clock.now())}`);
   const kept = await keepNow(loom, record, await branchHead(loom, record));
-  const visit = { runDir, kept, by: "a check of a merge" };
+  const visit = { runDir, kept, by: "a check of a merge", placed: sha };
   noteVisit(visit);
   try {
     await placeTree(worktreeOf(loom, record), { tree: sha, leaveOut: leftOut(loom, record) });
@@ -47,10 +47,16 @@ function failed({ id, branch, baseBranch }: PlanRecord, summary: string): Prloom
 }
 
 function refuseUnfree(loom: CommandRunning, record: PlanRecord): void {
-  const { id, worktreeReady } = record;
+  const { id, worktreeReady, branch } = record;
   const anyway = `\`prloom merge ${id} --force\` merges without checks.`;
-  if (!worktreeReady || worktreeHealth(worktreeOf(loom, record)) !== "ok")
-    throw new PrloomError("plan-state", `${id} has no worktree to run the checks in.`, anyway);
+  if (!worktreeReady || worktreeHealth(worktreeOf(loom, record)) !== "ok") {
+    const make = `${worktreeReady ? `\`prloom unblock ${id}\`, then ` : ""}\`prloom start --until-idle\``;
+    throw new PrloomError(
+      "plan-state",
+      `${id} has no worktree to run the checks in.`,
+      `${make} makes it from branch ${branch}; then run \`prloom merge ${id}\` again. \`--force\` merges without checks.`,
+    );
+  }
   if (loom.occupancy.whoIsIn(id).has("plugin-agent"))
     throw new PrloomError("plan-state", `An agent of a plugin is at work on ${id}.`, `Let it end first, or ${anyway}`);
 }

@@ -39,9 +39,10 @@ export async function commitTodo(loom: Located & Configured & Records & Reportin
   const todo = currentTodo(loom, record);
   // Changed since this step was decided: the next look puts the work aside.
   if (!done && !todo) return;
+  let newest = done;
   if (!done) {
     const hooked = hookedMessage(loom, record);
-    const sha = await commitStep(worktree, {
+    newest = await commitStep(worktree, {
       message: hooked ?? stepMessage(loom, record, todo),
       hooked: hooked !== undefined,
       trailer,
@@ -52,10 +53,12 @@ export async function commitTodo(loom: Located & Configured & Records & Reportin
       tree,
       parent: baseSha,
     });
-    loom.report({ planId: record.id, level: "info", text: `committed ${sha.slice(0, 8)}` });
+    loom.report({ planId: record.id, level: "info", text: `committed ${newest.slice(0, 8)}` });
   }
   crashPoint("commit:made");
-  updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "committed" } } : {}));
+  updateRecord(loom, record.id, (now) =>
+    now.current ? { current: { ...now.current, stage: "committed" }, newest } : {},
+  );
 }
 
 function currentTodo(loom: Located & Records, record: PlanRecord): Todo | undefined {

@@ -80,6 +80,8 @@ export async function verify(
   const exit = readExit(runDir);
   if (exit?.reason === "spawn-failed" && settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
   const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
+  if (first.kind === "accept" && failed === undefined && claims.nothingToChange !== undefined)
+    await takeBackChecks(loom, record, { changes, run: current.run });
   // A check may run what the agent wrote: what it left, in the tree and in git, is judged like the agent's own work.
   const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
   const hooked: Hooked =
@@ -120,6 +122,19 @@ export async function takeBackUngoverned(loom: Located & Configured & Reporting,
   if (patch === undefined) return;
   const text = `run ${run} changed files without prloom's rules; put aside in ${patch}`;
   loom.report({ planId: record.id, level: "warn", text });
+}
+
+/** Where the run changed nothing, what lies there after the checks is theirs, and would be so after each attempt. */
+async function takeBackChecks(
+  loom: Located & Configured & Reporting,
+  record: PlanRecord,
+  { changes, run }: { readonly changes: Changes; readonly run: number },
+): Promise<void> {
+  if (changes.kind !== "staged" || changes.files.length > 0) return;
+  const patch = await takeBackRun(loom, record, { run, name: "aside" });
+  if (patch === undefined) return;
+  const text = `the checks changed files, where nothing had to change; put aside in ${patch}`;
+  loom.report({ planId: record.id, level: "info", text });
 }
 
 /** What an agent changed beyond its claims is kept for people, and never applied. */

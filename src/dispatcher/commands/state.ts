@@ -72,7 +72,7 @@ export async function unblockPlan(
   loom: Located & Naming & Configured & Records & Gated & Intake & Pooled & AtWork & Watched & Reporting,
   id: string,
   reset: boolean,
-): Promise<{ wasBlocked: boolean; calledOff?: boolean; kept?: string | undefined }> {
+): Promise<{ wasBlocked: boolean; calledOff?: boolean; kept?: string | undefined; vanished?: boolean }> {
   // A draft that blocked the dispatcher before it became a plan has no record to clear anything in.
   if (loom.stalls.forgive(id) && !loom.store.byId(id)) {
     takePlan(loom, loom.inbox.look(id), id);
@@ -82,7 +82,8 @@ export async function unblockPlan(
   // Also for one that only waits: the person who types it wants its agents to be tried now.
   loom.pool.forgive();
   // Nothing to clear; and its agent may be at work, whose tree must not be touched. A rebase is called off all the same.
-  if (!record.blocked) {
+  // A worktree that is gone would block it at the next look.
+  if (!record.blocked && !(loom.occupancy.isFree(id) && isVanished(loom, record))) {
     const calledOff = reset && record.rebase !== undefined;
     if (calledOff) await resetPlan(loom, id);
     return { wasBlocked: false, calledOff };
@@ -90,7 +91,7 @@ export async function unblockPlan(
   await recoverAgain(loom, record);
   const worktree = worktreeOf(loom, record);
   if (record.worktreeReady) await readmitWorktree(loom.repo, worktree, record.branch ?? "");
-  const vanished = record.worktreeReady && worktreeHealth(worktree) !== "ok";
+  const vanished = isVanished(loom, record);
   if (vanished) refuseReplaced(loom, record);
   const kept = reset && !vanished ? await resetPlan(loom, id) : undefined;
   reopenBlockedTodo(loom, record);
@@ -106,8 +107,16 @@ export async function unblockPlan(
     ...(vanished ? { worktreeReady: false, kept: undefined } : {}),
   }));
   const aside = kept === undefined ? "" : `; the work on its TODO is kept in ${kept}`;
-  loom.report({ planId: id, level: "info", text: `unblocked${aside}` });
-  return { wasBlocked: true, kept };
+  loom.report({
+    planId: id,
+    level: "info",
+    text: `${record.blocked ? "unblocked" : "its worktree is made again"}${aside}`,
+  });
+  return { wasBlocked: record.blocked !== undefined, kept, vanished };
+}
+
+function isVanished(loom: Located & Configured, record: PlanRecord): boolean {
+  return record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";
 }
 
 /** A worktree that is made again takes the place of whatever lies there. */

@@ -73,7 +73,7 @@ const WAITS: Readonly<Partial<Record<ErrorKind, Waits>>> = {
   quota: { firstMs: 15 * MINUTE, longestMs: 300 * MINUTE },
   auth: { firstMs: 10 * MINUTE, longestMs: 10 * MINUTE },
 };
-/** Whatever is said about an agent by no plan's run: it is not left alone for longer without asking once more. */
+/** Whatever is said about an agent: it is not left alone by plans that did not hear it themselves for longer without asking once more. */
 const MAX_WAIT = 24 * 60 * MINUTE;
 const FIRST_WAIT = 15 * MINUTE;
 /** A limit that a provider names may be a month's. */
@@ -111,7 +111,8 @@ export function refuse(before: AgentRefusal | undefined, trouble: Trouble, now: 
   // only: the others believe it when a second plan was refused too, as far as both go, and till then leave the agent alone for moments.
   const believed =
     plans.length > 1 ? Math.max(before?.until ?? 0, now + waitMs(waits, count, undefined)) : now + ALONE_MS;
-  const othersUntil = planId === undefined ? until : Math.min(until, believed);
+  // Two plans may lie as well: once a day another one asks, which costs a limit that is real one refusal and no attempt.
+  const othersUntil = planId === undefined ? until : Math.min(until, believed, now + MAX_WAIT);
   const { kind, message: reason } = trouble;
   // After a limit that was waited for, being refused begins anew.
   const since = before?.resetsAt === undefined ? (before?.since ?? now) : now;

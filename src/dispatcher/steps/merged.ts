@@ -55,13 +55,19 @@ export function watchMerges(loom: Located & Records & Publishing & Reporting): {
   };
 }
 
+/** What git is to look for in place of a branch that a person emptied. */
+export function ownOf({ newest, uid }: PlanRecord): { newest: string; uid: string } | undefined {
+  return newest === undefined ? undefined : { newest, uid };
+}
+
 /** A branch that has commits of its own and whose work is in its base was merged. */
 export async function markMerged(loom: Located & Records & Publishing, record: PlanRecord): Promise<boolean> {
   const { branch, baseBranch, changeRequest } = record;
   if (!branch || !baseBranch || !changeRequest || changeRequest.state !== "open") return false;
   const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
   if (!head || head === record.baseSha) return false;
-  if (!(await isMergedInto(loom.repo, { branch, base: baseBranch, made: record.merge }))) return false;
+  const { baseSha: began, merge: made } = record;
+  if (!(await isMergedInto(loom.repo, { branch, base: baseBranch, made, began, own: ownOf(record) }))) return false;
   // Since it was asked for, work may have begun that is not in there; and in the middle of a rebase the branch is not whole.
   const now = loom.store.get(record.uid);
   if (now?.status !== "review" || now.current || now.side || now.rebase || now.deleted) return false;

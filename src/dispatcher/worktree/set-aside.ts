@@ -60,7 +60,7 @@ export async function takeBackRun(
   if (tree === undefined) return takeBack(loom, record, { ...aside, baseSha });
   const patch = patchOf(loom, record, aside);
   const kept = { tree, branch, head: baseSha, leaveOut: leftOut(loom, record) };
-  return restoreTree(worktreeOf(loom, record), kept, patch);
+  return restoreTree(worktreeOf(loom, record), kept, { patchFile: patch });
 }
 
 /** Keeps what the tree has beyond `baseSha` as a patch and puts the tree back there. */
@@ -143,6 +143,8 @@ export interface Visited {
   readonly kept: KeptTree;
   /** Who came, if it was not an agent of a plugin: what it changed is nothing that a person would miss. */
   readonly by?: string | undefined;
+  /** The tree that prloom put there for it. Not known after a kill: then everything is kept. */
+  readonly placed?: string | undefined;
 }
 
 /** Writes down what is to be put back, before the agent comes. */
@@ -156,9 +158,9 @@ export function noteVisit({ runDir, kept, by }: Visited): void {
 export async function endVisit(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
-  { runDir, kept, by, isInterrupted = false }: Visited & { readonly isInterrupted?: boolean },
+  { runDir, kept, by, placed, isInterrupted = false }: Visited & { readonly isInterrupted?: boolean },
 ): Promise<void> {
-  const aside = join(runDir, "aside.patch");
+  const aside = { patchFile: join(runDir, "aside.patch"), placed };
   const patch = await restoreTree(worktreeOf(loom, record), kept, aside).catch((error: unknown) => {
     blockPlan(loom, record.id, {
       reason: `What ${by ?? "a plugin's agent"} changed in ${record.worktree} could not be put back: ${messageOf(error)}`,

@@ -20,6 +20,8 @@ export interface MergeRequest {
   readonly checked?: string | undefined;
   /** Of an earlier attempt. */
   readonly made?: MadeMerge | undefined;
+  /** The newest commit that was made for a TODO of the plan `uid`. */
+  readonly own?: { readonly newest: string; readonly uid: string } | undefined;
   /** Looks at the commit that base is about to get, unless it has the tree that was checked; throws to refuse it. */
   readonly check?: (sha: string) => Promise<void>;
   /** Keeps what is about to be merged; base moves afterwards. */
@@ -55,8 +57,28 @@ export async function hasMerged(repo: Repository, tip: string, base: string, mad
   return isContained(repo, tip, base);
 }
 
+/**
+ * Whether a person took all of the plan's work off its branch: then base has the branch, but not the work. Commits that were made again by
+ * hand are known by their trailers, a branch that was squashed by hand by what is in base.
+ */
+export async function isEmptied(
+  repo: Repository,
+  { own, began }: Pick<MergeRequest, "own" | "began">,
+  { old, tip }: Tips,
+): Promise<boolean> {
+  if (own === undefined || began === undefined || own.newest === tip) return false;
+  // Gone from the repository: it cannot be told.
+  const kept = await gitAt(repo, ["merge-base", "--is-ancestor", own.newest, old], { allowExit: [1, 128] });
+  if (kept.code !== 1) return false;
+  const traced = ["log", "--format=%H", "-1", "--fixed-strings", `--grep=${STEP_TRAILER}: ${own.uid}/`];
+  if ((await gitAt(repo, [...traced, `${began}..${tip}`, "--"])).stdout.trim() !== "") return false;
+  return !(await isContained(repo, own.newest, old));
+}
+
 /** Whether the changes of `tip` are in `base`, however a person brought them there. A branch that changes nothing is not. */
 async function isContained(repo: Repository, tip: string, base: string): Promise<boolean> {
+  // Base may have been begun anew: git merges nothing that has no commit in common.
+  if ((await gitAt(repo, ["merge-base", base, tip], { allowExit: [1] })).code === 1) return false;
   const merged = await mergedTree(repo, base, tip);
   if (merged.kind === "conflict") return false;
   const tree = (await gitAt(repo, ["rev-parse", "--verify", `${base}^{tree}`])).stdout.trim();

@@ -8,7 +8,7 @@ import { GitFailure, git, requireGitVersion } from "../run.ts";
 import { unfinishedOperation } from "../worktree/settle-head.ts";
 import { listWorktrees } from "../worktree/worktrees.ts";
 import { repositoriesMade } from "./history.ts";
-import { hasMerged, type MergeRequest, writeMerge } from "./merge-commit.ts";
+import { hasMerged, isEmptied, type MergeRequest, writeMerge } from "./merge-commit.ts";
 
 type InTheWay = { readonly kind: "checkout-in-the-way"; readonly path: string; readonly reason: string };
 
@@ -18,6 +18,8 @@ export type MergeOutcome =
   | { readonly kind: "conflict"; readonly files: string[] }
   /** The branch stands on commits that base had, and has no more. */
   | { readonly kind: "rewritten"; readonly commits: number }
+  /** A person took the plan's work off the branch, up to this commit, and base does not have it. */
+  | { readonly kind: "emptied"; readonly newest: string }
   /** Together with what base has, the branch's files would make a folder a repository. */
   | { readonly kind: "repository"; readonly files: string[] }
   | InTheWay;
@@ -31,17 +33,19 @@ async function requireTip(repo: Repository, branch: string): Promise<string> {
   throw new PrloomError(
     "git-failed",
     `There is no branch ${branch}.`,
-    "Run `git branch` to see the branches that there are; `baseBranch` in prloom/config.json names the base.",
+    `\`git branch\` lists those that there are. Give it its name back (\`git branch -m <name> ${branch}\`), or make it again: \`git branch ${branch} <commit>\`.`,
   );
 }
 
 /** Whether everything on `branch` is in `base`, by whatever method. Of a branch that is gone it cannot be told: false. */
 export async function isMergedInto(
   repo: Repository,
-  { branch, base, made }: Pick<MergeRequest, "branch" | "base" | "made">,
+  request: Pick<MergeRequest, "branch" | "base" | "made" | "own" | "began">,
 ): Promise<boolean> {
-  const [tip, baseTip] = await Promise.all([branchTip(repo, branch), branchTip(repo, base)]);
-  return tip !== undefined && baseTip !== undefined && (await hasMerged(repo, tip, baseTip, made));
+  const { branch, base, made } = request;
+  const [tip, old] = await Promise.all([branchTip(repo, branch), branchTip(repo, base)]);
+  if (tip === undefined || old === undefined || !(await hasMerged(repo, tip, old, made))) return false;
+  return !(await isEmptied(repo, request, { old, tip }));
 }
 
 type Checkout = { readonly path: string; readonly gitDir: string };
@@ -142,13 +146,15 @@ async function takenOut(
   { old, tip }: { old: string; tip: string },
 ): Promise<number> {
   if (began === undefined || began === old) return 0;
+  const shared = await gitAt(repo, ["merge-base", old, tip], { allowExit: [1] });
+  // Base was begun anew: the branch stands on all that was there before.
+  if (shared.code === 1) return Number((await gitAt(repo, ["rev-list", "--count", began, "--"])).stdout);
   const args = ["rev-list", "--count", "--no-merges", "--cherry-pick", "--right-only", `${old}...${began}`, "--"];
   const { code, stdout } = await gitAt(repo, args, { allowExit: [128] });
   // Gone from the repository, so the branch does not stand on it.
   const missing = code === 0 ? Number(stdout) : 0;
   if (missing === 0 || !(await isAncestor(repo, began, tip))) return 0;
-  const shared = await gitAt(repo, ["merge-base", old, tip], { allowExit: [1] });
-  return shared.code === 1 || (await isAncestor(repo, shared.stdout.trim(), began)) ? missing : 0;
+  return (await isAncestor(repo, shared.stdout.trim(), began)) ? missing : 0;
 }
 
 /**
@@ -161,7 +167,10 @@ export async function mergeIntoBase(repo: Repository, request: MergeRequest): Pr
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const old = await requireTip(repo, request.base);
     const tip = await requireTip(repo, request.branch);
-    if (await hasMerged(repo, tip, old, request.made)) return { kind: "already" };
+    if (await hasMerged(repo, tip, old, request.made)) {
+      const isEmpty = await isEmptied(repo, request, { old, tip });
+      return isEmpty ? { kind: "emptied", newest: request.own?.newest ?? "" } : { kind: "already" };
+    }
     const commits = await takenOut(repo, request.began, { old, tip });
     if (commits > 0) return { kind: "rewritten", commits };
     const checkout = await checkoutOf(repo, request.base);

@@ -27,9 +27,14 @@ export async function keepTree(worktree: Worktree, kept: Omit<KeptTree, "tree">)
 
 /**
  * Puts a working tree back to what it was, keeps what was changed as a patch, and returns that, if there was anything. Index
- * and files are put back, the branch is moved only if it was moved meanwhile; ignored files stay.
+ * and files are put back, the branch is moved only if it was moved meanwhile; ignored files stay. What prloom had `placed`
+ * there meanwhile is no change.
  */
-export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile: string): Promise<string | undefined> {
+export async function restoreTree(
+  worktree: Worktree,
+  kept: KeptTree,
+  { patchFile, placed }: { readonly patchFile: string; readonly placed?: string | undefined },
+): Promise<string | undefined> {
   const { tree, branch, head, leaveOut } = kept;
   await repairGitFile(worktree);
   await keepTip(worktree, branch, head);
@@ -39,8 +44,8 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
     await settleHead(worktree, { branch, baseSha: head });
     await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: put back", `refs/heads/${branch}`, head]);
   }
-  const patch = await savePartial(worktree, { baseSha: tree, patchFile, leaveOut });
-  if (patch !== undefined) await placeTree(worktree, { tree, leaveOut });
+  const patch = await savePartial(worktree, { baseSha: placed ?? tree, patchFile, leaveOut });
+  if (patch !== undefined || placed !== undefined) await placeTree(worktree, { tree, leaveOut });
   return patch;
 }
 

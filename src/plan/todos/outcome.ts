@@ -15,11 +15,15 @@ const reason = z
   .string({ error: "must be a string that says why" })
   .transform((text) => visibleText(text.replace(/\s+/g, " ").trim()).slice(0, MAX_REASON))
   .refine((text) => text !== "", { error: "must say something" });
-const outcomeSchema = z.discriminatedUnion("outcome", [
-  z.strictObject({ outcome: z.literal("done"), reason: reason.optional() }),
-  z.strictObject({ outcome: z.literal("blocked"), reason }),
-  z.strictObject({ outcome: z.literal("nothing-to-change"), reason }),
-]);
+const outcomeSchema = z.discriminatedUnion(
+  "outcome",
+  [
+    z.strictObject({ outcome: z.literal("done"), reason: reason.optional() }),
+    z.strictObject({ outcome: z.literal("blocked"), reason }),
+    z.strictObject({ outcome: z.literal("nothing-to-change"), reason }),
+  ],
+  { error: ({ code }) => (code === "invalid_union" ? "must be done, blocked or nothing-to-change" : undefined) },
+);
 
 /**
  * The claims of a run that also wrote an outcome, "" if that cannot be read: where its copy of the plan says something else, the

@@ -159,6 +159,12 @@ const table: [name: string, view: UpsertView, payload: RawUpsert, expected: obje
   ["done", view({ status: "done" }), text, created({}, NEW)],
   ["no plan, an issue", { running: false }, upsert({ planMarkdown: ISSUE }), created({}, FROM_ISSUE)],
   [
+    "no plan, an issue with a tasklist",
+    { running: false },
+    upsert({ planMarkdown: "Words.\n\n```[tasklist]\n### Tasks\n- [ ] a\n- [ ] c\n```\n" }),
+    created({}, FROM_ISSUE.replace("\n\n", "\n\n\n")),
+  ],
+  [
     "no plan, an issue that is not clear",
     { running: false },
     upsert({ planMarkdown: "## A\n- [ ] a\n\n## B\n- [ ] b\n" }),

@@ -201,6 +201,8 @@ describe("new", { concurrency: 2 }, () => {
         ["Measure it", "done"],
       ],
     );
+    const tasklist = "It is slow.\n\n```[tasklist]\n### Tasks\n- [ ] Cache it\n```\n";
+    assert.equal((await made(["--stdin", "--id", "tasklist"], tasklist)).todos, 1);
     const criteria = ["--stdin", "--id", "criteria", "--todos-from", "acceptance criteria"];
     assert.equal((await made(criteria, body)).todos, 1);
     assert.equal((await made(["--stdin", "--id", "designed", "--todos-from", "none"], body)).todos, 0);

@@ -118,7 +118,11 @@ test("a limit that one plan alone names for long stops the others no longer than
     const refusal = refuse(refuse(undefined, trouble, 0), forged, 0) ?? assert.fail();
     assert.deepEqual([refusal.until, refusal.othersUntil], [month, 1_800_000]);
     const agreed = refuse(refusal, { ...forged, planId: "good" }, 1_800_000) ?? assert.fail();
-    assert.equal(agreed.othersUntil, month, "two plans name it");
+    assert.equal(agreed.othersUntil, 1_800_000 + 86_400_000, "two plans name it: for a day it is believed");
+    assert.ok(agreed.until > month, "and they wait for it themselves");
+    const states = new Map<string, AgentState>([["a", { running: 0, refusal: agreed }]]);
+    const free = (planId: string) => chooseAgent([agent("a")], states, { now: 90_000_000, planId }).kind;
+    assert.deepEqual([free("evil"), free("good"), free("third")], ["away", "away", "free"]);
   }
 });
 

@@ -36,6 +36,17 @@ describe("an outcome that is written to a file", { concurrency: 2 }, () => {
     assert.match((await project.cli(["show", "p"])).stdout, /^ {2}run 2: nothing had to change: it is there$/m);
   });
 
+  test("that nothing has to change counts where only the checks changed something, and that is put aside", async () => {
+    const project = make(`echo '{"outcome": "nothing-to-change", "reason": "it is there"}' > "$PRLOOM_OUTCOME_FILE"`);
+    project.config({ checks: ["mkdir -p cache && echo made > cache/made && echo more >> README.md"] });
+    project.plan("p", ["one"]);
+    await works(project);
+    const { status, blocked } = project.record("p");
+    assert.equal(status, "review", blocked?.reason);
+    assert.equal(project.git("diff", "--name-only", "main", "prloom/p"), "");
+    assert.match(project.runFile("p", 1, "aside.patch"), /cache\/made/);
+  });
+
   test("that cannot be read is told to the next attempt, and does not pass for none", thorough, async () => {
     const tick = `echo x > x.txt; sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
     const long = `printf '{"outcome": "blocked", "reason": "%s"}' "$(head -c 70000 /dev/zero | tr '\\0' x)"`;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Project } from "../../testing/project.ts";
@@ -10,9 +10,10 @@ import { thorough } from "../../testing/thorough.ts";
 const fresh = projectMaker();
 
 /** A plan in review, and a base that has moved since; the check passes on either, and on both together it does not. */
-async function apart(): Promise<Project> {
+async function apart(other?: string): Promise<Project> {
   const seen = "ls work.txt elsewhere.txt >> ../../../../../seen 2>&1";
-  const check = `${seen}; ! [ -e work.txt ] || ! [ -e elsewhere.txt ] || { echo not together; touch left; exit 1; }`;
+  const check =
+    other ?? `${seen}; ! [ -e work.txt ] || ! [ -e elsewhere.txt ] || { echo not together; touch left; exit 1; }`;
   const project = fresh({ config: { checks: [check] } });
   project.plan("one", ["make it"]);
   await works(project);
@@ -152,6 +153,35 @@ describe("checks of a merge", { concurrency: 2 }, () => {
       await project.cli(next);
       assert.deepEqual(asItWas(project), before);
     }
+  });
+
+  test("leave no patch of what the base has, and one of what was saved in the worktree meanwhile", async () => {
+    const saves = "! [ -e elsewhere.txt ] || echo mine > saved.txt";
+    const project = await apart(saves);
+    await succeeds(project, "merge", "one");
+    const [, patch = ""] = /put aside (\S+aside\.patch)/.exec(await succeeds(project, "show", "one")) ?? [];
+    assert.match(readFileSync(patch, "utf8"), /saved\.txt/);
+    assert.doesNotMatch(readFileSync(patch, "utf8"), /elsewhere/);
+    const quiet = await apart("true");
+    await succeeds(quiet, "merge", "one");
+    assert.doesNotMatch(await succeeds(quiet, "show", "one"), /put aside/);
+  });
+
+  test("where the worktree is gone, the commands that the hint names lead to a merge with checks", async () => {
+    const project = await apart();
+    rmSync(project.worktree("one"), { recursive: true });
+    const refused = await project.cli(["merge", "one"]);
+    assert.match(
+      refused.stderr,
+      /no worktree to run the checks in\. \[plan-state\]\n {2}hint: `prloom unblock one`, then `prloom start --until-idle` makes it/,
+    );
+    assert.match(await succeeds(project, "unblock", "one"), /one was not blocked\. Its worktree is made again/);
+    const between = await project.cli(["merge", "one"]);
+    assert.match(between.stderr, /hint: `prloom start --until-idle` makes it from branch prloom\/one/);
+    await works(project);
+    assert.equal(project.record("one").blocked, undefined);
+    const checked = await project.cli(["merge", "one"]);
+    assert.match(checked.stderr, /a check fails\.[\s\S]*not together[\s\S]*\[check-failed\]/);
   });
 
   test("a branch that was rebased since was checked on no such base: they run, and not again on what they have seen", async () => {

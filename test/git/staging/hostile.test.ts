@@ -202,7 +202,7 @@ test("attributes of an agent that only reads do not change what is put back", th
   const kept = await keepTree(box.worktree, { branch: BRANCH, head: box.baseSha, leaveOut: [] });
   write(box.path, { ".gitattributes": ENCODING, "a.txt": "x" });
   const aside = join(box.dir, "aside.patch");
-  assert.equal(await restoreTree(box.worktree, kept, aside), aside);
+  assert.equal(await restoreTree(box.worktree, kept, { patchFile: aside }), aside);
   assert.equal(readFileSync(join(box.path, "a.txt"), "utf8"), "work under way\n");
   assert.equal(existsSync(join(box.path, ".gitattributes")), false);
 });

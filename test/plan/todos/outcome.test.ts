@@ -33,7 +33,7 @@ const wrong: [left: string, why: RegExp][] = [
   ["", /it is not JSON/],
   ["done", /it is not JSON/],
   ["[]", /expected object/],
-  ['{"outcome": "finished"}', /outcome: /],
+  ['{"outcome": "finished"}', /outcome: must be done, blocked or nothing-to-change/],
   ['{"outcome": "blocked"}', /reason: /],
   ['{"outcome": "nothing-to-change", "reason": "  "}', /reason: must say something/],
   ['{"outcome": "done", "todo": 1}', /todo/],

@@ -21,6 +21,7 @@ import { endFound, endPlan } from "../../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
+import { ownOf } from "../../steps/merged.ts";
 import { deferredComments, unansweredComments } from "../../steps/observe.ts";
 import { hasUncommitted } from "../../worktree/set-aside.ts";
 import { removeMerged } from "./finish.ts";
@@ -127,7 +128,9 @@ async function mergeNow(loom: Merging, id: string, options: LandingMerge): Promi
       loom.store.sync();
     },
     allowRepositories: force,
-    ...(force ? {} : { began, checked: record.checked, check: (sha) => checkMerge(loom, record, sha) }),
+    ...(force
+      ? {}
+      : { began, own: ownOf(record), checked: record.checked, check: (sha) => checkMerge(loom, record, sha) }),
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
@@ -168,6 +171,14 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
         `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
         `\`prloom rebase ${id}\` lets an agent resolve it; or do it yourself (\`git -C ${worktree} rebase ${baseBranch}\`). Then run \`prloom merge ${id}\` again.`,
       );
+    case "emptied": {
+      const newest = outcome.newest.slice(0, 12);
+      return new PrloomError(
+        "plan-state",
+        `${branch} has nothing of what ${id} did any more (${newest}), and neither has ${baseBranch}.`,
+        `Bring it back (\`git -C ${worktree} merge ${newest}\`), delete the plan (\`prloom delete ${id}\`), or end it as merged: \`prloom merge ${id} --force\`.`,
+      );
+    }
     case "rewritten":
       return new PrloomError(
         "merge-conflict",
@@ -212,7 +223,8 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
 /** A person who merges should know that something is still open; it would not be looked at afterwards. */
 function refuseUnsettled(loom: Located & Configured & Records & Gated & Buses, record: PlanRecord): void {
   const { id, blocked } = record;
-  const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;
+  const asItIs = `merge it as it is: \`prloom merge ${id} --force\`.`;
+  const anyway = `or ${asItIs}`;
   if (gateOf(loom, record)?.state === "withdrawn" && isAsked(loom, record, "plan")) {
     const hint = `\`prloom start\` shows the plan again. Approve it, ${anyway}`;
     throw new PrloomError("plan-state", `The approval of ${id} was withdrawn.`, hint);
@@ -221,7 +233,7 @@ function refuseUnsettled(loom: Located & Configured & Records & Gated & Buses, r
     throw new PrloomError(
       "plan-state",
       `${id} is blocked: ${blocked.reason}`,
-      `Run \`prloom unblock ${id}\` first, ${anyway}`,
+      `${blocked.hint ?? `Run \`prloom unblock ${id}\` first.`} Or ${asItIs}`,
     );
   }
   const [unread, putOff] = [unansweredComments(loom, id), deferredComments(loom, id)];

@@ -1,0 +1,22 @@
+import { blocksOf, lineEnd } from "../markdown/blocks.ts";
+import { applyEdits } from "../markdown/text-edits.ts";
+
+const OPENS = /^(?:`{3,}|~{3,})[ \t]*\[tasklist\][ \t]*$/i;
+const CLOSES = /^[ \t]*(?:`{3,}|~{3,})[ \t]*$/;
+
+/**
+ * The text of an issue with the fences of GitHub's tasklists taken away: to Markdown they are code, but GitHub showed what
+ * is inside as tasks. An empty line stays for each, so that what stands around them does not run into the list.
+ */
+export function withoutTasklistFences(text: string): string {
+  if (!/\[tasklist\]/i.test(text)) return text;
+  const cuts = blocksOf(text).flatMap(({ type, start, end }) => {
+    const opened = lineEnd(text, start);
+    if (type !== "code" || !OPENS.test(text.slice(start, opened))) return [];
+    const closing = Math.max(text.lastIndexOf("\n", end - 1), text.lastIndexOf("\r", end - 1)) + 1;
+    // One that is not closed goes to the end of the text.
+    const isClosed = closing > opened && CLOSES.test(text.slice(closing, end));
+    return [{ at: start, to: opened, text: "" }, ...(isClosed ? [{ at: closing, to: end, text: "" }] : [])];
+  });
+  return applyEdits(text, cuts);
+}
