@@ -19,13 +19,18 @@ export const publishedSchema = z.strictObject({
   pushing: z.string().optional(),
   /** A commit of a person that was seen there, and is to be taken over. */
   theirs: z.string().optional(),
-  /** Digest of what the change request says. */
+  /** Digests of what the change request says, and of its title when we gave it one: what people make of that stays. */
   described: z.string().optional(),
+  titled: z.string().optional(),
+  /** It was marked ready: a draft after that is a person's wish. */
+  ready: z.literal(true).optional(),
   /** Why the newest is not there yet. */
   trouble: z.string().optional(),
   /** The commit for which a person was asked, because of files that not everyone may push; and the newest that one allowed. */
   asked: z.string().optional(),
   allowed: z.string().optional(),
+  /** The commit that was merged there. */
+  merged: z.string().optional(),
   /** The branch is gone from there, after a merge. */
   deleted: z.literal(true).optional(),
 });
