@@ -5,7 +5,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
 import { changeSeen } from "./change-seen.ts";
-import { digestOf, type Level, missingOf } from "./level.ts";
+import { describedAs, isToBeReady, type Level, missingOf, saidNow } from "./level.ts";
 import { note, type PublishingAtWork, refuse } from "./noted.ts";
 import { pushHint, whyNotPushed } from "./push-refusals.ts";
 import { takeOver } from "./take-over.ts";
@@ -25,10 +25,12 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
     case "push":
       return push(loom, forge, { record, level });
     case "open":
-      return tell(loom, { record, level, outcome: await forge.open(level.draft) });
+      return tell(loom, { record, level, outcome: await forge.open({ ...level.draft, sha: level.head }) });
     case "describe": {
-      const ref = record.changeRequest?.ref ?? "";
-      return tell(loom, { record, level, outcome: await forge.describe(ref, level.draft, level.ready) });
+      const { changeRequest, published = {} } = record;
+      const isReady = isToBeReady(published, level);
+      const outcome = await forge.describe(changeRequest?.ref ?? "", saidNow(published, level.draft), isReady);
+      return tell(loom, { record, level, outcome });
     }
   }
 }
@@ -125,10 +127,11 @@ function tell(
     return refuse(loom, id, { reason, hint, published: UNASKED });
   }
   if (!record.changeRequest) loom.report({ planId: id, level: "good", text: `change request: ${outcome.url}` });
-  note(loom, id, { described: digestOf(level.draft) });
+  note(loom, id, { ...describedAs(level.draft), ...(level.ready && outcome.ready ? { ready: true } : {}) });
   changeSeen(loom, id, outcome);
   // One that was marked ready and is not would be asked for without end.
-  const isStillDraft = record.changeRequest && level.ready && !outcome.ready && outcome.state === "open";
+  const isAsked = record.changeRequest && isToBeReady(record.published ?? {}, level);
+  const isStillDraft = isAsked && !outcome.ready && outcome.state === "open";
   if (isStillDraft) throw new Error("it is not marked ready yet");
   return true;
 }

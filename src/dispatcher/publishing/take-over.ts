@@ -10,7 +10,7 @@ import { note, type PublishingAtWork, refuse } from "./noted.ts";
 
 /** Commits of people on our branch become a part of it between two runs, if nothing of ours was committed beside them. */
 export async function takeOver(loom: PublishingAtWork, forge: ServerForge, record: PlanRecord): Promise<boolean> {
-  const { id, branch = "" } = record;
+  const { id, branch = "", published } = record;
   // What is under way is built on the branch as it is; its end wakes us.
   if (record.current || record.side || !loom.occupancy.isFree(id)) return false;
   const fetched = await forge.fetch(branch);
@@ -26,6 +26,8 @@ export async function takeOver(loom: PublishingAtWork, forge: ServerForge, recor
     }
     // Pushed by us, and its answer was lost; or a person has brought both together here.
     if (await isAncestor(loom.repo, theirs, ours)) {
+      const known = published?.sha ?? theirs;
+      if (known !== theirs && (await isAncestor(loom.repo, theirs, known))) return setBack(loom, record, theirs);
       note(loom, id, { sha: theirs, theirs: undefined, pushing: undefined });
       return true;
     }
@@ -45,6 +47,14 @@ export async function takeOver(loom: PublishingAtWork, forge: ServerForge, recor
 function uncommitted({ worktree }: PlanRecord): PrloomError {
   const message = "A person pushed to its branch, and its worktree has changes that are in no commit.";
   return new PrloomError("plan-state", message, `Commit or remove them in ${worktree}.`);
+}
+
+/** A person took commits away there: they come back only if a person says so. */
+function setBack(loom: PublishingAtWork, { id, branch, worktree }: PlanRecord, theirs: string): boolean {
+  const reason = `The branch ${branch} was set back on the server to ${theirs.slice(0, 8)}.`;
+  const hint = `\`prloom unblock ${id}\` pushes again what was taken away; to leave it out, run \`git -C ${worktree} reset --keep ${theirs.slice(0, 12)}\` before that.`;
+  const published = { sha: theirs, theirs: undefined, pushing: undefined, asked: undefined };
+  return refuse(loom, id, { reason, hint, published });
 }
 
 function diverged(loom: PublishingAtWork, { id, branch, worktree }: PlanRecord, theirs: string): boolean {
