@@ -67,7 +67,9 @@ export class Pulls {
       drafted.kind === "refused" ? await this.#repository.send("POST", "/pulls", { body: request }) : drafted;
     if (outcome.kind === "refused") {
       // One whose answer was lost may not have been in the list yet.
-      return (await this.find(head, sha)) ?? { refused: outcome.reason };
+      const made = await this.find(head, sha);
+      if (!made && EXISTS.test(outcome.reason)) throw new Error(`${outcome.reason} It is not in GitHub's list yet.`);
+      return made ?? { refused: outcome.reason };
     }
     return pullState(dataOf("opening a pull request", outcome));
   }
@@ -141,6 +143,8 @@ export class Pulls {
 /** A title of nothing but signs would leave none, which GitHub refuses. */
 const titleFor = (title: string, branch: string): string => safeTitle(title) || branch;
 
+/** GitHub's words: it tells no code for this. */
+const EXISTS = /already exists/;
 const CONFLICT = 409;
 const READY =
   "mutation ($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input: $input) { pullRequest { isDraft } } }";

@@ -177,6 +177,8 @@ export interface Repository {
     number,
     { readonly why: "deleted" } | { readonly why: "moved"; readonly to: Issue; readonly repository: Repository }
   >;
+  /** The numbers of pull requests that lists do not show yet. */
+  readonly unlisted: Set<number>;
   readonly checkRuns: CheckRun[];
   readonly statuses: CommitStatus[];
   readonly rules: Map<string, BranchRules>;
@@ -236,7 +238,15 @@ export class World {
       ...{ id, name, folder, owner: this.user(owner), defaultBranch: "main" },
       ...{ isPrivate: options.isPrivate ?? false, forkOf: options.forkOf },
       ...{ formerNames: new Set(), permissions: new Map(), labels: new Set(), milestones: [] },
-      ...{ issues: new Map(), gone: new Map(), checkRuns: [], statuses: [], rules: new Map(), projects: [] },
+      ...{
+        issues: new Map(),
+        gone: new Map(),
+        unlisted: new Set(),
+        checkRuns: [],
+        statuses: [],
+        rules: new Map(),
+        projects: [],
+      },
       allow: { squash: true, merge: true, rebase: true, drafts: true },
     };
     repository.permissions.set(repository.owner, "admin");
