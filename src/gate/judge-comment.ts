@@ -19,6 +19,8 @@ export interface PostedGate {
 export interface AnsweringAuthor extends Omit<EventAuthor, "permission"> {
   /** Undefined when it could not be looked up. */
   readonly permission?: EventAuthor["permission"] | undefined;
+  /** The user id, where the place tells one. */
+  readonly id?: unknown;
 }
 
 export interface GateComment {
@@ -131,7 +133,7 @@ function strangerness(author: AnsweringAuthor, { approvers }: AnswerRules): stri
 /** By login, or with `#<user id>` behind it by that alone: a login that was given up can be registered by another person. */
 function isNamed(approver: string, { login, id }: AnsweringAuthor): boolean {
   const [name = "", userId] = approver.split("#");
-  return userId === undefined ? sameLogin(name, login) : userId === id;
+  return userId === undefined ? sameLogin(name, login) : userId === String(id);
 }
 
 function decideFor(comment: GateComment, said: DecidingAnswer, all: readonly PostedGate[]): Judged {

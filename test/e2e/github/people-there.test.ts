@@ -75,7 +75,10 @@ describe("what people do on GitHub to the work of a plan", { concurrency: 2 }, (
     await work();
     commits(project, "light", "late.txt", "late\n");
     for (const { number } of pulls()) ada.merges(number);
-    await work();
+    const { stdout } = await work();
+    assert.match(stdout, /light +merged at [0-9a-f]{8}: prloom\/light is at [0-9a-f]{8} here, which was not merged/);
+    assert.match((await cli("show", "light")).stdout, /^merged: .* into main, on the server; the branch here is at/m);
+    assert.doesNotMatch((await cli("show", "dark")).stdout, /not merged/);
     assert.match((await cli("clean")).stdout, /The branches of 1 merged plan stay/);
     assert.match((await cli("clean", "--branches")).stdout, /deleted the branch of dark\n$/);
     assert.match(project.git("log", "--format=%s", "prloom/light"), /^Add late\.txt/);
