@@ -74,6 +74,8 @@ export type ServerMerge =
  * looks before it acts.
  */
 export interface ServerForge {
+  /** What time it is there, in milliseconds. */
+  now(): number;
   push(pushed: Pushed): Promise<PushOutcome>;
   /** Brings the commits of a branch here. */
   fetch(branch: string): Promise<FetchOutcome>;

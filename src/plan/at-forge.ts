@@ -13,7 +13,7 @@ export const changeRequestSchema = z.strictObject({
 export const publishedSchema = z.strictObject({
   /** What the branch is there: what we pushed last, or took over. */
   sha: z.string().optional(),
-  /** What it was there, and since when by our clock; newest last. */
+  /** What it was there, and since when by its clock; newest last. */
   heads: z.array(z.strictObject({ sha: z.string(), at: z.string() })).optional(),
   /** A push of this commit was begun. */
   pushing: z.string().optional(),

@@ -6,7 +6,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
 import { changeSeen } from "./change-seen.ts";
 import { describedAs, isToBeReady, type Level, missingOf, saidNow } from "./level.ts";
-import { note, type PublishingAtWork, refuse } from "./noted.ts";
+import { note, noteHead, type PublishingAtWork, refuse } from "./noted.ts";
 import { pushHint, whyNotPushed } from "./push-refusals.ts";
 import { takeOver } from "./take-over.ts";
 
@@ -80,7 +80,7 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
   if (loom.stopping) return false;
   switch (outcome.kind) {
     case "pushed":
-      note(loom, id, { sha, pushing: undefined });
+      noteHead(loom, id, { sha, now: forge.now() });
       loom.report({ planId: id, level: "info", text: `pushed ${sha.slice(0, 8)}` });
       return true;
     case "diverged":

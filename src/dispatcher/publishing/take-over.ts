@@ -6,7 +6,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { worktreeOf } from "../paths.ts";
 import { hasUncommitted } from "../worktree/set-aside.ts";
-import { note, type PublishingAtWork, refuse } from "./noted.ts";
+import { note, noteHead, type PublishingAtWork, refuse } from "./noted.ts";
 
 /** Commits of people on our branch become a part of it between two runs, if nothing of ours was committed beside them. */
 export async function takeOver(loom: PublishingAtWork, forge: ServerForge, record: PlanRecord): Promise<boolean> {
@@ -28,14 +28,14 @@ export async function takeOver(loom: PublishingAtWork, forge: ServerForge, recor
     if (await isAncestor(loom.repo, theirs, ours)) {
       const known = published?.sha ?? theirs;
       if (known !== theirs && (await isAncestor(loom.repo, theirs, known))) return setBack(loom, record, theirs);
-      note(loom, id, { sha: theirs, theirs: undefined, pushing: undefined });
+      noteHead(loom, id, { sha: theirs, now: forge.now(), theirs: undefined });
       return true;
     }
     if (!(await isAncestor(loom.repo, ours, theirs))) return diverged(loom, record, theirs);
     if (await hasUncommitted(loom, record)) throw uncommitted(record);
     await resetTo(worktreeOf(loom, record), theirs, branch, record.prepared);
     crashPoint("server:taken-over");
-    note(loom, id, { sha: theirs, theirs: undefined, pushing: undefined });
+    noteHead(loom, id, { sha: theirs, now: forge.now(), theirs: undefined });
     loom.report({ planId: id, level: "info", text: `took over ${theirs.slice(0, 8)} from the server` });
     return true;
   } finally {

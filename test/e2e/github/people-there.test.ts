@@ -102,6 +102,15 @@ describe("what is pushed", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
   });
 
+  it("is on record by GitHub's clock: a merge that is asked for is for what was there before", async (t) => {
+    const { project, work, github } = await publishingProject(t);
+    github.world.aheadMs = 3_600_000;
+    project.plan("dark", ["make one"]);
+    await work();
+    const [head] = project.record("dark").published?.heads ?? [];
+    assert(Date.parse(head?.at ?? "") > Date.now() + 3_000_000, head?.at);
+  });
+
   it("closes no issue, calls no one and skips no check by what its commits say", async (t) => {
     const { project, work, pulls } = await publishingProject(t);
     project.planFile("dark", "## Title\n\n!!!\n\n## TODO\n\n- [ ] Fixes #1 [skip ci] for @eve\n");

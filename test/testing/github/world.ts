@@ -192,6 +192,8 @@ export class World {
   readonly repositories: Repository[] = [];
   readonly #folder: string;
   readonly #now: () => number;
+  /** So far its clock is ahead of that of everyone else. */
+  aheadMs = 0;
   #lastId = 1000;
 
   constructor(folder: string, now: () => number = Date.now) {
@@ -200,7 +202,7 @@ export class World {
   }
 
   now(): number {
-    return this.#now();
+    return this.#now() + this.aheadMs;
   }
 
   /** To the second, as GitHub tells it. */
