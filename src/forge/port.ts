@@ -6,6 +6,8 @@ import type { Pushed, PushOutcome } from "../git/remote/push.ts";
 export interface ChangeRequestDraft {
   readonly planId: string;
   readonly head: string;
+  /** The commit that the branch is at. */
+  readonly sha?: string;
   readonly base: string;
   readonly title: string;
   readonly body: string;
@@ -33,6 +35,9 @@ export interface LocalForge {
   /** Ends it; undefined when there is none. One that was merged stays merged, one that was closed can still be merged. */
   close(planId: string, state: "merged" | "closed"): Promise<ChangeRequestState | undefined>;
 }
+
+/** What a change request is to say. Without a title it keeps the one it has. */
+export type Described = Omit<ChangeRequestDraft, "title"> & Partial<Pick<ChangeRequestDraft, "title">>;
 
 /** What GitHub, or another server, said no to; it would say so again. */
 export interface Refused {
@@ -71,13 +76,15 @@ export type ServerMerge =
  * looks before it acts.
  */
 export interface ServerForge {
+  /** What time it is there, in milliseconds. */
+  now(): number;
   push(pushed: Pushed): Promise<PushOutcome>;
   /** Brings the commits of a branch here. */
   fetch(branch: string): Promise<FetchOutcome>;
-  /** Opens it as a draft; the existing one when the head branch has one that was not closed. */
+  /** Opens it as a draft; the existing one when the head branch has one that is open, or was merged at this commit. */
   open(draft: ChangeRequestDraft): Promise<ServerChange | Refused>;
-  /** Title, our part of the body, base, and that it is ready. */
-  describe(ref: string, draft: ChangeRequestDraft, ready: boolean): Promise<ServerChange | Refused>;
+  /** Our part of the body, base, and the title where one is given; marks it ready where that is asked for. */
+  describe(ref: string, draft: Described, ready: boolean): Promise<ServerChange | Refused>;
   /** Makes it a draft again, and takes it out of what merges it by itself. */
   takeBack(ref: string): Promise<ServerChange | Refused>;
   look(ref: string): Promise<ServerChange | "gone">;

@@ -21,6 +21,8 @@ export interface PostedGate {
 export interface AnsweringAuthor extends Omit<EventAuthor, "permission"> {
   /** Undefined when it could not be looked up. */
   readonly permission?: EventAuthor["permission"] | undefined;
+  /** The user id, where the place tells one. */
+  readonly id?: unknown;
 }
 
 export interface GateComment {
@@ -122,11 +124,18 @@ export function mayAnswer(author: AnsweringAuthor, rules: Pick<AnswerRules, "app
 }
 
 /** Why the author may not answer; undefined for one who may. */
-function strangerness({ login, permission }: AnsweringAuthor, { approvers }: AnswerRules): string | undefined {
+function strangerness(author: AnsweringAuthor, { approvers }: AnswerRules): string | undefined {
+  const { login, permission } = author;
   if (approvers)
-    return approvers.some((one) => sameLogin(one, login)) ? undefined : `${login} is not among gates.approvers`;
+    return approvers.some((one) => isNamed(one, author)) ? undefined : `${login} is not among gates.approvers`;
   if (permission === undefined) return `what ${login} may do could not be looked up`;
   return hasWritePermission({ permission }) ? undefined : `${login} has no write permission`;
+}
+
+/** By login, or with `#<user id>` behind it by that alone: a login that was given up can be registered by another person. */
+function isNamed(approver: string, { login, id }: AnsweringAuthor): boolean {
+  const [name = "", userId] = approver.split("#");
+  return userId === undefined ? sameLogin(name, login) : userId === String(id);
 }
 
 function decideFor(comment: GateComment, said: DecidingAnswer, all: readonly PostedGate[]): Judged {

@@ -58,7 +58,7 @@ const MENTION = /(^|[^a-z\d])@(?=[a-z\d])/gi;
 const WRITTEN_OUT =
   /&(?=(?:#0*(?:35|4[7-9]|5[0-7]|6[4-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])|#x0*(?:23|2f|3\d|[46][\da-f]|[57][\da])|commat|num|sol);)/gi;
 
-const SKIPS = /\[(skip ci|ci skip|no ci|skip actions|actions skip|skip [\w-]+|[\w-]+ skip)\]/gi;
+const SKIPS = /\[(no ci|skip [\w-]+|[\w-]+ skip)\]/gi;
 const CLOSES =
   /(?<![a-z\d])((?:close|fixe?|resolve)[sd]?(?:[\s:*_~[(]|<[^<>]{0,200}>)+)(?:(?:https?:\/\/[^\s/]+\/)?([\w.-]+\/[\w.-]+)(?:#|\/(?:issues|pull)\/)|#|GH-)(\d+)/gi;
 

@@ -13,21 +13,24 @@ export const changeRequestSchema = z.strictObject({
 export const publishedSchema = z.strictObject({
   /** What the branch is there: what we pushed last, or took over. */
   sha: z.string().optional(),
-  /** What it was there, and since when by our clock; newest last. */
+  /** What it was there, and since when by its clock; newest last. */
   heads: z.array(z.strictObject({ sha: z.string(), at: z.string() })).optional(),
   /** A push of this commit was begun. */
   pushing: z.string().optional(),
   /** A commit of a person that was seen there, and is to be taken over. */
   theirs: z.string().optional(),
-  /** Digest of what the change request says. */
+  /** Digests of what the change request says, and of its title when we gave it one: what people make of that stays. */
   described: z.string().optional(),
-  /** The change request is ready since the plan is, or about to be: one that a person marked before is left alone. */
-  readied: z.literal(true).optional(),
+  titled: z.string().optional(),
+  /** It is being marked ready, or was: a draft after that is a person's wish. One that a person marked before is left alone. */
+  ready: z.enum(["asked", "given"]).optional(),
   /** Why the newest is not there yet. */
   trouble: z.string().optional(),
   /** The commit for which a person was asked, because of files that not everyone may push; and the newest that one allowed. */
   asked: z.string().optional(),
   allowed: z.string().optional(),
+  /** The commit that was merged there. */
+  merged: z.string().optional(),
   /** The branch is gone from there, after a merge. */
   deleted: z.literal(true).optional(),
 });

@@ -38,6 +38,15 @@ test("the same comment by a stranger decides nothing and is not answered", () =>
   }
 });
 
+test("an approver with a user id is that person, whoever has the login now", () => {
+  const by = (approver: string, id: string): string =>
+    inWords(judged({ body: "approved", author: { id }, rules: { approvers: [approver] }, outcome: "" }));
+  assert.deepEqual(
+    [by("anna#17", "17"), by("renamed#17", "17"), by("anna#17", "18")],
+    [`approve ${A}`, `approve ${A}`, "none"],
+  );
+});
+
 test("a quoted, hidden or indented answer is none, whatever it is", () => {
   const answers = COMMENTS.filter(({ outcome }) => !outcome.startsWith("none")).map(({ body }) => body.trim());
   const wraps: readonly ((body: string) => string)[] = [

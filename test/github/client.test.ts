@@ -138,6 +138,9 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     const query = 'query ($n: Int!) { repository(owner: "acme", name: "app") { pullRequest(number: $n) { id } } }';
     assert.equal((await client.graphql(query, { n: 99 })).kind, "not-found");
     assert.equal((await client.graphql("query { nothing }", {})).kind, "refused");
+    const one = { type: "NOT_FOUND", path: ["nodes", 0], message: "Could not resolve to a node" };
+    const answer = { data: { nodes: [null, { id: "x" }] }, errors: [one] };
+    assert.equal(judgeGraphql({ kind: "ok", data: answer, headers: {} }).kind, "ok", "one that is gone hides no other");
   });
 
   it("counts calls by plan", async (t) => {

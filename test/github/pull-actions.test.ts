@@ -61,10 +61,12 @@ describe("what goes out to a pull request", { concurrency: 4 }, () => {
     assert(!result.success && result.retryable && result.arrived === undefined && bridge.shownAfterMs === 30_000);
     assert.deepEqual(await delivered(remark), { ref: String(pulled.reviewComments[0]?.id) });
     assert.equal(pulled.reviewComments[0]?.path, "dark.css");
-    const review = action({ type: "review", review: { verdict: "comment", summary: "fine", comments: [] } });
+    const comments = [{ path: "dark.css", line: 1, message: "as here" }];
+    const review = action({ type: "review", review: { verdict: "comment", summary: "fine", comments } });
     assert.equal(await delivered(review), false);
     assert.equal((await send(review)).success, true);
     assert.deepEqual(await delivered(review), { ref: String(pulled.reviews.at(-1)?.id) });
+    assert.match(pulled.reviewComments.at(-1)?.body ?? "", MARKER, "else it is heard as a person's");
   });
 
   it("is a comment where a line or a verdict is not taken", async (t) => {

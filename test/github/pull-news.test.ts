@@ -17,6 +17,8 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
     ada.comments(number, "in general");
     const comments = [{ path: "dark.css", line: 1, body: "too dark" }];
     const review = ada.reviews(number, { state: "CHANGES_REQUESTED", body: "not yet", comments });
+    const seen = repository.issues.get(number)?.pull?.head.sha;
+    ada.pushes(repository.issues.get(number)?.pull?.head.branch ?? "", { "later.css": "x\n" });
     const events = await look();
     assert.deepEqual(told(events), [
       `plan-${number} comment in general`,
@@ -29,8 +31,9 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
     const author = { id: String(ada.user.id), login: "ada", permission: "write", bot: false };
     assert.deepEqual(reviewed?.context, {
       ...{ state: "changes_requested", at: review.submittedAt, edited: false, ref: String(review.id) },
-      ...{ commit: repository.issues.get(number)?.pull?.head.sha, author },
+      ...{ commit: seen, author },
     });
+    assert.equal(onLine?.context?.commit, seen);
     const first = repository.issues.get(number)?.pull?.reviewComments[0];
     assert.deepEqual(onLine?.replyTo, { target: "github-pr", token: `${token}/${first?.id}` });
     assert.deepEqual([onLine?.context?.path, onLine?.context?.line, onLine?.context?.author], ["dark.css", 1, author]);

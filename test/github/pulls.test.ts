@@ -20,6 +20,10 @@ describe("pull requests", { concurrency: 3 }, () => {
     ada.pushes(DRAFT.head, { "dark.css": "x\n" });
     github.server.faults.add({ kind: "cut-after", on: /POST .*pulls/ });
     await assert.rejects(pulls.open(DRAFT), /opening a pull request/);
+    const [made = 0] = repository.issues.keys();
+    repository.unlisted.add(made);
+    await assert.rejects(pulls.open(DRAFT), /already exists for acme:prloom\/dark\. It is not in GitHub's list yet/);
+    repository.unlisted.clear();
     const pull = opened(await pulls.open(DRAFT));
     assert.deepEqual([pull.state, pull.draft, pull.title], ["open", true, "Dark ’mode’"]);
     assert.match(pull.body, /Closes issue 1\.\n\n@\u200beve/);

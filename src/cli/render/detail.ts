@@ -122,8 +122,16 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
   if (summary.branch) output.line(branchLine(summary.branch, detail));
   if (record.outcome === "merged" && record.merge)
     output.line(`merged: ${record.merge.sha.slice(0, 8)} on ${visible(record.baseBranch ?? "?")}`);
+  else if (record.outcome === "merged" && record.published?.merged !== undefined)
+    output.line(mergedThere(record.published.merged, detail));
   if (summary.source)
     output.line(`source: ${visible(`${summary.source.system} ${summary.source.kind} ${summary.source.id}`)}`);
+}
+
+function mergedThere(sha: string, { head: tip, record: { baseBranch } }: PlanDetail): string {
+  const other =
+    tip === undefined || tip === sha ? "" : `; the branch here is at ${tip.slice(0, 8)}, which was not merged`;
+  return `merged: ${sha.slice(0, 8)} into ${visible(baseBranch ?? "?")}, on the server${other}`;
 }
 
 function branchLine(branch: string, { record, head: tip }: PlanDetail): string {

@@ -14,7 +14,11 @@ export const gatesSchema = z
         yesOrNo.describe("Whether a person approves each change before it is marked ready and merged"),
         false,
       ),
-      approvers: texts.exactOptional().describe("Logins that may answer, in place of everyone with write permission."),
+      approvers: texts
+        .exactOptional()
+        .describe(
+          "Logins that may answer (`ada`, or `ada#1003` with the user id), in place of everyone with write permission.",
+        ),
       signers: text
         .refine((path) => path.split("/").every((part) => PLAIN_PART.test(part)), {
           error: "must be the path of a file below the repository, of plain letters",

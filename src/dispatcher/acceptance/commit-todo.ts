@@ -2,6 +2,7 @@ import type { ChangeRequestDraft, ChangeRequestState, LocalForge } from "../../f
 import { commitStep, findStepCommit } from "../../git/commits/commit.ts";
 import { readTip } from "../../git/refs.ts";
 import { clearLeftovers } from "../../git/worktree/settle-head.ts";
+import { safeBody } from "../../github/outgoing.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
 import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
@@ -45,6 +46,8 @@ export async function commitTodo(loom: Located & Configured & Records & Reportin
     newest = await commitStep(worktree, {
       message: hooked ?? stepMessage(loom, record, todo),
       hooked: hooked !== undefined,
+      // A commit closes issues, calls people and skips checks as a comment does.
+      said: loom.config.forge === "github" ? safeBody : undefined,
       trailer,
       branch: record.branch ?? "",
       signoff: signoffOf(loom),

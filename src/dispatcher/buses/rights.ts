@@ -1,10 +1,13 @@
 import { hasWritePermission } from "../../bus/author.ts";
 import type { Action } from "../../bus/types.ts";
 
-/** These change what is worked on or what is merged, so a stranger's words must not cause them. A label may make a machine merge. */
-const PRIVILEGED: ReadonlySet<string> = new Set(["merge", "close_pr", "upsert_plan", "add_labels"]);
-/** An agent could have written what stands under a login that prloom posts with: that may ask for work, and never ends it. */
-const DECIDING: ReadonlySet<string> = new Set(["merge", "close_pr"]);
+/**
+ * An agent could have written what stands under a login that prloom posts with: that may ask for work, and never ends it. A label may
+ * make a machine merge, whether it comes or goes.
+ */
+const DECIDING: ReadonlySet<string> = new Set(["merge", "close_pr", "add_labels", "remove_labels"]);
+/** These change what is worked on or what is merged, so a stranger's words must not cause them. */
+const PRIVILEGED: ReadonlySet<string> = new Set([...DECIDING, "upsert_plan"]);
 /** Actions that triggered one another in beforeRoute; more is a loop. */
 const MAX_HOPS = 5;
 

@@ -1,3 +1,4 @@
+import { branchTip } from "../../git/repository.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { counted } from "../../kernel/words.ts";
@@ -54,6 +55,12 @@ export async function endFound(
   const isLocal = loom.forge.name === "local";
   if (outcome === "merged" && !isLocal && record.worktreeReady && !(await hasUncommitted(loom, record)))
     await cleanWorktree(loom, record);
+  const { branch = "", published, id } = record;
+  const tip = isLocal || published?.merged === undefined ? undefined : await branchTip(loom.repo, branch);
+  if (outcome === "merged" && tip !== undefined && tip !== published?.merged) {
+    const text = `merged at ${published?.merged?.slice(0, 8)}: ${branch} is at ${tip.slice(0, 8)} here, which was not merged`;
+    loom.report({ planId: id, level: "warn", text });
+  }
   return endPlan(loom, requireRecord(loom, record.id), { outcome, isFound: isLocal });
 }
 

@@ -13,6 +13,7 @@ export function changeSeen(loom: Records & Waking & Stopping, planId: string, ch
   updateRecord(loom, planId, (now) => ({
     changeRequest: { forge: "github", ...state },
     ...(isTheirs(now, change) ? { published: { ...now.published, theirs: head } } : {}),
+    ...(change.state === "merged" ? { published: { ...now.published, merged: head } } : {}),
   }));
   crashPoint("server:seen");
   loom.wake(planId);

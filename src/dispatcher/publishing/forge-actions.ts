@@ -22,10 +22,13 @@ interface AskedMerge {
   readonly eventId?: string | undefined;
 }
 
-/** Pure: what the author of a comment or review had seen: the commit of the review, or what was newest on the server then. */
+/**
+ * Pure: what the author of a comment or review had seen: the commit of the review, or what was newest on the server then. The commit of
+ * a comment on a line is that of its thread, which others may have begun long ago.
+ */
 export function reviewedIn(record: PlanRecord | undefined, event: BusEvent | undefined): string | undefined {
   const { commit, at } = event?.context ?? {};
-  if (typeof commit === "string") return commit;
+  if (typeof commit === "string" && event?.type !== "review_comment") return commit;
   const heads = record?.published?.heads ?? [];
   if (typeof at !== "string" || heads.length === 0) return undefined;
   const seen = heads.findLast((head) => Date.parse(head.at) <= Date.parse(at))?.sha;

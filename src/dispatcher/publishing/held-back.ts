@@ -17,7 +17,7 @@ export function isHeldBack(loom: PublishingAtWork, record: PlanRecord): boolean 
 /** Only what we marked ready. In the middle of a rebase the branch is not what it is going to be. */
 export function isToBeTakenBack(loom: PublishingAtWork, record: PlanRecord): boolean {
   const { id, published, changeRequest, rebase } = record;
-  if (!published?.readied || changeRequest?.state !== "open") return false;
+  if (!published?.ready || changeRequest?.state !== "open") return false;
   return !rebase && !loom.occupancy.whoIsIn(id).has("merge") && isHeldBack(loom, record);
 }
 
@@ -30,7 +30,7 @@ export async function takeBack(
   const outcome = await (await loom.forge.server()).takeBack(changeRequest?.ref ?? "");
   crashPoint("server:taken-back");
   if (loom.stopping) return {};
-  note(loom, id, { readied: undefined });
+  note(loom, id, { ready: undefined });
   if ("refused" in outcome) {
     const text = `its change request stays ready (${outcome.refused}), so it can be merged there: ${changeRequest?.url}`;
     loom.report({ planId: id, level: "bad", text });

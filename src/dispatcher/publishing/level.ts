@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ChangeRequestDraft } from "../../forge/port.ts";
+import type { ChangeRequestDraft, Described } from "../../forge/port.ts";
+import type { Published } from "../../plan/at-forge.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 
 /** What the server is to have of a plan. */
@@ -14,11 +15,16 @@ export type Missing =
   /** Commits of people on our branch there. */
   "take-over" | "push" | "open" | "describe";
 
-export function digestOf({ title, body, base }: ChangeRequestDraft): string {
-  return createHash("sha256")
-    .update(JSON.stringify([title, body, base]))
-    .digest("hex");
-}
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export const digestOf = ({ title, body, base }: ChangeRequestDraft): string =>
+  sha256(JSON.stringify([title, body, base]));
+
+/** What is on record when the server says what it is to say. */
+export const describedAs = (draft: ChangeRequestDraft): Pick<Published, "described" | "titled"> => ({
+  described: digestOf(draft),
+  titled: sha256(draft.title),
+});
 
 /** What is to be done next so that the server has what it is to have; undefined when it has. */
 export function missingOf({ published = {}, changeRequest }: PlanRecord, level: Level): Missing | undefined {
@@ -27,11 +33,20 @@ export function missingOf({ published = {}, changeRequest }: PlanRecord, level: 
   if (published.sha !== level.head) return "push";
   if (!changeRequest) return "open";
   const isDescribed = published.described === digestOf(level.draft);
-  return isDescribed && (changeRequest.ready || !level.ready) ? undefined : "describe";
+  return isDescribed && (changeRequest.ready || !isToBeReady(published, level)) ? undefined : "describe";
+}
+
+/** Once: a person who makes it a draft again has a reason. */
+export const isToBeReady = ({ ready }: Published, level: Pick<Level, "ready">): boolean =>
+  level.ready && ready !== "given";
+
+/** Without a title that was given already: people may have written another, as their rules for commits ask for. */
+export function saidNow({ titled }: Published, { title, ...draft }: ChangeRequestDraft): Described {
+  return titled === sha256(title) ? draft : { title, ...draft };
 }
 
 /** Files whose changes run with the secrets of the repository's CI as soon as they are pushed. */
 const RUN_BY_CI =
-  /^(\.github\/(workflows|actions)\/|\.gitlab-ci\.ya?ml$|\.circleci\/|\.buildkite\/|\.drone\.ya?ml$|\.travis\.ya?ml$|azure-pipelines[^/]*\.ya?ml$|(.*\/)?Jenkinsfile$|bitbucket-pipelines\.ya?ml$|(.*\/)?action\.ya?ml$)/i;
+  /^(\.github(\/(workflows|actions)(\/|$)|$)|\.gitlab-ci\.ya?ml$|\.circleci\/|\.buildkite\/|\.drone\.ya?ml$|\.travis\.ya?ml$|azure-pipelines[^/]*\.ya?ml$|(.*\/)?Jenkinsfile$|bitbucket-pipelines\.ya?ml$|(.*\/)?action\.ya?ml$)/i;
 
 export const isRunByCi = (path: string): boolean => RUN_BY_CI.test(path);

@@ -25,19 +25,33 @@ export type PublishingAtWork = Located &
  */
 
 /** Writes down how much of a plan the server has. */
-export function note(loom: Records & Stopping, id: string, published: Partial<Published>): void {
+export function note(loom: Records & Stopping, id: string, published: Omit<Partial<Published>, "sha">): void {
   if (loom.stopping) return;
-  const at = isoTime(loom.clock.now());
+  updateRecord(loom, id, ({ published: before = {} }) => ({ published: { ...before, ...published } }));
+}
+
+/** Writes down what a branch is on the server, and since when by its clock. */
+export function noteHead(loom: Records & Stopping, id: string, { sha, now, ...taken }: HeadThere): void {
+  if (loom.stopping) return;
+  const at = isoTime(now);
+  const published = { sha, pushing: undefined, ...taken };
   updateRecord(loom, id, ({ published: before = {} }) => ({
-    published: { ...before, ...published, ...headsAfter(before, published.sha, at) },
+    published: { ...before, ...published, ...headsAfter(before, sha, at) },
   }));
+}
+
+interface HeadThere {
+  readonly sha: string;
+  readonly now: number;
+  /** Given where it was taken over: one that was seen during a push is still to be. */
+  readonly theirs?: undefined;
 }
 
 const MAX_HEADS = 50;
 
 /** A merge that is asked for is for what was there then. */
-function headsAfter({ heads = [] }: Published, sha: string | undefined, at: string): Pick<Published, "heads"> {
-  if (sha === undefined || heads.at(-1)?.sha === sha) return {};
+function headsAfter({ heads = [] }: Published, sha: string, at: string): Pick<Published, "heads"> {
+  if (heads.at(-1)?.sha === sha) return {};
   return { heads: [...heads, { sha, at }].slice(-MAX_HEADS) };
 }
 

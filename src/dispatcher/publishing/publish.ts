@@ -6,8 +6,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
 import { changeSeen } from "./change-seen.ts";
 import { isHeldBack, isToBeTakenBack, takeBack } from "./held-back.ts";
-import { digestOf, type Level, missingOf } from "./level.ts";
-import { note, type PublishingAtWork, refuse } from "./noted.ts";
+import { describedAs, isToBeReady, type Level, missingOf, saidNow } from "./level.ts";
+import { note, noteHead, type PublishingAtWork, refuse } from "./noted.ts";
 import { pushHint, whyNotPushed } from "./push-refusals.ts";
 import { takeOver } from "./take-over.ts";
 
@@ -22,7 +22,7 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
   }
   const level = await levelOf(loom, record);
   // First on record: one that is found ready after a kill was marked by us.
-  if (level?.ready && record.changeRequest && !record.published?.readied) note(loom, planId, { readied: true });
+  if (level?.ready && record.changeRequest && !record.published?.ready) note(loom, planId, { ready: "asked" });
   const missing = level && missingOf(record, level);
   if (!level || missing === undefined) return false;
   const forge = await loom.forge.server();
@@ -32,10 +32,12 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
     case "push":
       return push(loom, forge, { record, level });
     case "open":
-      return tell(loom, { record, level, outcome: await forge.open(level.draft) });
+      return tell(loom, { record, level, outcome: await forge.open({ ...level.draft, sha: level.head }) });
     case "describe": {
-      const ref = record.changeRequest?.ref ?? "";
-      return tell(loom, { record, level, outcome: await forge.describe(ref, level.draft, level.ready) });
+      const { changeRequest, published = {} } = record;
+      const isReady = isToBeReady(published, level);
+      const outcome = await forge.describe(changeRequest?.ref ?? "", saidNow(published, level.draft), isReady);
+      return tell(loom, { record, level, outcome });
     }
   }
 }
@@ -85,7 +87,7 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
   if (loom.stopping) return false;
   switch (outcome.kind) {
     case "pushed":
-      note(loom, id, { sha, pushing: undefined });
+      noteHead(loom, id, { sha, now: forge.now() });
       loom.report({ planId: id, level: "info", text: `pushed ${sha.slice(0, 8)}` });
       return true;
     case "diverged":
@@ -132,10 +134,11 @@ function tell(
     return refuse(loom, id, { reason, hint, published: UNASKED });
   }
   if (!record.changeRequest) loom.report({ planId: id, level: "good", text: `change request: ${outcome.url}` });
-  note(loom, id, { described: digestOf(level.draft) });
+  note(loom, id, { ...describedAs(level.draft), ...(level.ready && outcome.ready ? { ready: "given" } : {}) });
   changeSeen(loom, id, outcome);
   // One that was marked ready and is not would be asked for without end.
-  const isStillDraft = record.changeRequest && level.ready && !outcome.ready && outcome.state === "open";
+  const isAsked = record.changeRequest && isToBeReady(record.published ?? {}, level);
+  const isStillDraft = isAsked && !outcome.ready && outcome.state === "open";
   if (isStillDraft) throw new Error("it is not marked ready yet");
   return true;
 }

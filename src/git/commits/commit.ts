@@ -79,6 +79,8 @@ export interface StepName {
 export interface StepCommit {
   /** The TODO's text, or with `hooked` the message that the user's hooks left. */
   readonly message: string;
+  /** What it says where it goes: the last thing that is done to it. */
+  readonly said?: ((message: string) => string) | undefined;
   readonly hooked?: boolean;
   /** By name: HEAD is the agent's to move, and so is whatever a check it wrote leaves there. */
   readonly branch: string;
@@ -114,9 +116,10 @@ export async function commitStep(worktree: Worktree, step: StepCommit): Promise<
   const { signoff } = step;
   const isSigned = signoff === undefined || step.message.split("\n").includes(signoff);
   const trailer = `${isSigned ? "" : `${signoff}\n`}${STEP_TRAILER}: ${uid}/${todoId}/${attempt}`;
+  const { said = (text) => text } = step;
   const message = step.hooked
-    ? withTrailer(hookedMessage(step.message, FALLBACK), trailer)
-    : `${commitMessage(step.message, FALLBACK)}\n\n${trailer}\n`;
+    ? withTrailer(said(hookedMessage(step.message, FALLBACK)), trailer)
+    : `${said(commitMessage(step.message, FALLBACK))}\n\n${trailer}\n`;
   const commit = { branch: step.branch, tree, parent: head, message, identity: step.identity, why: "prloom: step" };
   return (await writePlainCommit(worktree, commit)) ?? (await commitByGit(worktree, commit));
 }

@@ -148,7 +148,11 @@ async function review(sending: Sending, { verdict, summary, comments }: Submissi
   if (typeof commit !== "string") return resultOf(commit);
   const body = {
     ...{ event: EVENTS[verdict], commit_id: commit, body: bodyOf(summary, action.id) },
-    comments: comments.map(({ path, line, message }) => ({ path, line, side: "RIGHT", body: safeBody(message) })),
+    // Without a marker they would be heard as a person's words.
+    comments: comments.map(({ path, line, message }, index) => ({
+      ...{ path, line, side: "RIGHT" },
+      body: bodyOf(message, `${action.id}.${index}`),
+    })),
   };
   const outcome = await repository.send("POST", `/pulls/${place.number}/reviews`, { body });
   // An author's own pull request takes no verdict, and a line outside of it no remark: then it is a comment.

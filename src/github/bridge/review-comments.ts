@@ -16,7 +16,8 @@ const reviewCommentSchema = z.object({
   line: z.number().nullish(),
   original_line: z.number().nullish(),
   diff_hunk: z.string(),
-  commit_id: z.string(),
+  // Where it was written; the other one moves along with the pull request.
+  original_commit_id: z.string(),
   pull_request_url: z.string(),
   pull_request_review_id: z.number().nullish(),
   in_reply_to_id: z.number().nullish(),
@@ -57,7 +58,7 @@ const MAX_HUNK = 4000;
 
 /** Pure: its event, but for what its author may do. */
 export function reviewCommentEvent(comment: ReviewComment, thread: string): Omit<BridgeEvent, "plan"> {
-  const { id, path, body, diff_hunk: hunk, commit_id: commit, pull_request_review_id: review } = comment;
+  const { id, path, body, diff_hunk: hunk, original_commit_id: commit, pull_request_review_id: review } = comment;
   const author = authorIn(comment.user);
   const line = comment.line ?? comment.original_line ?? undefined;
   // A thread is known by its first comment, and answered there.

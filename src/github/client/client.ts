@@ -44,6 +44,7 @@ export class GitHubClient {
   readonly #underWay = new Map<string, Promise<Outcome>>();
   readonly #remembered = new Map<string, Remembered>();
   #rememberedFor: string | undefined;
+  #aheadMs = 0;
 
   constructor(options: GitHubClientOptions) {
     this.#options = options;
@@ -52,6 +53,11 @@ export class GitHubClient {
 
   get apiUrl(): string {
     return this.#options.apiUrl;
+  }
+
+  /** What time it is there: what is compared with times of GitHub is told in its own. */
+  timeThere(): number {
+    return this.#options.clock.now() + this.#aheadMs;
   }
 
   /** Where the token comes from, for people; never the token. */
@@ -142,9 +148,10 @@ export class GitHubClient {
     ...request
   }: Asked): Promise<Outcome> {
     const { clock, token: source, send } = this.#options;
+    const isContent = bucket === "content";
     const waitMs = Math.max(
-      this.budget.waitMs(bucket, clock.now()),
-      bucket === "content" ? this.budget.waitMs("core", clock.now()) : 0,
+      this.budget.waitMs(isContent ? "core" : bucket, this.timeThere()),
+      isContent ? this.budget.waitMs(bucket, clock.now()) : 0,
     );
     if (waitMs > 0)
       return { kind: "limited", retryAfterMs: waitMs, reason: "what is left of the token's limit is kept for people" };
@@ -155,12 +162,15 @@ export class GitHubClient {
     const minute = minuteOf(clock.now());
     this.#minutes.set(minute, (this.#minutes.get(minute) ?? 0) + 1);
     if (this.#minutes.size > 2 * MINUTES_KEPT) this.callsInHour(clock.now());
-    if (bucket === "content") this.budget.makesContent(clock.now());
+    if (isContent) this.budget.makesContent(clock.now());
     const known = request.method === "GET" ? this.#remembered.get(request.url) : undefined;
     const tag = known ? { "if-none-match": known.etag } : {};
     const answer = await send({ ...request, headers: { ...HEADERS, ...tag, authorization: `Bearer ${token}` } });
-    if (!("lost" in answer)) this.budget.learn(answer);
-    const outcome = withoutSecrets(judge(answer, clock.now()), token);
+    if (!("lost" in answer)) {
+      this.budget.learn(answer);
+      this.#aheadMs = aheadOf(answer, clock.now());
+    }
+    const outcome = withoutSecrets(judge(answer, this.timeThere()), token);
     if (outcome.kind === "unauthorised") source.forget?.();
     return outcome;
   }
@@ -180,6 +190,15 @@ interface Asked {
   readonly judge?: typeof judgeAnswer;
   readonly bucket: Bucket;
   readonly plan: string | undefined;
+}
+
+/** Its times have whole seconds, and an answer takes some: less is no difference. */
+const SAME_TIME_MS = 5000;
+
+/** Pure: how far its clock is ahead of ours; rather too far, so that nothing of ours seems older than it is. */
+function aheadOf({ headers: { date } }: WireAnswer, now: number): number {
+  const ahead = Date.parse(date ?? "") - now;
+  return Math.abs(ahead) < SAME_TIME_MS || Number.isNaN(ahead) ? 0 : ahead + 1000;
 }
 
 /** What is searched for is counted apart. */

@@ -36,11 +36,18 @@ export function judgeAnswer(answer: WireAnswer | Lost, now: number): Outcome {
   return { kind: "refused", status, reason };
 }
 
+interface GraphqlError {
+  readonly type?: string;
+  readonly message?: string;
+  readonly path?: readonly (string | number)[];
+}
+
 /** Pure: `errors` in an answer with 200 are a refusal, or that something is not there. */
 export function judgeGraphql(outcome: Outcome): Outcome {
   if (outcome.kind !== "ok") return outcome;
-  const { data, errors } = outcome.data as { data?: unknown; errors?: readonly { type?: string; message?: string }[] };
-  const [first] = errors ?? [];
+  const { data, errors } = outcome.data as { data?: unknown; errors?: readonly GraphqlError[] };
+  // Of several that were asked for, those that are gone are null, and the others are told.
+  const [first] = (errors ?? []).filter(({ type, path }) => type !== "NOT_FOUND" || typeof path?.at(-1) !== "number");
   if (!first) return { ...outcome, data };
   const reason = first.message ?? "GraphQL refused without a word";
   if (first.type === "RATE_LIMITED" || first.type === "RATE_LIMIT")

@@ -37,6 +37,7 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
     return { url: `${webUrl(access.client.apiUrl)}/${fullName}.git`, token, folder };
   };
   return {
+    now: () => access.client.timeThere(),
     push: async (pushed) => pushBranch(repo, await remote(), pushed),
     fetch: async (branch) => fetchBranch(repo, await remote(), branch),
     async open(draft) {

@@ -8,6 +8,8 @@ import { type PullState, pullState, pullsSchema } from "./pull-state.ts";
 
 export interface PullDraft {
   readonly head: string;
+  /** The commit that the branch is at. */
+  readonly sha?: string;
   readonly base: string;
   readonly title: string;
   readonly body: string;
@@ -41,13 +43,19 @@ export class Pulls {
     this.#repository = repository;
   }
 
-  /** The one of a branch of this very repository, an open one first: a fork may have a branch of that name too. */
-  async find(branch: string): Promise<PullState | undefined> {
+  /**
+   * The one of a branch of this very repository: a fork may have a branch of that name too. One that is open, or else was merged with
+   * this very commit: a branch of that name may have been merged before this one began.
+   */
+  async find(branch: string, sha?: string): Promise<PullState | undefined> {
     const [owner = ""] = this.#repository.fullName.split("/");
     const query = { head: `${owner}:${branch}`, state: "all", sort: "created", direction: "desc" };
     const found = (await allPages(this.#repository, "/pulls", { query, schema: pullsSchema })).map(pullState);
     const ours = found.filter(({ head }) => head.repositoryId === this.#repository.id && head.branch === branch);
-    return ours.find(({ state }) => state === "open") ?? ours[0];
+    return (
+      ours.find(({ state }) => state === "open") ??
+      ours.find(({ state, head }) => state === "merged" && head.sha === sha)
+    );
   }
 
   async get(number: number): Promise<PullState | "gone"> {
@@ -57,17 +65,18 @@ export class Pulls {
   }
 
   /** As a draft, and as an ordinary one where the repository has no drafts. */
-  async open({ head, base, title, body }: PullDraft): Promise<PullState | Refused> {
-    const found = await this.find(head);
-    if (found && found.state !== "closed") return found;
-    const request = { head, base, title: safeTitle(title), body: withOurPart("", safeBody(body)) };
+  async open({ head, sha, base, title, body }: PullDraft): Promise<PullState | Refused> {
+    const found = await this.find(head, sha);
+    if (found) return found;
+    const request = { head, base, title: titleFor(title, head), body: withOurPart("", safeBody(body)) };
     const drafted = await this.#repository.send("POST", "/pulls", { body: { ...request, draft: true } });
     const outcome =
       drafted.kind === "refused" ? await this.#repository.send("POST", "/pulls", { body: request }) : drafted;
     if (outcome.kind === "refused") {
       // One whose answer was lost may not have been in the list yet.
-      const made = await this.find(head);
-      return made?.state === "open" ? made : { refused: outcome.reason };
+      const made = await this.find(head, sha);
+      if (!made && EXISTS.test(outcome.reason)) throw new Error(`${outcome.reason} It is not in GitHub's list yet.`);
+      return made ?? { refused: outcome.reason };
     }
     return pullState(dataOf("opening a pull request", outcome));
   }
@@ -78,7 +87,7 @@ export class Pulls {
     { title, body, base }: Partial<Pick<PullDraft, "title" | "body" | "base">>,
   ): Promise<PullState | Refused> {
     const wanted = {
-      ...(title === undefined ? {} : { title: safeTitle(title) }),
+      ...(title === undefined ? {} : { title: titleFor(title, pull.head.branch) }),
       ...(body === undefined ? {} : { body: withOurPart(pull.body, safeBody(body)) }),
       ...(base === undefined ? {} : { base }),
     };
@@ -155,6 +164,11 @@ export class Pulls {
   }
 }
 
+/** A title of nothing but signs would leave none, which GitHub refuses. */
+const titleFor = (title: string, branch: string): string => safeTitle(title) || branch;
+
+/** GitHub's words: it tells no code for this. */
+const EXISTS = /already exists/;
 const CONFLICT = 409;
 const READY =
   "mutation ($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input: $input) { pullRequest { isDraft } } }";

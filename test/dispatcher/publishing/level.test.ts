@@ -17,6 +17,12 @@ const ROWS: readonly (readonly [string, Partial<PlanRecord>, Partial<Level>, str
   ["it says something else", { published: { sha: "b", described: "x" }, changeRequest: change }, {}, "describe"],
   ["all of it", { published: { sha: "b", described }, changeRequest: change }, {}, undefined],
   ["a draft that is done", { published: { sha: "b", described }, changeRequest: change }, { ready: true }, "describe"],
+  [
+    "a draft again",
+    { published: { sha: "b", described, ready: "given" }, changeRequest: change },
+    { ready: true },
+    undefined,
+  ],
   ["merged", { published: { sha: "a" }, changeRequest: { ...change, state: "merged" } }, {}, undefined],
 ];
 
@@ -27,5 +33,6 @@ test("what is missing at the server is done in order", () => {
 
 test("files that CI runs are known", () => {
   const run = [".github/workflows/ci.yml", ".github/actions/x/index.js", "tools/action.yml", "Jenkinsfile"];
+  run.push(".GitHub/Workflows/ci.yml", ".github/workflows", ".github");
   assert.deepEqual([...run, "docs/workflows.md", ".github/CODEOWNERS", "src/action.ts"].filter(isRunByCi), run);
 });

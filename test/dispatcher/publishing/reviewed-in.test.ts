@@ -15,6 +15,8 @@ it("a merge is for what was newest when it was asked for, or for the commit of t
   assert.equal(reviewedIn(record, event({ at: "2026-03-02T10:04:59Z" })), "one");
   assert.equal(reviewedIn(record, event({ at: "2026-03-02T10:06:00Z" })), "two");
   assert.equal(reviewedIn(record, event({ at: "2026-03-02T10:06:00Z", commit: "one" })), "one");
+  const onLine = { ...event({ at: "2026-03-02T10:06:00Z", commit: "one" }), type: "review_comment" };
+  assert.equal(reviewedIn(record, onLine), "two", "in a thread that was begun before");
   // In the second of the push it is not known which came first.
   assert.equal(reviewedIn(record, event({ at: "2026-03-02T10:05:00Z" })), "one");
   assert.throws(() => reviewedIn(record, event({ at: "2026-03-02T09:00:00Z" })), /Nothing of \S+ was published/);

@@ -66,8 +66,9 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     report("lint", "failure");
     assert.match(await refused(), /not all checks are green: build \(not ended\), lint \(failed\)/);
     assert.equal(pulls()[0]?.pull?.merged, undefined);
-    assert.equal((await cli("merge", "dark", "--force")).code, 0);
+    assert.equal((await cli("merge", "dark", "--force", "--delete-branch")).code, 0);
     assert.ok(pulls()[0]?.pull?.merged);
+    assert.equal(project.git("branch", "--list", "prloom/dark"), "");
   });
 
   it("merges for a comment what was there when it was written, and says why not", async (t) => {

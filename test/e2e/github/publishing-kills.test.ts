@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
 import { SEED_NOTE, someOf } from "../../testing/sample.ts";
 import { THOROUGH } from "../../testing/thorough.ts";
@@ -34,6 +35,32 @@ describe(`a dispatcher that is killed while it publishes (${SEED_NOTE})`, { conc
     await work();
     assert.equal(there("prloom/dark"), undefined);
     assert.equal(project.record("dark").outcome, "merged");
+  });
+
+  it("server:taken-over: a person's commit is here, and nothing is blocked", async (t) => {
+    const { project, there, work, ada } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    const theirs = ada.pushes("prloom/dark", { "more.txt": "more\n" });
+    assert.equal((await work({ PRLOOM_CRASH_AT: "server:taken-over" })).signal, "SIGKILL");
+    await work();
+    const { published, blocked } = project.record("dark");
+    assert.deepEqual([published?.sha, published?.theirs, blocked], [theirs, undefined, undefined]);
+    assert.equal(project.git("rev-parse", "prloom/dark").trim(), theirs);
+    assert.equal(there("prloom/dark"), theirs);
+    assert.equal(project.git("-C", project.worktree("dark"), "status", "--porcelain"), "");
+  });
+
+  it("server:merged: merged once, and the plan is done", async (t) => {
+    const { project, there, work, pulls, token } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    const killed = await project.cli(["merge", "dark"], { GITHUB_TOKEN: token, PRLOOM_CRASH_AT: "server:merged" });
+    assert.equal(killed.signal, "SIGKILL");
+    await work();
+    assert.ok(pulls()[0]?.pull?.merged);
+    assert.deepEqual([project.record("dark").outcome, there("prloom/dark")], ["merged", undefined]);
+    assert.equal(existsSync(project.worktree("dark")), false);
   });
 
   it("a GitHub of which a third of the calls fail: one pull request, with everything", async (t) => {

@@ -13,6 +13,7 @@ import {
   type ReviewText,
   rewrite,
   setState,
+  touch,
 } from "./deeds.ts";
 import { branchHead, branchHeads, git } from "./git.ts";
 import type {
@@ -141,6 +142,18 @@ export class Person {
 
   deletesBranch(branch: string): void {
     deleteBranch(this.#world, this.#repository, branch);
+  }
+
+  /** Takes the newest commit of a branch away. */
+  setsBack(branch: string): void {
+    git(this.#repository.folder, ["update-ref", `refs/heads/${branch}`, `refs/heads/${branch}^`]);
+    followBranches(this.#world, this.#repository);
+  }
+
+  convertsToDraft(number: number): void {
+    const issue = this.issue(number);
+    if (issue.pull) issue.pull.draft = true;
+    touch(this.#world, issue);
   }
 
   /** Commits files onto a branch, which begins at the default branch when it is new; with `force` anew from nothing. */

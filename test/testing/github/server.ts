@@ -189,7 +189,8 @@ export class GitHubServer {
   }
 
   #finish(request: IncomingMessage, answer: Answer, token: Token | undefined, bucket: Bucket): Answer {
-    const headers: Record<string, string> = { "x-github-request-id": "FAKE:1", ...answer.headers };
+    const date = new Date(this.world.now()).toUTCString();
+    const headers: Record<string, string> = { "x-github-request-id": "FAKE:1", date, ...answer.headers };
     if (token) {
       const { limit, remaining, used, reset } = this.#limitsOf(token.user).counted(bucket);
       Object.assign(headers, {

@@ -184,6 +184,8 @@ export interface Repository {
     number,
     { readonly why: "deleted" } | { readonly why: "moved"; readonly to: Issue; readonly repository: Repository }
   >;
+  /** The numbers of pull requests that lists do not show yet. */
+  readonly unlisted: Set<number>;
   readonly checkRuns: CheckRun[];
   readonly statuses: CommitStatus[];
   readonly rules: Map<string, BranchRules>;
@@ -197,6 +199,8 @@ export class World {
   readonly projects: Project[] = [];
   readonly #folder: string;
   readonly #now: () => number;
+  /** So far its clock is ahead of that of everyone else. */
+  aheadMs = 0;
   #lastId = 1000;
 
   constructor(folder: string, now: () => number = Date.now) {
@@ -205,7 +209,7 @@ export class World {
   }
 
   now(): number {
-    return this.#now();
+    return this.#now() + this.aheadMs;
   }
 
   /** To the second, as GitHub tells it. */
@@ -243,7 +247,8 @@ export class World {
       ...{ id, name, folder, owner: this.user(owner), defaultBranch: "main" },
       ...{ isPrivate: options.isPrivate ?? false, forkOf: options.forkOf },
       ...{ formerNames: new Set(), permissions: new Map(), labels: new Set(), milestones: [] },
-      ...{ issues: new Map(), gone: new Map(), checkRuns: [], statuses: [], rules: new Map() },
+      ...{ issues: new Map(), gone: new Map(), unlisted: new Set() },
+      ...{ checkRuns: [], statuses: [], rules: new Map() },
       allow: { squash: true, merge: true, rebase: true, drafts: true },
     };
     repository.permissions.set(repository.owner, "admin");

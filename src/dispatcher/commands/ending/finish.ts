@@ -153,11 +153,14 @@ export async function cleanPlans(
   return { removed, left, kept, aside, branches };
 }
 
-/** Whether everything on the branch of a plan is in its base by a merge of ours, so that nothing is lost with it. */
+/** Whether everything on the branch of a plan was merged, by us or on a server, so that nothing is lost with it. */
 async function hasMergedBranch({ repo }: Located, record: PlanRecord): Promise<boolean> {
-  const { outcome, branch, baseBranch, merge } = record;
-  if (outcome !== "merged" || branch === undefined || baseBranch === undefined || !merge) return false;
-  if ((await branchTip(repo, branch)) !== merge.tip) return false;
+  const { outcome, branch, baseBranch, merge, published } = record;
+  if (outcome !== "merged" || branch === undefined || baseBranch === undefined) return false;
+  const tip = await branchTip(repo, branch);
+  // The server keeps what was merged there with the change request.
+  if (!merge) return tip !== undefined && tip === published?.merged;
+  if (tip !== merge.tip) return false;
   // A person may have taken the merge back since: then only the branch has the work.
   return isMergedInto(repo, { branch, base: baseBranch, made: merge });
 }
@@ -185,10 +188,11 @@ export async function removeMerged(
 ): Promise<Removed> {
   const { left, kept } = record.worktreeReady ? await cleanDone(loom, record) : { left: [], kept: undefined };
   if (left.length > 0) return { left, kept };
-  const { branch, merge } = record;
+  const { branch, merge, published } = record;
   const tip = branch === undefined ? undefined : await branchTip(loom.repo, branch);
   if (branch === undefined || tip === undefined) return { left, kept };
-  if (tip !== merge?.tip) return { left: [`the branch ${branch} has commits that were not merged`], kept };
+  if (tip !== (merge?.tip ?? published?.merged))
+    return { left: [`the branch ${branch} has commits that were not merged`], kept };
   const deleted = await gitAt(loom.repo, ["branch", "-D", "--", branch], { allowExit: [1] });
   return { left: deleted.code === 0 ? [] : [`the branch ${branch}: ${deleted.stderr.trim()}`], kept };
 }

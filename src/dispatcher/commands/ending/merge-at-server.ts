@@ -31,7 +31,9 @@ export async function mergeAtServer(
 ): Promise<Extract<ServerMerge, { kind: "merged" | "queued" }>> {
   const { id, changeRequest, published } = record;
   const head = await branchTip(loom.repo, record.branch ?? "");
-  const isThere = changeRequest?.ready && published?.sha !== undefined && published.sha === head;
+  // Of one that a person made a draft again, GitHub tells by itself.
+  const isReady = changeRequest?.ready || published?.ready === "given";
+  const isThere = isReady && published?.sha !== undefined && published.sha === head;
   if (!changeRequest || !isThere) {
     const why = published?.trouble === undefined ? "" : `: ${published.trouble}`;
     const hint = `\`prloom start --until-idle\` publishes it; then run \`prloom merge ${id}\` again.`;

@@ -84,13 +84,20 @@ async function mergeThere(
   const { method = "squash" } = wanted;
   const outcome = await mergeAtServer(loom, forge, { record, wanted, confirm: () => confirmMerge(loom, id, wanted) });
   if (outcome.kind === "queued") return { base, method, queued: true, undelivered: [] };
+  const merged = wanted.sha ?? record.published?.sha;
   updateRecord(loom, id, (now) =>
-    now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
+    now.changeRequest
+      ? { changeRequest: { ...now.changeRequest, state: "merged" }, published: { ...now.published, merged } }
+      : {},
   );
   const undelivered = await endFound(loom, requireRecord(loom, id), "merged");
+  const done = { sha: outcome.sha, base, method: outcome.method ?? method, undelivered };
+  if (wanted.deleteBranch) {
+    const { left, kept } = await removeMerged(loom, requireRecord(loom, id));
+    return { ...done, ...(left.length > 0 ? { left } : {}), ...(kept === undefined ? {} : { kept }) };
+  }
   const { worktree, worktreeReady } = requireRecord(loom, id);
-  const left = worktreeReady && worktree !== undefined ? { uncommitted: worktree } : {};
-  return { sha: outcome.sha, base, method: outcome.method ?? method, undelivered, ...left };
+  return { ...done, ...(worktreeReady && worktree !== undefined ? { uncommitted: worktree } : {}) };
 }
 
 interface LandingMerge extends MergeOptions {

@@ -38,7 +38,12 @@ export const pullRoutes: readonly Route[] = [
     handle(call) {
       const [state, head, base] = ["state", "head", "base"].map((name) => call.query.get(name));
       const all = [...call.repository.issues.values()].filter((issue): issue is PullIssue => {
-        if (!issue.pull || ((state ?? "open") !== "all" && issue.state !== (state ?? "open"))) return false;
+        if (
+          !issue.pull ||
+          call.repository.unlisted.has(issue.number) ||
+          ((state ?? "open") !== "all" && issue.state !== (state ?? "open"))
+        )
+          return false;
         const { repository, branch } = issue.pull.head;
         return (!head || head === `${repository.owner.login}:${branch}`) && (!base || base === issue.pull.base.branch);
       });

@@ -134,7 +134,8 @@ export function reviewCommentShape(
     ...{
       diff_hunk: "@@",
       path,
-      commit_id: commit,
+      // It moves along with the pull request.
+      commit_id: issue.pull?.head.sha ?? commit,
       original_commit_id: commit,
       side: on,
     },
