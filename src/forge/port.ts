@@ -46,7 +46,12 @@ export interface ServerChange extends ChangeRequestState {
   readonly head: string;
   /** Of a merged one: the commit on its base. */
   readonly mergeSha?: string;
+  /** Whether it needs what its base got since; undefined: that is not known now. */
+  readonly needs?: "nothing" | NeedsBase;
 }
+
+/** A rule asks for what base got, or the two conflict. */
+export type NeedsBase = "behind" | "conflict";
 
 export interface AskedServerMerge {
   /** What was reviewed: nothing else is merged. */
@@ -77,6 +82,8 @@ export interface ServerForge {
   /** Title, our part of the body, base, and that it is ready. */
   describe(ref: string, draft: ChangeRequestDraft, ready: boolean): Promise<ServerChange | Refused>;
   look(ref: string): Promise<ServerChange | "gone">;
+  /** Whether a person has reviewed it: what they said has its place in the commits as they are. */
+  isReviewed(ref: string): Promise<boolean>;
   merge(ref: string, asked: AskedServerMerge): Promise<ServerMerge>;
   close(ref: string): Promise<ServerChange | Refused>;
   /** Only if it is still at this commit. */

@@ -31,6 +31,14 @@ export const publishedSchema = z.strictObject({
 });
 export type Published = z.infer<typeof publishedSchema>;
 
+/** Its branch is to get what its base has. */
+export const behindSchema = z.strictObject({
+  /** Its server asks for it: a rule does, or the two conflict. */
+  why: z.enum(["behind", "conflict"]),
+  /** Base is being merged into it: the commit that the branch is at, the merge, and the commit of base. */
+  merge: z.strictObject({ from: z.string(), to: z.string(), onto: z.string() }).optional(),
+});
+
 /** TODOs that are done, and where those who asked for them are to be told so once the commit is there. */
 export const doneForSchema = z.array(
   z.strictObject({

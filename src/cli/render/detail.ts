@@ -129,7 +129,10 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
 function branchLine(branch: string, { record, head: tip }: PlanDetail): string {
   const isGone = tip === undefined && record.status === "done";
   const from = `from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"}`;
-  return `branch: ${visible(branch)} (${isGone ? "deleted" : from})`;
+  const behind =
+    record.behind &&
+    `, ${record.behind.why === "conflict" ? "conflicts with" : "behind"} ${visible(record.baseBranch ?? "?")}`;
+  return `branch: ${visible(branch)} (${isGone ? "deleted" : from}${behind ?? ""})`;
 }
 
 const ACTIVITY_NAMES = {

@@ -104,15 +104,19 @@ async function lossyMerge({ repo }: Located, { from, upstream, onto }: Rebase): 
   return (await isAncestor(repo, onto, from)) ? undefined : changingMerge(repo, { upstream, from });
 }
 
-async function requireBase(loom: Rebasing, { id, baseBranch = "" }: PlanRecord): Promise<string> {
-  const tip = await baseTip(loom, baseBranch);
+export async function requireBase(loom: Rebasing, { id, baseBranch = "", behind }: PlanRecord): Promise<string> {
+  const tip = await baseTip(loom, baseBranch, behind !== undefined);
   if (tip !== undefined) return tip;
   const hint = `Make it again (\`git branch ${baseBranch} <commit>\`), then run \`prloom rebase ${id}\`.`;
   throw new PrloomError("git-failed", `The base branch ${baseBranch} of ${id} is gone.`, hint);
 }
 
 /** What a person left stays under every run, but not under a rebase: that needs a clean tree. */
-async function putAsideKept(loom: Located & Configured & Reporting, record: PlanRecord, head: string): Promise<void> {
+export async function putAsideKept(
+  loom: Located & Configured & Reporting,
+  record: PlanRecord,
+  head: string,
+): Promise<void> {
   if (record.kept?.baseSha !== head) return;
   await putAside(loom, record, head);
 }

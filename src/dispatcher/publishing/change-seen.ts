@@ -9,13 +9,24 @@ export function changeSeen(loom: Records & Waking & Stopping, planId: string, ch
   const record = loom.store.byId(planId);
   // Each start looks at all that are open.
   if (loom.stopping || !record || record.deleted || record.status === "done") return;
-  const { head, mergeSha: _onBase, ...state } = change;
+  const { head, needs, mergeSha: _onBase, ...state } = change;
   updateRecord(loom, planId, (now) => ({
     changeRequest: { forge: "github", ...state },
     ...(isTheirs(now, change) ? { published: { ...now.published, theirs: head } } : {}),
+    ...behindAfter(now, head, needs),
   }));
   crashPoint("server:seen");
   loom.wake(planId);
+}
+
+/** Of another commit than what we pushed last, what the server says is old, or a person's. A merge that is under way goes on. */
+function behindAfter(
+  { published, behind }: PlanRecord,
+  head: string,
+  needs: ServerChange["needs"],
+): Pick<PlanRecord, "behind"> {
+  if (needs === undefined || head !== published?.sha || behind?.merge) return {};
+  return { behind: needs === "nothing" ? undefined : { why: needs } };
 }
 
 /** Neither what we pushed nor what we were about to. */

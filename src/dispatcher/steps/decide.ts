@@ -119,6 +119,7 @@ function decideOpen(view: PlanView, now: number): Step {
   // Words that came before the design reach the designer: TODOs of theirs alone would pass for the whole plan.
   if (isDesignDue(record, view.doc)) return { kind: "begin-side", stage: "designer" };
   if (record.rebase) return { kind: "rebase" };
+  if (view.behind) return { kind: "catch-up" };
   const { gatherUntil: until = 0, pending } = view.bus;
   if (until > now) return { kind: "wait", why: "more of the review may come", until };
   if (pending.length > 0) return { kind: "begin-side", stage: "triage" };

@@ -58,6 +58,7 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     ...(record.opened ? { opened: loom.occupancy.personIn(record.id) ? "held" : "left" } : {}),
     bus: around.bus ?? busView(loom, record),
     change: record.changeRequest?.state ?? "none",
+    ...(isBehind(loom, record) ? { behind: true } : {}),
     ...(head === undefined ? {} : { head }),
     slots: around.slots,
     agent: agentView(loom, record, config),
@@ -65,6 +66,11 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     cleanAfterMs: loom.config.cleanAfterMs,
     ...(around.retryAt === undefined ? {} : { retryAt: around.retryAt }),
   };
+}
+
+/** Commits of a person that are on the server come first. */
+function isBehind({ config }: Configured, { behind, published }: PlanRecord): boolean {
+  return behind !== undefined && published?.theirs === undefined && config.github?.update !== "off";
 }
 
 function gateView(

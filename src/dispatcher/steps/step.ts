@@ -47,6 +47,8 @@ export interface PlanView {
   /** Events that plugins have still to see, and events that wait for triage; `gatherUntil`: more of a review may come until then. */
   readonly bus: { fresh: number; pending: string[]; gatherUntil?: number };
   readonly change: "none" | "open" | "merged" | "closed";
+  /** Its branch is to get what its base has. */
+  readonly behind?: true;
   /** Where the branch stands; only with `review: end`, and only if that can be told without asking git. */
   readonly head?: string;
   readonly slots: { agent: boolean; open: boolean };
@@ -92,6 +94,7 @@ export type Step =
   | { readonly kind: "begin-side"; readonly stage: "designer" | "triage" | "reviewer" }
   | { readonly kind: "drop-todo" }
   | { readonly kind: "rebase" }
+  | { readonly kind: "catch-up" }
   | { readonly kind: "start-run" }
   | { readonly kind: "recover-run" }
   | { readonly kind: "verify" }

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import type { Refused, ServerChange, ServerForge, ServerMerge } from "../../forge/port.ts";
 import type { MergeMethod } from "../../git/merge-method.ts";
 import { fetchBranch } from "../../git/remote/fetch.ts";
@@ -6,7 +7,7 @@ import type { Remote } from "../../git/remote/remote.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { GitHubAccess } from "../access.ts";
 import { whyNotGreen } from "../bridge/green.ts";
-import { CallError } from "../pages.ts";
+import { allPages, CallError } from "../pages.ts";
 import { changeOf, type PullState } from "../pulls/pull-state.ts";
 import { Pulls } from "../pulls/pulls.ts";
 import type { RepositoryCalls } from "../repository.ts";
@@ -55,6 +56,12 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       const pull = await all.get(numberOf(repository, ref));
       return pull === "gone" ? pull : changeOf(repository, pull);
     },
+    async isReviewed(ref) {
+      const { repository } = await pulls();
+      const [self, path] = [await access.connection.self(), `/pulls/${numberOf(repository, ref)}/reviews`];
+      const reviews = await allPages(repository, path, { query: {}, schema: reviewsSchema });
+      return reviews.some(({ user }) => user !== null && String(user.id) !== self.id && user.type === "User");
+    },
     async merge(ref, { sha, method, force = false }) {
       const { pull, pulls: all, repository } = await pullOf(ref);
       const why =
@@ -91,6 +98,8 @@ function numberOf({ id }: RepositoryCalls, ref: string): number {
 function orRefused(repository: RepositoryCalls, outcome: PullState | Refused): ServerChange | Refused {
   return "refused" in outcome ? outcome : changeOf(repository, outcome);
 }
+
+const reviewsSchema = z.array(z.object({ user: z.object({ id: z.number(), type: z.string() }).nullable() }));
 
 /** Of GitHub Enterprise the API lies below the address of the site. */
 const webUrl = (apiUrl: string): string =>
