@@ -87,6 +87,14 @@ export function isFresh({ lookedAt = 0, seenAt = 0 }: KnownPull): boolean {
   return lookedAt > 0 && lookedAt - seenAt < SAME_TIME_MS;
 }
 
+/** A head without checks may get some yet. */
+const CHECKS_BEGIN_MS = 10 * 60_000;
+
+/** Pure: whether its checks are still to be asked for at each look. */
+export function isUnfinished({ checks, headAt }: KnownPull, now: number): boolean {
+  return checks === "pending" || (checks === "none" && Math.abs(now - headAt) < CHECKS_BEGIN_MS);
+}
+
 export type ChecksState = "none" | "pending" | "red" | "green";
 
 /** An event of a pull request, but for its plan; whose permission is to be looked up. */

@@ -16,6 +16,7 @@ import { beatOf } from "./pull-beat.ts";
 import {
   type ChecksState,
   isFresh,
+  isUnfinished,
   type KnownPull,
   type PullEvent,
   resolvedEvents,
@@ -218,7 +219,11 @@ class PullsLook {
   }
 
   /** That its base got something changes nothing that lists tell. */
-  #needs(number: number, { state, needs: told = "nothing" }: KnownPull, needs: ServerChange["needs"]): Pick<KnownPull, "needs"> {
+  #needs(
+    number: number,
+    { state, needs: told = "nothing" }: KnownPull,
+    needs: ServerChange["needs"],
+  ): Pick<KnownPull, "needs"> {
     if (needs === undefined || needs === told || state === undefined) return {};
     const change = { ...(JSON.parse(state) as ServerChange), needs };
     this.#looking.onPull?.(this.#looking.plans.get(number) ?? "", change);
@@ -289,12 +294,4 @@ class PullsLook {
     const author = { ...by, permission: await permissions.of(by) };
     return { context: { ...context, author, ...(isSame(by, self) ? { ownLogin: by.login } : {}) } };
   }
-}
-
-/** A head without checks may get some yet. */
-const CHECKS_BEGIN_MS = 10 * 60_000;
-
-/** Pure: whether its checks are still to be asked for at each look. */
-function isUnfinished({ checks, headAt }: KnownPull, now: number): boolean {
-  return checks === "pending" || (checks === "none" && Math.abs(now - headAt) < CHECKS_BEGIN_MS);
 }
