@@ -42,8 +42,9 @@ export interface Refused {
 /** A change request as its server tells it. */
 export interface ServerChange extends ChangeRequestState {
   readonly url: string;
-  /** The commit that it is at there. */
+  /** The commit that it is at there, and the branch that it is for. */
   readonly head: string;
+  readonly base: string;
   /** Of a merged one: the commit on its base. */
   readonly mergeSha?: string;
   /** Whether it needs what its base got since; undefined: that is not known now. */
@@ -59,6 +60,8 @@ export interface AskedServerMerge {
   readonly method?: MergeMethod | undefined;
   /** Whatever its checks say, as far as the server lets it. */
   readonly force?: boolean;
+  /** Called right before it is merged, when nothing that is known speaks against that. */
+  readonly before?: () => Promise<void>;
 }
 
 export type ServerMerge =
@@ -86,6 +89,6 @@ export interface ServerForge {
   isReviewed(ref: string): Promise<boolean>;
   merge(ref: string, asked: AskedServerMerge): Promise<ServerMerge>;
   close(ref: string): Promise<ServerChange | Refused>;
-  /** Only if it is still at this commit. */
-  deleteBranch(branch: string, sha: string): Promise<void>;
+  /** Only if it is still at this commit. Change requests that have it as base get `instead`, or they would be closed for good. */
+  deleteBranch(branch: string, expected: { readonly sha: string; readonly instead: string }): Promise<void>;
 }

@@ -43,6 +43,7 @@ export interface NewOptions {
   readonly agent?: string;
   readonly model?: string;
   readonly dependsOn?: readonly string[];
+  readonly stack?: true;
   readonly branch?: string;
 }
 
@@ -212,8 +213,10 @@ async function checkWishes(repo: Repository, options: NewOptions): Promise<void>
 }
 
 function metaOf(options: NewOptions): InboxMeta | undefined {
-  const { preset, agent, model, branch, dependsOn } = options;
-  const wishes = Object.entries({ preset, agent, model, branch, dependsOn }).filter(([, value]) => value !== undefined);
+  const { preset, agent, model, branch, dependsOn, stack } = options;
+  const wishes = Object.entries({ preset, agent, model, branch, dependsOn, stack }).filter(
+    ([, value]) => value !== undefined,
+  );
   if (wishes.length === 0 && !options.queue) return undefined;
   return {
     ...(options.queue ? { status: "queued" } : {}),

@@ -126,13 +126,14 @@ function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void 
     output.line(`source: ${visible(`${summary.source.system} ${summary.source.kind} ${summary.source.id}`)}`);
 }
 
-function branchLine(branch: string, { record, head: tip }: PlanDetail): string {
+const BEHIND = { conflict: "conflicts with", behind: "behind", stack: "to be brought onto" } as const;
+
+function branchLine(branch: string, { record, head: tip, before }: PlanDetail): string {
   const isGone = tip === undefined && record.status === "done";
   const from = `from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"}`;
-  const behind =
-    record.behind &&
-    `, ${record.behind.why === "conflict" ? "conflicts with" : "behind"} ${visible(record.baseBranch ?? "?")}`;
-  return `branch: ${visible(branch)} (${isGone ? "deleted" : from}${behind ?? ""})`;
+  const behind = record.behind && `, ${BEHIND[record.behind.why]} ${visible(record.baseBranch ?? "?")}`;
+  const stacked = record.stack && `, stacked on ${visible(before[0]?.id ?? "another plan")}`;
+  return `branch: ${visible(branch)} (${isGone ? "deleted" : from}${stacked ?? ""}${behind ?? ""})`;
 }
 
 const ACTIVITY_NAMES = {

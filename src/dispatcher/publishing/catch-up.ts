@@ -16,6 +16,7 @@ import { firstBase } from "../perform/begin.ts";
 import { beginRebase, blockImpossible, putAsideKept, type RebaseResult, requireBase } from "../perform/rebase.ts";
 import { blockPlan, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { leaveStack } from "../stacking/leave-stack.ts";
 import { hasUncommitted } from "../worktree/set-aside.ts";
 import { unreachable } from "./base.ts";
 
@@ -26,9 +27,12 @@ type Merge = NonNullable<NonNullable<PlanRecord["behind"]>["merge"]>;
  * The branch gets what its base has, because its change request needs that: between two runs, and in one of two ways. What was to be done is
  * forgotten last, so that a kill has it looked at again; then there is nothing to do.
  */
-export async function catchUp(loom: CatchingUp, record: PlanRecord): Promise<void> {
-  const { id, baseBranch, behind } = record;
-  const policy = loom.config.github?.update ?? "auto";
+export async function catchUp(loom: CatchingUp, planned: PlanRecord): Promise<void> {
+  const record = leaveStack(loom, planned);
+  if (!record) return;
+  const { id, baseBranch, behind, stack } = record;
+  // A merge would bring back what the lower plan had before it was squashed or dropped.
+  const policy = stack || behind?.why === "stack" ? "rebase" : (loom.config.github?.update ?? "auto");
   const isMerged =
     behind?.merge !== undefined || policy === "merge" || (policy === "auto" && (await isReviewed(loom, record)));
   let outcome = isMerged ? await mergeBase(loom, record) : await beginRebase(loom, record);

@@ -4,6 +4,8 @@ import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
+import { wakeAbove } from "../stacking/above.ts";
+import { settleClosed } from "../stacking/closed-there.ts";
 import { changeSeen } from "./change-seen.ts";
 import { digestOf, type Level, missingOf } from "./level.ts";
 import { note, type PublishingAtWork, refuse } from "./noted.ts";
@@ -15,6 +17,7 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
   const record = loom.store.byId(planId);
   if (loom.forge.name === "local" || !record || record.deleted) return false;
   if (record.status === "done") return deleteMerged(loom, record);
+  if (record.published?.closed) return settleClosed(loom, await loom.forge.server(), record);
   const level = await levelOf(loom, record);
   const missing = level && missingOf(record, level);
   if (!level || missing === undefined) return false;
@@ -27,10 +30,18 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
     case "open":
       return tell(loom, { record, level, outcome: await forge.open(level.draft) });
     case "describe": {
+      // Its change request has the base that it is to have after that.
+      if (isLowerMerged(loom, record)) return false;
       const ref = record.changeRequest?.ref ?? "";
       return tell(loom, { record, level, outcome: await forge.describe(ref, level.draft, level.ready) });
     }
   }
+}
+
+/** The plan that it is stacked on is being merged at this moment. */
+function isLowerMerged({ store, occupancy }: PublishingAtWork, { stack }: PlanRecord): boolean {
+  const lower = stack && store.get(stack.on);
+  return lower !== undefined && occupancy.whoIsIn(lower.id).has("merge");
 }
 
 /** Undefined where there is nothing to publish, or what there is might be an agent's alone. */
@@ -38,6 +49,8 @@ async function levelOf(loom: PublishingAtWork, record: PlanRecord): Promise<Leve
   const { branch, baseSha, status, blocked, paused, hidden, rebase, opened } = record;
   if (!branch || (status !== "active" && status !== "review")) return undefined;
   if (blocked?.cause === "forge" || paused || hidden || rebase || opened) return undefined;
+  // Another one is opened for its own commits alone.
+  if (record.behind?.why === "stack" && !record.changeRequest) return undefined;
   const head = await verifiedHead(loom, record);
   if (head === undefined || head === baseSha) return undefined;
   return { head, draft: draftOf(loom, record), ready: status === "review" };
@@ -79,6 +92,7 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
   switch (outcome.kind) {
     case "pushed":
       note(loom, id, { sha, pushing: undefined });
+      wakeAbove(loom, record);
       loom.report({ planId: id, level: "info", text: `pushed ${sha.slice(0, 8)}` });
       return true;
     case "diverged":
@@ -127,6 +141,7 @@ function tell(
   if (!record.changeRequest) loom.report({ planId: id, level: "good", text: `change request: ${outcome.url}` });
   note(loom, id, { described: digestOf(level.draft) });
   changeSeen(loom, id, outcome);
+  wakeAbove(loom, record);
   // One that was marked ready and is not would be asked for without end.
   const isStillDraft = record.changeRequest && level.ready && !outcome.ready && outcome.state === "open";
   if (isStillDraft) throw new Error("it is not marked ready yet");
@@ -138,7 +153,7 @@ async function deleteMerged(loom: PublishingAtWork, record: PlanRecord): Promise
   const { outcome, published, branch = "" } = record;
   if (outcome !== "merged" || published?.sha === undefined || published.deleted) return false;
   if (loom.forge.name === "local" || loom.config.github?.deleteBranch !== true) return false;
-  await (await loom.forge.server()).deleteBranch(branch, published.sha);
+  await (await loom.forge.server()).deleteBranch(branch, { sha: published.sha, instead: record.baseBranch ?? "" });
   crashPoint("server:deleted");
   note(loom, record.id, { deleted: true });
   return false;

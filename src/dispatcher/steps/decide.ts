@@ -73,10 +73,11 @@ function decideInbox(view: PlanView): Step {
     return {
       kind: "block",
       reason: dependencies.reason,
-      hint: `Change \`dependsOn\` in prloom/.local/inbox/${record.id}.json or \`## Depends on\` in the plan, then run \`prloom unblock ${record.id}\`.`,
+      hint: `Change \`dependsOn\` or \`stack\` in prloom/.local/inbox/${record.id}.json or \`## Depends on\` in the plan, then run \`prloom unblock ${record.id}\`.`,
     };
   }
-  if (dependencies.kind === "waiting") return waits(`${listed(dependencies.for)} must be merged first`);
+  if (dependencies.kind === "waiting")
+    return waits(`${listed(dependencies.for)} must be ${dependencies.until ?? "merged"} first`);
   if (!view.slots.open) return { kind: "wait", why: "waits for a place (limits.maxOpenPlans)", slot: "open" };
   return { kind: "activate" };
 }

@@ -21,6 +21,7 @@ import type { AtWork } from "../runs/occupancy.ts";
 import { awaitedRun, stageOf } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
+import { standingOf } from "../stacking/standing.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { dependencies } from "./dependencies.ts";
 import { isReviewed } from "./is-reviewed.ts";
@@ -69,8 +70,11 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
 }
 
 /** Commits of a person that are on the server come first. */
-function isBehind({ config }: Configured, { behind, published }: PlanRecord): boolean {
-  return behind !== undefined && published?.theirs === undefined && config.github?.update !== "off";
+function isBehind({ config, store }: Configured & Records, record: PlanRecord): boolean {
+  const { behind, published, stack } = record;
+  if (published?.theirs !== undefined) return false;
+  if (stack && standingOf(record, store.get(stack.on)).kind !== "stands") return true;
+  return behind !== undefined && (behind.why === "stack" || config.github?.update !== "off");
 }
 
 function gateView(

@@ -15,7 +15,10 @@ export type RunState =
   /** Started, no exit, and no process of ours: the dispatcher or the machine died. */
   | "interrupted";
 
-export type Dependencies = { kind: "met" } | { kind: "waiting"; for: string[] } | { kind: "failed"; reason: string };
+export type Dependencies =
+  | { kind: "met" }
+  | { kind: "waiting"; for: string[]; until?: "merged" | "in review" }
+  | { kind: "failed"; reason: string };
 
 export type AgentView =
   | { readonly kind: "free" }

@@ -62,25 +62,28 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       const reviews = await allPages(repository, path, { query: {}, schema: reviewsSchema });
       return reviews.some(({ user }) => user !== null && String(user.id) !== self.id && user.type === "User");
     },
-    async merge(ref, { sha, method, force = false }) {
+    async merge(ref, { sha, method, force = false, before }) {
       const { pull, pulls: all, repository } = await pullOf(ref);
       const why =
         force || pull.state !== "open" || pull.head.sha !== sha ? undefined : await whyNotGreen(repository, pull);
       if (why !== undefined) return { kind: "refused", reason: why };
+      if (pull.state === "open" && pull.head.sha === sha) await before?.();
       return mergeAllowed(repository, method, (one) => all.merge(pull, { sha, method: one }));
     },
     async close(ref) {
       const { repository, pulls: all, pull } = await pullOf(ref);
       return orRefused(repository, await all.close(pull));
     },
-    async deleteBranch(branch, sha) {
-      const { repository } = await pulls();
+    async deleteBranch(branch, { sha, instead }) {
+      const { repository, pulls: all } = await pulls();
       const path = `/git/refs/heads/${branch}`;
       const found = await repository.get(`/git/ref/heads/${branch}`);
       if (found.kind === "not-found") return;
       if (found.kind !== "ok") throw new CallError(`the branch ${branch}`, found);
       // A person has pushed to it since.
       if ((found.data as { object?: { sha?: unknown } }).object?.sha !== sha) return;
+      const left = await all.retarget(branch, instead);
+      if (left !== undefined) throw new Error(`${branch} is still the base of #${left.number}: ${left.refused}`);
       const deleted = await repository.send("DELETE", path);
       // GitHub deletes it by itself where the repository says so, and says 422 then.
       if (deleted.kind !== "ok" && deleted.kind !== "not-found" && deleted.kind !== "refused")

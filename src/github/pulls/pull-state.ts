@@ -65,7 +65,7 @@ const changeRef = ({ id }: Pick<RepositoryCalls, "id">, number: number): string 
 export function changeOf(repository: Pick<RepositoryCalls, "id">, pull: PullState): ServerChange {
   return {
     ...{ ref: changeRef(repository, pull.number), state: pull.state, ready: !pull.draft, url: pull.url },
-    head: pull.head.sha,
+    ...{ head: pull.head.sha, base: pull.base },
     ...(pull.mergeSha === undefined ? {} : { mergeSha: pull.mergeSha }),
     ...(pull.needs === undefined ? {} : { needs: pull.needs }),
   };

@@ -1,4 +1,4 @@
-import type { Forge, ServerMerge } from "../../../forge/port.ts";
+import type { AskedServerMerge, Forge, ServerMerge } from "../../../forge/port.ts";
 import type { MergeMethod } from "../../../git/merge-method.ts";
 import { branchTip } from "../../../git/repository.ts";
 import { crashPoint } from "../../../kernel/crash-point.ts";
@@ -6,6 +6,8 @@ import { messageOf, PrloomError } from "../../../kernel/errors.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
 import type { Located } from "../../paths.ts";
 import { unreachable } from "../../publishing/base.ts";
+import type { Records } from "../../records.ts";
+import { retargetAbove } from "../../stacking/above.ts";
 
 type ServerForgeName = Exclude<Forge, { name: "local" }>;
 
@@ -18,7 +20,7 @@ interface Wanted {
 
 /** Has the server merge exactly what was reviewed; nothing is merged here. */
 export async function mergeAtServer(
-  loom: Located,
+  loom: Located & Records,
   forge: ServerForgeName,
   { record, wanted }: { readonly record: PlanRecord; readonly wanted: Wanted },
 ): Promise<Extract<ServerMerge, { kind: "merged" | "queued" }>> {
@@ -31,7 +33,8 @@ export async function mergeAtServer(
     throw new PrloomError("plan-state", `${id} is not yet published${why}.`, hint);
   }
   const sha = wanted.sha ?? published.sha ?? "";
-  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha });
+  const before = async () => retargetAbove(loom, await forge.server(), record);
+  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha, before });
   if (outcome.kind === "refused") {
     const hint = `${changeRequest.url ?? "The pull request"} tells more; then run \`prloom merge ${id}\` again.`;
     throw new PrloomError("forge-refused", `GitHub does not merge ${id}: ${outcome.reason}`, hint);
@@ -44,11 +47,7 @@ export async function mergeAtServer(
   return outcome;
 }
 
-async function asked(
-  forge: ServerForgeName,
-  ref: string,
-  wanted: Wanted & { readonly sha: string },
-): Promise<ServerMerge> {
+async function asked(forge: ServerForgeName, ref: string, wanted: AskedServerMerge & Wanted): Promise<ServerMerge> {
   try {
     return await (await forge.server()).merge(ref, wanted);
   } catch (error) {
