@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SEED_NOTE, someOf } from "../../testing/sample.ts";
-import { THOROUGH } from "../../testing/thorough.ts";
+import { THOROUGH, thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 import { assertAlone, head, pullOf, stacked } from "./stacked.ts";
 
@@ -9,7 +9,7 @@ import { assertAlone, head, pullOf, stacked } from "./stacked.ts";
 const BY_COMMAND = ["server:retargeted", "server:merged"];
 const BY_PERSON = [
   ...["server:unstacked", "rebase:begun", "rebase:rebased", "server:caught-up"],
-  ...["server:pushing:1", "server:pushed:1", "server:told:1", "server:deleted"],
+  ...["server:pushing", "server:pushed", "server:told", "server:deleted"],
 ];
 
 describe(`a dispatcher that is killed while a stack is merged (${SEED_NOTE})`, { concurrency: 2 }, () => {
@@ -43,4 +43,31 @@ describe(`a dispatcher that is killed while a stack is merged (${SEED_NOTE})`, {
       assert.equal(pulls().length, 2);
       await assertAlone(made);
     });
+
+  it("rebase:rebased, after the lower plan moved: the upper one follows once", thorough, async (t) => {
+    const made = await stacked(await publishingProject(t));
+    const { project, work, ada, there } = made;
+    const theirs = ada.pushes("prloom/lower", { "more.txt": "more\n" });
+    assert.equal((await work({ PRLOOM_CRASH_AT: "rebase:rebased" })).signal, "SIGKILL");
+    await work();
+    assert.equal(project.git("rev-parse", "prloom/upper^").trim(), theirs);
+    assert.equal(there("prloom/upper"), head(project, "upper"));
+    assert.equal(project.record("upper").blocked, undefined);
+  });
+
+  it("server:closed-there: the upper plan gets another pull request, once", thorough, async (t) => {
+    const made = await stacked(await publishingProject(t));
+    const { cli, work, ada, pulls } = made;
+    ada.closes(pullOf(made, "lower").number);
+    ada.deletesBranch("prloom/lower");
+    let signal: string | null = null;
+    for (let start = 0; start < 3 && signal === null; start += 1)
+      signal = (await work({ PRLOOM_CRASH_AT: "server:closed-there" })).signal;
+    assert.equal(signal, "SIGKILL");
+    await work();
+    assert.equal((await cli("unblock", "upper")).code, 0);
+    await work();
+    assert.equal(pulls().length, 3);
+    await assertAlone(made);
+  });
 });

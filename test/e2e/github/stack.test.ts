@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { thorough } from "../../testing/thorough.ts";
 import { type PublishingProject, publishingProject } from "./publishing-project.ts";
 import { assertAlone, head, pullOf, STACKED, stacked } from "./stacked.ts";
 
@@ -77,7 +78,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     await assertAlone(made);
   });
 
-  it("keeps its base when the lower one is not merged after all", async (t) => {
+  it("keeps its base when the lower one is not merged after all", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     const { cli, work, repository } = made;
     const rules = { requiredChecks: ["build"], approvals: 0, mergeQueue: false, refusePush: undefined };
@@ -107,7 +108,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
       await assertAlone(made);
     });
 
-  it("whose pull request GitHub closed with the branch of the lower one gets another", async (t) => {
+  it("whose pull request GitHub closed with the branch of the lower one gets another", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     const { cli, work, ada, pulls } = made;
     ada.closes(pullOf(made, "lower").number);
@@ -123,7 +124,46 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     await assertAlone(made);
   });
 
-  it("is closed when a person closes its own pull request", async (t) => {
+  it("can bear another one, and goes on while the lower one is blocked", thorough, async (t) => {
+    const made = await stacked(await publishingProject(t));
+    const { project: one, cli, work } = made;
+    one.plan("top", ["make three"], { status: "queued", metadata: { dependsOn: ["upper"], stack: true } });
+    assert.equal((await cli("block", "lower", "not so fast")).code, 0);
+    await work();
+    assert.equal(pullOf(made, "top").pull.base.branch, "prloom/upper");
+    assert.equal(one.record("top").status, "review");
+    assert.equal((await cli("unblock", "lower")).code, 0);
+    for (const id of ["lower", "upper", "top"]) {
+      const merged = await cli("merge", id);
+      assert.equal(merged.code, 0, merged.stderr);
+      await work();
+      await work();
+    }
+    assert.ok(made.pulls().every(({ pull }) => pull?.merged));
+    assert.equal(
+      one
+        .git("log", "--format=%s", `main..${made.there("main")}`)
+        .trim()
+        .split("\n").length,
+      3,
+    );
+  });
+
+  it("does not begin on one whose approval was taken back", thorough, async (t) => {
+    const made = await publishingProject(t, { gates: { plan: true, advisory: true } });
+    const { project: one, cli, work } = made;
+    one.plan("lower", ["make one"]);
+    await work();
+    assert.equal((await cli("approve", "lower")).code, 0);
+    await work();
+    assert.equal((await cli("withdraw", "lower")).code, 0);
+    one.plan("upper", ["make two"], STACKED);
+    await work();
+    await work();
+    assert.equal(one.record("upper").status, "queued");
+  });
+
+  it("is closed when a person closes its own pull request", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     made.ada.closes(pullOf(made, "upper").number);
     await made.work();
@@ -131,7 +171,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.equal(project(made, "lower").status, "review");
   });
 
-  it("that conflicts with what the base got: an agent resolves it", async (t) => {
+  it("that conflicts with what the base got: an agent resolves it", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     const { work, ada } = made;
     ada.merges(pullOf(made, "lower").number);
@@ -140,7 +180,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     await assertAlone(made);
   });
 
-  it("outlasts an outage while the lower one is merged", async (t) => {
+  it("outlasts an outage while the lower one is merged", thorough, async (t) => {
     const made = await stacked(await publishingProject(t, { bus: { retryMin: "20s", retryMax: "30s" } }));
     const { work, ada, github } = made;
     ada.merges(pullOf(made, "lower").number);
