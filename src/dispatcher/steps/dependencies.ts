@@ -3,6 +3,8 @@ import type { PlanStatus } from "../../governance/graph/schema.ts";
 import type { PlanDoc } from "../../plan/markdown/markdown.ts";
 import { dependenciesOf, stackProblem, wantsStack } from "../../plan/metadata.ts";
 import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { gateOf } from "../gates/plan-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import type { Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -13,7 +15,7 @@ import type { Dependencies } from "./step.ts";
 
 /** Activation waits until everything a plan depends on is merged; of a plan that is stacked, until that is in review. */
 export function dependencies(
-  loom: Located & Configured & Records & Watched,
+  loom: Located & Configured & Records & Gated & Watched,
   record: PlanRecord,
   text: PlanText | undefined,
 ): Dependencies {
@@ -31,7 +33,7 @@ export function dependencies(
     if (!other) waiting.push(`${name} (no such plan yet)`);
     else if (other.deleted) return { kind: "failed", reason: `It depends on ${name}, which was deleted.` };
     else if (other.outcome === "closed") return { kind: "failed", reason: `It depends on ${name}, which was closed.` };
-    else if (other.outcome !== "merged" && !(isStacked && canBearOther(other))) waiting.push(other.id);
+    else if (other.outcome !== "merged" && !(isStacked && bears(loom, other))) waiting.push(other.id);
   }
   if (waiting.length === 0) return { kind: "met" };
   return { kind: "waiting", for: waiting, until: isStacked ? "in review" : "merged" };
@@ -55,6 +57,10 @@ function circleTo(
   }
   return undefined;
 }
+
+/** One whose approval was taken back goes back to work as soon as it is looked at. */
+const bears = (loom: Gated, lower: PlanRecord): boolean =>
+  canBearOther(lower) && gateOf(loom, lower)?.state !== "withdrawn";
 
 /** The plan whose branch a plan is to begin on; undefined for one that begins at the base branch. */
 export function beginsOn(loom: Located & Records, record: PlanRecord): PlanRecord | undefined {
