@@ -20,6 +20,7 @@ import { misspeltBoxes } from "../../plan/checklists/checklist.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
 import { freeId, ID_RULES, isValidPlanId, planIdFor } from "../../plan/identity.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
+import { stackProblem } from "../../plan/metadata.ts";
 import type { InboxMeta } from "../../plan/record.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
@@ -110,7 +111,14 @@ async function makePlan(call: Call, repo: Repository, { title, given, options }:
   const { config } = settingsInForce(paths.pinFile, repo.root);
   const problems = [...planProblems(doc, config.governance.roles), ...(chosen?.unticked ?? []), ...misspelt(body)];
   const id = place(paths, { wanted: options.id, title: doc.title ?? name, text, meta: metaOf(options) });
-  const warnings = await dependencyWarnings(call, repo, { id, named: options.dependsOn ?? [], listed: doc.dependsOn });
+  const named = options.dependsOn ?? [];
+  const unstackable = options.stack
+    ? stackProblem([...new Set([...named, ...doc.dependsOn])], config.forge)
+    : undefined;
+  const warnings = [
+    ...(await dependencyWarnings(call, repo, { id, named, listed: doc.dependsOn })),
+    ...(unstackable === undefined ? [] : [unstackable]),
+  ];
   const file = inboxOf(paths, id).text;
   const status = options.queue ? "queued" : "draft";
   const todos = doc.todos.length;

@@ -44,7 +44,9 @@ export async function catchUp(loom: CatchingUp, planned: PlanRecord): Promise<vo
   const isResolved = requireRecord(loom, id).rebase !== undefined;
   if (outcome.kind === "conflict" && !isResolved) return blockConflict(loom, record, outcome.files);
   blockImpossible(loom, record, outcome);
-  updateRecord(loom, id, () => ({ behind: undefined }));
+  const isDone = outcome.kind === "rebased" || outcome.kind === "nothing";
+  // A server asks again. That commits of another plan are under its own is known here alone, till they are not.
+  if (isDone || behind?.why !== "stack") updateRecord(loom, id, () => ({ behind: undefined }));
   if (outcome.kind !== "rebased") return;
   const text = `has what ${baseBranch} got since, ${isMerged ? "merged into it" : "by a rebase"}: ${outcome.sha.slice(0, 8)}`;
   loom.report({ planId: id, level: "good", text });

@@ -1,7 +1,7 @@
 import type { ServerForge } from "../../forge/port.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Reporting, Waking } from "../capabilities.ts";
+import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { type Records, updateRecord } from "../records.ts";
 
 /**
@@ -9,7 +9,7 @@ import { type Records, updateRecord } from "../records.ts";
  * be opened again, and the plan gets another one as soon as it is clear what it is for. True when there is more to do.
  */
 export async function settleClosed(
-  loom: Records & Reporting & Waking,
+  loom: Records & Reporting & Stopping & Waking,
   forge: ServerForge,
   record: PlanRecord,
 ): Promise<boolean> {
@@ -17,6 +17,7 @@ export async function settleClosed(
   const seen = changeRequest ? await forge.look(changeRequest.ref) : "gone";
   const isOpen = seen !== "gone" && seen.state === "open";
   const isOrphan = seen !== "gone" && !isOpen && (await isGone(forge, seen.base));
+  if (loom.stopping) return false;
   const lower = stack && loom.store.get(stack.on);
   if (isOrphan && lower && lower.status !== "done" && !lower.deleted)
     throw new Error(`its base ${seen.base} is gone, and what became of ${lower.id} is not known yet`);

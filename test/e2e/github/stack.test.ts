@@ -176,6 +176,22 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     await assertAlone(made);
   });
 
+  it("is not merged while an agent has not resolved its conflict, and tries again", thorough, async (t) => {
+    const made = await stacked(await publishingProject(t));
+    const { project: one, cli, work, ada } = made;
+    const { agents } = one.config() as { agents: { test: object } };
+    one.config({ agents: { test: { ...agents.test, env: { RESOLVE: "gives-up" } } } });
+    ada.merges(pullOf(made, "lower").number);
+    ada.pushes("main", { "work.txt": "of a person\n" });
+    await work();
+    assert.match(one.record("upper").blocked?.reason ?? "", /The branch was not rebased onto main/);
+    assert.match((await cli("merge", "upper", "--force")).stderr, /upper is to be brought onto main first/);
+    one.config({ agents });
+    assert.equal((await cli("unblock", "upper")).code, 0);
+    await work();
+    await assertAlone(made);
+  });
+
   it("outlasts an outage while the lower one is merged", thorough, async (t) => {
     const made = await stacked(await publishingProject(t, { bus: { retryMin: "20s", retryMax: "30s" } }));
     const { work, ada, github } = made;
@@ -191,7 +207,9 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
 
 describe("a plan that cannot be stacked", { concurrency: 2 }, () => {
   it("is blocked, and says why", async (t) => {
-    const { project: one, work } = await publishingProject(t);
+    const { project: one, work, cli } = await publishingProject(t);
+    const made = await cli("new", "Alone", "--stack");
+    assert.match(made.stdout + made.stderr, /depends on no plan that it could be stacked on/);
     one.plan("none", ["a"], { status: "queued", metadata: { stack: true } });
     one.plan("two", ["a"], { status: "queued", metadata: { stack: true, dependsOn: ["a", "b"] } });
     one.plan("word", ["a"], { status: "queued", metadata: { stack: "yes", dependsOn: ["a"] } });
