@@ -65,6 +65,8 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^github\.trustBoard$/, turnedOn],
   // Jobs that run twice cost time, and permit nothing.
   [/^github\.rerun$/, never],
+  // What a branch gets is what its base has.
+  [/^github\.update$/, never],
   // How patient it is with GitHub's lists; it permits nothing.
   [/^github\.shownAfterMs$/, never],
   // Your name below what agents made.

@@ -47,11 +47,17 @@ export interface Refused {
 /** A change request as its server tells it. */
 export interface ServerChange extends ChangeRequestState {
   readonly url: string;
-  /** The commit that it is at there. */
+  /** The commit that it is at there, and the branch that it is for. */
   readonly head: string;
+  readonly base: string;
   /** Of a merged one: the commit on its base. */
   readonly mergeSha?: string;
+  /** Whether it needs what its base got since; undefined: that is not known now. */
+  readonly needs?: "nothing" | NeedsBase;
 }
+
+/** A rule asks for what base got, or the two conflict. */
+export type NeedsBase = "behind" | "conflict";
 
 export interface AskedServerMerge {
   /** What was reviewed: nothing else is merged. */
@@ -61,6 +67,8 @@ export interface AskedServerMerge {
   readonly force?: boolean;
   /** Called right before the server is told to: throws where it is not wanted any more. */
   readonly confirm?: (() => void) | undefined;
+  /** Called right before it is merged, when nothing that is known speaks against that. */
+  readonly before?: () => Promise<void>;
 }
 
 export type ServerMerge =
@@ -88,8 +96,10 @@ export interface ServerForge {
   /** Makes it a draft again, and takes it out of what merges it by itself. */
   takeBack(ref: string): Promise<ServerChange | Refused>;
   look(ref: string): Promise<ServerChange | "gone">;
+  /** Whether a person has reviewed it: what they said has its place in the commits as they are. */
+  isReviewed(ref: string): Promise<boolean>;
   merge(ref: string, asked: AskedServerMerge): Promise<ServerMerge>;
   close(ref: string): Promise<ServerChange | Refused>;
-  /** Only if it is still at this commit. */
-  deleteBranch(branch: string, sha: string): Promise<void>;
+  /** Only if it is still at this commit. Change requests that have it as base get `instead`, or they would be closed for good. */
+  deleteBranch(branch: string, expected: { readonly sha: string; readonly instead: string }): Promise<void>;
 }

@@ -31,10 +31,23 @@ export const publishedSchema = z.strictObject({
   allowed: z.string().optional(),
   /** The commit that was merged there. */
   merged: z.string().optional(),
+  /** The change request of a stacked plan is closed there: by a person, or because its base is gone. */
+  closed: z.literal(true).optional(),
   /** The branch is gone from there, after a merge. */
   deleted: z.literal(true).optional(),
 });
 export type Published = z.infer<typeof publishedSchema>;
+
+/** Its branch is to get what its base has. */
+export const behindSchema = z.strictObject({
+  /** Its server asks for it: a rule does, or the two conflict. `stack`: it stood on the branch of a plan that has ended. */
+  why: z.enum(["behind", "conflict", "stack"]),
+  /** Base is being merged into it: the commit that the branch is at, the merge, and the commit of base. */
+  merge: z.strictObject({ from: z.string(), to: z.string(), onto: z.string() }).optional(),
+});
+
+/** Its branch stands on that of another plan, by its uid: that one's branch is its base. */
+export const stackSchema = z.strictObject({ on: z.string() });
 
 /** TODOs that are done, and where those who asked for them are to be told so once the commit is there. */
 export const doneForSchema = z.array(

@@ -42,7 +42,22 @@ export function wishesOf(metadata: Metadata): { wishes: PlanWishes; problems: st
     problems.push(
       `The plan's metadata.gates can only be {"plan": true}, {"pr": true} or both, but is ${JSON.stringify(gates)}.`,
     );
+  const stack = valueAt(metadata, "stack");
+  if (stack !== undefined && typeof stack !== "boolean")
+    problems.push(`The plan's metadata.stack must be true or false, but is ${JSON.stringify(stack)}.`);
   return { wishes: problems.length === 0 ? wishes : {}, problems };
+}
+
+/** Whether the plan is to begin on the branch of the one that it depends on, once that is in review. */
+export const wantsStack = (metadata: Metadata): boolean => valueAt(metadata, "stack") === true;
+
+/** Why a plan that wants it cannot be stacked, as a sentence; undefined when it can. */
+export function stackProblem(dependencies: readonly string[], forge: string): string | undefined {
+  if (forge !== "github")
+    return 'It says `stack`, which needs the forge "github": without one, no branch is published.';
+  if (dependencies.length === 0) return "It says `stack`, and depends on no plan that it could be stacked on.";
+  if (dependencies.length === 1) return undefined;
+  return `It says \`stack\`, and depends on ${dependencies.length} plans: a branch can stand on one only.`;
 }
 
 /** What the plan waits for: ids, and the keys of sources, from its metadata and from `## Depends on`. */
@@ -60,7 +75,7 @@ export function dependenciesOf(metadata: Metadata, doc: PlanDoc): string[] {
 
 /** Everything in a plan's metadata that prloom reads. */
 const KEYS: ReadonlyMap<string, string> = new Map(
-  ["agent", "model", "preset", "limits", "gates", "dependsOn", "branch"].map((key) => [normalised(key), key]),
+  ["agent", "model", "preset", "limits", "gates", "dependsOn", "stack", "branch"].map((key) => [normalised(key), key]),
 );
 const MAX_NOTES = 10;
 

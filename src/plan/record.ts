@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { STAGES } from "../config/agent-words.ts";
-import { changeRequestSchema, doneForSchema, publishedSchema } from "./at-forge.ts";
+import { behindSchema, changeRequestSchema, doneForSchema, publishedSchema, stackSchema } from "./at-forge.ts";
 import type { PlanSource } from "./plan-types.ts";
 import { REACHED } from "./reached.ts";
 
@@ -238,6 +238,8 @@ export const planRecordSchema = z.strictObject({
   /** The commits whose checks failed since they passed last. */
   redHeads: z.array(z.string()).optional(),
   published: publishedSchema.optional(),
+  behind: behindSchema.optional(),
+  stack: stackSchema.optional(),
   /** New comments that it made on GitHub in the last hour, in milliseconds: counted over restarts. */
   comments: z.array(z.strictObject({ id: z.string(), at: z.number() })).optional(),
   doneFor: doneForSchema.optional(),

@@ -167,6 +167,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["github.trustBoard", false, true, true, false],
   ["github.rerun", ABSENT, true, false, false],
   ["github.shownAfter", ABSENT, "1m", false, false],
+  ["github.update", ABSENT, "merge", false, false],
   ["github.deleteBranch", ABSENT, false, true, true],
   ["forge", ABSENT, "github", true, true],
 ];

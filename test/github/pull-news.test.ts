@@ -65,6 +65,28 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
     assert.equal(new Set(events.map(({ id }) => id)).size, 240);
   });
 
+  it("that it needs what its base got is told at a beat, once", async (t) => {
+    const needs: string[] = [];
+    const onPull = (plan: string, change: ServerChange): void => void needs.push(`${plan} ${change.needs}`);
+    const { look, pull, ada, pass, repository } = await pullSetting(t, { onPull });
+    await look();
+    const { number } = pull();
+    await look();
+    needs.length = 0;
+    const rules = { requiredChecks: [], approvals: 0, mergeQueue: false, refusePush: undefined, upToDate: true };
+    repository.rules.set("main", rules);
+    ada.pushes("main", { "more.css": "more" });
+    pass(600);
+    await look();
+    pass(600);
+    await look();
+    assert.deepEqual(needs, [`plan-${number} behind`]);
+    ada.pushes("main", { "dark.css": "another" });
+    pass(600);
+    await look();
+    assert.deepEqual(needs, [`plan-${number} behind`, `plan-${number} conflict`]);
+  });
+
   it("before the first look is not told", async (t) => {
     const { look, pull, ada, pass } = await pullSetting(t);
     const { number } = pull();

@@ -21,6 +21,7 @@ import { withoutTasklistFences } from "../../plan/checklists/tasklists.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
 import { freeId, ID_RULES, isValidPlanId, planIdFor } from "../../plan/identity.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
+import { stackProblem } from "../../plan/metadata.ts";
 import type { InboxMeta } from "../../plan/record.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
@@ -44,6 +45,7 @@ export interface NewOptions {
   readonly agent?: string;
   readonly model?: string;
   readonly dependsOn?: readonly string[];
+  readonly stack?: true;
   readonly branch?: string;
 }
 
@@ -111,7 +113,14 @@ async function makePlan(call: Call, repo: Repository, { title, given: source, op
   const { config } = settingsInForce(paths.pinFile, repo.root);
   const problems = [...planProblems(doc, config.governance.roles), ...(chosen?.unticked ?? []), ...misspelt(body)];
   const id = place(paths, { wanted: options.id, title: doc.title ?? name, text, meta: metaOf(options) });
-  const warnings = await dependencyWarnings(call, repo, { id, named: options.dependsOn ?? [], listed: doc.dependsOn });
+  const named = options.dependsOn ?? [];
+  const unstackable = options.stack
+    ? stackProblem([...new Set([...named, ...doc.dependsOn])], config.forge)
+    : undefined;
+  const warnings = [
+    ...(await dependencyWarnings(call, repo, { id, named, listed: doc.dependsOn })),
+    ...(unstackable === undefined ? [] : [unstackable]),
+  ];
   const file = inboxOf(paths, id).text;
   const status = options.queue ? "queued" : "draft";
   const todos = doc.todos.length;
@@ -214,8 +223,10 @@ async function checkWishes(repo: Repository, options: NewOptions): Promise<void>
 }
 
 function metaOf(options: NewOptions): InboxMeta | undefined {
-  const { preset, agent, model, branch, dependsOn } = options;
-  const wishes = Object.entries({ preset, agent, model, branch, dependsOn }).filter(([, value]) => value !== undefined);
+  const { preset, agent, model, branch, dependsOn, stack } = options;
+  const wishes = Object.entries({ preset, agent, model, branch, dependsOn, stack }).filter(
+    ([, value]) => value !== undefined,
+  );
   if (wishes.length === 0 && !options.queue) return undefined;
   return {
     ...(options.queue ? { status: "queued" } : {}),

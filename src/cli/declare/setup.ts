@@ -118,6 +118,7 @@ function declareNew(program: Command): void {
     .option("--agent <name>", "the agent that works on it")
     .option("--model <name>", "the model that the agent uses")
     .option("--depends-on <id>", "a plan that must be merged first; repeat it for more", collect)
+    .option("--stack", "begin on the branch of that plan once it is in review (forge github)")
     .option("--branch <name>", "the branch to work on; by default prloom/<id>")
     .action((title: string[], options: NewOptions & JsonOption) =>
       performCommand(options, async (call) =>

@@ -134,10 +134,14 @@ function mergedThere(sha: string, { head: tip, record: { baseBranch } }: PlanDet
   return `merged: ${sha.slice(0, 8)} into ${visible(baseBranch ?? "?")}, on the server${other}`;
 }
 
-function branchLine(branch: string, { record, head: tip }: PlanDetail): string {
+const BEHIND = { conflict: "conflicts with", behind: "behind", stack: "to be brought onto" } as const;
+
+function branchLine(branch: string, { record, head: tip, before }: PlanDetail): string {
   const isGone = tip === undefined && record.status === "done";
   const from = `from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"}`;
-  return `branch: ${visible(branch)} (${isGone ? "deleted" : from})`;
+  const behind = record.behind && `, ${BEHIND[record.behind.why]} ${visible(record.baseBranch ?? "?")}`;
+  const stacked = record.stack && `, stacked on ${visible(before[0]?.id ?? "another plan")}`;
+  return `branch: ${visible(branch)} (${isGone ? "deleted" : from}${stacked ?? ""}${behind ?? ""})`;
 }
 
 const ACTIVITY_NAMES = {

@@ -32,6 +32,9 @@ const appSchema = z
     error: "needs either privateKeyFile or privateKeyEnv",
   });
 
+/** `auto`: rebased until a person has reviewed it; from then on base is merged into it, so that what they said keeps its place. */
+export const UPDATES = ["auto", "rebase", "merge", "off"] as const;
+
 /** The repository on GitHub that plans come from. */
 export const githubSchema = z
   .strictObject(
@@ -57,6 +60,12 @@ export const githubSchema = z
       deleteBranch: usually(
         yesOrNo.describe("With the forge `github`: the branch of a merged pull request is deleted there"),
         true,
+      ),
+      update: usually(
+        z
+          .enum(UPDATES, { error: "must be auto, rebase, merge or off" })
+          .describe("How a branch gets what its base got, where its pull request needs that"),
+        "auto",
       ),
       shownAfter: duration("30s", "How long GitHub may take to show what it took: before, it is not looked for", {
         zero: true,

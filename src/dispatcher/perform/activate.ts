@@ -18,6 +18,7 @@ import { homeOf, inboxOf, type Located } from "../paths.ts";
 import { baseTip } from "../publishing/base.ts";
 import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { beginsOn } from "../steps/dependencies.ts";
 import { givePorts } from "../worktree/ports.ts";
 import { takePrepared } from "../worktree/prepared.ts";
 import { isReplaced, keepUnready } from "../worktree/remove-own.ts";
@@ -142,11 +143,12 @@ async function chooseBranch(
   if (record.branch && record.baseSha && record.baseBranch) return record;
   // Not what happens to be checked out by now.
   const started = loom.pinned.pin ? loom.pinned.pin.branch : await currentBranch(loom.repo);
-  const baseBranch = loom.config.baseBranch ?? started ?? (await defaultBaseBranch(loom.repo));
+  const lower = beginsOn(loom, record);
+  const baseBranch = lower?.branch ?? loom.config.baseBranch ?? started ?? (await defaultBaseBranch(loom.repo));
   const wanted = record.metadata.branch;
   const branch = typeof wanted === "string" && wanted !== "" ? wanted : `prloom/${record.id}`;
   const [baseSha, isName, isTaken] = await Promise.all([
-    baseBranch === undefined ? undefined : baseTip(loom, baseBranch),
+    lower?.published?.sha ?? (baseBranch === undefined ? undefined : baseTip(loom, baseBranch)),
     // A name that we made is one that git allows.
     branch !== wanted || isBranchName(loom.repo, branch),
     branchExists(loom.repo, branch),
@@ -171,7 +173,10 @@ async function chooseBranch(
   }
   const worktree = join(loom.paths.worktrees, record.id);
   await refuseForeign(loom, record, worktree);
-  return updateRecord(loom, record.id, () => ({ branch, baseBranch, baseSha, worktree }));
+  return updateRecord(loom, record.id, () => ({
+    ...{ branch, baseBranch, baseSha, worktree },
+    ...(lower ? { stack: { on: lower.uid } } : {}),
+  }));
 }
 
 /** Once its place is on record, what git says it made there is taken for ours and removed. */

@@ -13,6 +13,7 @@ import type { Located } from "../paths.ts";
 import { changeStatus, planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { wakeAbove } from "../stacking/above.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { removeOwnWorktree } from "../worktree/remove-own.ts";
 import { hasUncommitted, keepBeforeRemoval } from "../worktree/set-aside.ts";
@@ -43,6 +44,7 @@ export function endPlan(
   }
   // Plans that depend on this one wait for exactly this moment.
   loom.wake();
+  wakeAbove(loom, record);
   return undelivered;
 }
 

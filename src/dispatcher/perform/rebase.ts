@@ -101,18 +101,25 @@ async function plannedRebase(loom: Rebasing, record: PlanRecord, began: string |
 
 /** What a person changed in a merge would be gone, and an approval of it would seem to hold on. */
 async function lossyMerge({ repo }: Located, { from, upstream, onto }: Rebase): Promise<string | undefined> {
-  return (await isAncestor(repo, onto, from)) ? undefined : changingMerge(repo, { upstream, from });
+  const isContained = upstream === onto && (await isAncestor(repo, onto, from));
+  return isContained ? undefined : changingMerge(repo, { upstream, from });
 }
 
-async function requireBase(loom: Rebasing, { id, baseBranch = "" }: PlanRecord): Promise<string> {
-  const tip = await baseTip(loom, baseBranch);
+export async function requireBase(loom: Rebasing, { id, baseBranch = "", behind, stack }: PlanRecord): Promise<string> {
+  const lower = stack && loom.store.get(stack.on)?.published?.sha;
+  if (lower !== undefined) return lower;
+  const tip = await baseTip(loom, baseBranch, behind !== undefined);
   if (tip !== undefined) return tip;
   const hint = `Make it again (\`git branch ${baseBranch} <commit>\`), then run \`prloom rebase ${id}\`.`;
   throw new PrloomError("git-failed", `The base branch ${baseBranch} of ${id} is gone.`, hint);
 }
 
 /** What a person left stays under every run, but not under a rebase: that needs a clean tree. */
-async function putAsideKept(loom: Located & Configured & Reporting, record: PlanRecord, head: string): Promise<void> {
+export async function putAsideKept(
+  loom: Located & Configured & Reporting,
+  record: PlanRecord,
+  head: string,
+): Promise<void> {
   if (record.kept?.baseSha !== head) return;
   await putAside(loom, record, head);
 }

@@ -3,8 +3,15 @@ import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Publishing, Reporting } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 
-/** The newest commit of a base branch: here, or with a forge on a server there. Undefined: there is no such branch. */
-export async function baseTip(loom: Located & Publishing & Reporting, branch: string): Promise<string | undefined> {
+/**
+ * The newest commit of a base branch: here, or with a forge on a server there, and while that cannot be asked as it was last, unless it
+ * must be fresh. Undefined: there is no such branch.
+ */
+export async function baseTip(
+  loom: Located & Publishing & Reporting,
+  branch: string,
+  mustBeFresh = false,
+): Promise<string | undefined> {
   if (loom.forge.name === "local") return resolveCommit(loom.repo, `refs/heads/${branch}`);
   const ref = `refs/prloom/base/${branch}`;
   const fetched = await fetchBase(loom.forge, branch);
@@ -15,7 +22,7 @@ export async function baseTip(loom: Located & Publishing & Reporting, branch: st
     return fetched.sha;
   }
   const known = await resolveCommit(loom.repo, ref);
-  if (known === undefined) throw unreachable(fetched.reason);
+  if (known === undefined || mustBeFresh) throw unreachable(fetched.reason);
   const text = `${branch} cannot be fetched, so it is taken as it was at ${known.slice(0, 8)}: ${fetched.reason}`;
   loom.report({ level: "warn", text });
   return known;

@@ -9,14 +9,31 @@ export function changeSeen(loom: Records & Waking & Stopping, planId: string, ch
   const record = loom.store.byId(planId);
   // Each start looks at all that are open.
   if (loom.stopping || !record || record.deleted || record.status === "done") return;
-  const { head, mergeSha: _onBase, ...state } = change;
+  const { head, needs, base: _there, mergeSha: _onBase, ...state } = change;
+  if (change.state === "closed" && (record.stack || record.behind?.why === "stack")) {
+    updateRecord(loom, planId, ({ published }) => ({ published: { ...published, closed: true } }));
+    loom.wake(planId);
+    return;
+  }
   updateRecord(loom, planId, (now) => ({
     changeRequest: { forge: "github", ...state },
     ...(isTheirs(now, change) ? { published: { ...now.published, theirs: head } } : {}),
     ...(change.state === "merged" ? { published: { ...now.published, merged: head } } : {}),
+    ...behindAfter(now, head, needs),
   }));
   crashPoint("server:seen");
   loom.wake(planId);
+}
+
+/** Of another commit than what we pushed last, what the server says is old, or a person's. A merge that is under way goes on. */
+function behindAfter(
+  { published, behind, stack }: PlanRecord,
+  head: string,
+  needs: ServerChange["needs"],
+): Pick<PlanRecord, "behind"> {
+  // What a stacked plan stands on is known without the server.
+  if (needs === undefined || stack || head !== published?.sha || behind?.merge || behind?.why === "stack") return {};
+  return { behind: needs === "nothing" ? undefined : { why: needs } };
 }
 
 /** Neither what we pushed nor what we were about to. */

@@ -4,6 +4,8 @@ import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
+import { wakeAbove } from "../stacking/above.ts";
+import { settleClosed } from "../stacking/closed-there.ts";
 import { changeSeen } from "./change-seen.ts";
 import { isHeldBack, isToBeTakenBack, takeBack } from "./held-back.ts";
 import { describedAs, isToBeReady, type Level, missingOf, saidNow } from "./level.ts";
@@ -16,6 +18,7 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
   const record = loom.store.byId(planId);
   if (loom.forge.name === "local" || !record || record.deleted) return false;
   if (record.status === "done") return deleteMerged(loom, record);
+  if (record.published?.closed) return settleClosed(loom, await loom.forge.server(), record);
   if (isToBeTakenBack(loom, record)) {
     await takeBack(loom, record);
     return true;
@@ -34,6 +37,8 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
     case "open":
       return tell(loom, { record, level, outcome: await forge.open({ ...level.draft, sha: level.head }) });
     case "describe": {
+      // Its change request has the base that it is to have after that.
+      if (isLowerMerged(loom, record)) return false;
       const { changeRequest, published = {} } = record;
       const isReady = isToBeReady(published, level);
       const outcome = await forge.describe(changeRequest?.ref ?? "", saidNow(published, level.draft), isReady);
@@ -42,11 +47,19 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
   }
 }
 
+/** The plan that it is stacked on is being merged at this moment. */
+function isLowerMerged({ store, occupancy }: PublishingAtWork, { stack }: PlanRecord): boolean {
+  const lower = stack && store.get(stack.on);
+  return lower !== undefined && occupancy.whoIsIn(lower.id).has("merge");
+}
+
 /** Undefined where there is nothing to publish, or what there is might be an agent's alone. */
 async function levelOf(loom: PublishingAtWork, record: PlanRecord): Promise<Level | undefined> {
   const { branch, baseSha, status, blocked, paused, hidden, rebase, opened } = record;
   if (!branch || (status !== "active" && status !== "review")) return undefined;
   if (blocked?.cause === "forge" || paused || hidden || rebase || opened) return undefined;
+  // Another one is opened for its own commits alone.
+  if (record.behind?.why === "stack" && !record.changeRequest) return undefined;
   const head = await verifiedHead(loom, record);
   if (head === undefined || head === baseSha) return undefined;
   return { head, draft: draftOf(loom, record), ready: status === "review" && !isHeldBack(loom, record) };
@@ -88,6 +101,7 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
   switch (outcome.kind) {
     case "pushed":
       noteHead(loom, id, { sha, now: forge.now() });
+      wakeAbove(loom, record);
       loom.report({ planId: id, level: "info", text: `pushed ${sha.slice(0, 8)}` });
       return true;
     case "diverged":
@@ -136,6 +150,7 @@ function tell(
   if (!record.changeRequest) loom.report({ planId: id, level: "good", text: `change request: ${outcome.url}` });
   note(loom, id, { ...describedAs(level.draft), ...(level.ready && outcome.ready ? { ready: "given" } : {}) });
   changeSeen(loom, id, outcome);
+  wakeAbove(loom, record);
   // One that was marked ready and is not would be asked for without end.
   const isAsked = record.changeRequest && isToBeReady(record.published ?? {}, level);
   const isStillDraft = isAsked && !outcome.ready && outcome.state === "open";
@@ -148,7 +163,7 @@ async function deleteMerged(loom: PublishingAtWork, record: PlanRecord): Promise
   const { outcome, published, branch = "" } = record;
   if (outcome !== "merged" || published?.sha === undefined || published.deleted) return false;
   if (loom.forge.name === "local" || loom.config.github?.deleteBranch !== true) return false;
-  await (await loom.forge.server()).deleteBranch(branch, published.sha);
+  await (await loom.forge.server()).deleteBranch(branch, { sha: published.sha, instead: record.baseBranch ?? "" });
   crashPoint("server:deleted");
   note(loom, record.id, { deleted: true });
   return false;

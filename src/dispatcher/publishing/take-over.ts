@@ -5,6 +5,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { worktreeOf } from "../paths.ts";
+import { wakeAbove } from "../stacking/above.ts";
 import { hasUncommitted } from "../worktree/set-aside.ts";
 import { note, noteHead, type PublishingAtWork, refuse } from "./noted.ts";
 
@@ -36,6 +37,7 @@ export async function takeOver(loom: PublishingAtWork, forge: ServerForge, recor
     await resetTo(worktreeOf(loom, record), theirs, branch, record.prepared);
     crashPoint("server:taken-over");
     noteHead(loom, id, { sha: theirs, now: forge.now(), theirs: undefined });
+    wakeAbove(loom, record);
     loom.report({ planId: id, level: "info", text: `took over ${theirs.slice(0, 8)} from the server` });
     return true;
   } finally {

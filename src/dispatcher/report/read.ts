@@ -185,6 +185,9 @@ function waitingFor(
   const trouble = record.published?.trouble;
   if (trouble !== undefined && record.status === "review" && !record.blocked) return `not yet published: ${trouble}`;
   if (putOff && !record.blocked) return "an unanswered comment that a plugin put off";
+  const lower = record.stack && loom.store.get(record.stack.on);
+  if (lower && record.status === "review" && !isAgain && !record.blocked)
+    return `stacked on ${lower.id}, which must be merged first`;
   if (!isOpen) return undefined;
   if (record.blocked) return undefined;
   if (record.hidden) return "hidden";

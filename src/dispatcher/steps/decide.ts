@@ -74,10 +74,11 @@ function decideInbox(view: PlanView): Step {
     return {
       kind: "block",
       reason: dependencies.reason,
-      hint: `Change \`dependsOn\` in prloom/.local/inbox/${record.id}.json or \`## Depends on\` in the plan, then run \`prloom unblock ${record.id}\`.`,
+      hint: `Change \`dependsOn\` or \`stack\` in prloom/.local/inbox/${record.id}.json or \`## Depends on\` in the plan, then run \`prloom unblock ${record.id}\`.`,
     };
   }
-  if (dependencies.kind === "waiting") return waits(`${listed(dependencies.for)} must be merged first`);
+  if (dependencies.kind === "waiting")
+    return waits(`${listed(dependencies.for)} must be ${dependencies.until ?? "merged"} first`);
   if (!view.slots.open) return { kind: "wait", why: "waits for a place (limits.maxOpenPlans)", slot: "open" };
   return { kind: "activate" };
 }
@@ -114,6 +115,7 @@ function decideOpen(view: PlanView, now: number): Step {
   // Words that came before the design reach the designer: TODOs of theirs alone would pass for the whole plan.
   if (isDesignDue(record, view.doc)) return { kind: "begin-side", stage: "designer" };
   if (record.rebase) return { kind: "rebase" };
+  if (view.behind) return { kind: "catch-up" };
   const { gatherUntil: until = 0, pending } = view.bus;
   if (until > now) return { kind: "wait", why: "more of the review may come", until };
   if (pending.length > 0) return { kind: "begin-side", stage: "triage" };

@@ -1,21 +1,28 @@
 import type { PlanBefore } from "../../governance/graph/of-plan.ts";
 import type { PlanStatus } from "../../governance/graph/schema.ts";
 import type { PlanDoc } from "../../plan/markdown/markdown.ts";
-import { dependenciesOf } from "../../plan/metadata.ts";
+import { dependenciesOf, stackProblem, wantsStack } from "../../plan/metadata.ts";
 import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { gateOf } from "../gates/plan-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import type { Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { canBearOther } from "../stacking/standing.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { Dependencies } from "./step.ts";
 
-/** Activation waits until everything a plan depends on is merged. */
+/** Activation waits until everything a plan depends on is merged; of a plan that is stacked, until that is in review. */
 export function dependencies(
-  loom: Located & Records & Watched,
+  loom: Located & Configured & Records & Gated & Watched,
   record: PlanRecord,
   text: PlanText | undefined,
 ): Dependencies {
   const names = text ? dependenciesOf(record.metadata, text.doc) : [];
+  const isStacked = text !== undefined && wantsStack(record.metadata);
+  const problem = isStacked ? stackProblem(names, loom.config.forge) : undefined;
+  if (problem !== undefined) return { kind: "failed", reason: problem };
   const waiting: string[] = [];
   // What does not lead back for one name does not for the next: each plan is asked once.
   const seen = new Set<string>();
@@ -26,9 +33,10 @@ export function dependencies(
     if (!other) waiting.push(`${name} (no such plan yet)`);
     else if (other.deleted) return { kind: "failed", reason: `It depends on ${name}, which was deleted.` };
     else if (other.outcome === "closed") return { kind: "failed", reason: `It depends on ${name}, which was closed.` };
-    else if (other.outcome !== "merged") waiting.push(other.id);
+    else if (other.outcome !== "merged" && !(isStacked && bears(loom, other))) waiting.push(other.id);
   }
-  return waiting.length === 0 ? { kind: "met" } : { kind: "waiting", for: waiting };
+  if (waiting.length === 0) return { kind: "met" };
+  return { kind: "waiting", for: waiting, until: isStacked ? "in review" : "merged" };
 }
 
 /** The way from a plan back to `target` over what waits for what; undefined when there is none. */
@@ -48,6 +56,18 @@ function circleTo(
     if (way) return [from.id, ...way];
   }
   return undefined;
+}
+
+/** One whose approval was taken back goes back to work as soon as it is looked at. */
+const bears = (loom: Gated, lower: PlanRecord): boolean =>
+  canBearOther(lower) && gateOf(loom, lower)?.state !== "withdrawn";
+
+/** The plan whose branch a plan is to begin on; undefined for one that begins at the base branch. */
+export function beginsOn(loom: Located & Records, record: PlanRecord): PlanRecord | undefined {
+  const text = wantsStack(record.metadata) ? planText(loom, record) : undefined;
+  const [name] = text ? dependenciesOf(record.metadata, text.doc) : [];
+  const lower = name === undefined ? undefined : findDependency(loom, name);
+  return lower && canBearOther(lower) ? lower : undefined;
 }
 
 /** A dependency is a plan id, or a source as `sourceKey` writes it. */

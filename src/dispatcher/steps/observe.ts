@@ -21,6 +21,7 @@ import type { AtWork } from "../runs/occupancy.ts";
 import { awaitedRun, stageOf } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
+import { standingOf } from "../stacking/standing.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { dependencies } from "./dependencies.ts";
 import { isReviewed } from "./is-reviewed.ts";
@@ -58,6 +59,7 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     ...(record.opened ? { opened: loom.occupancy.personIn(record.id) ? "held" : "left" } : {}),
     bus: around.bus ?? busView(loom, record),
     change: record.changeRequest?.state ?? "none",
+    ...(isBehind(loom, record) ? { behind: true } : {}),
     ...(head === undefined ? {} : { head }),
     slots: around.slots,
     agent: agentView(loom, record, config),
@@ -65,6 +67,14 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     cleanAfterMs: loom.config.cleanAfterMs,
     ...(around.retryAt === undefined ? {} : { retryAt: around.retryAt }),
   };
+}
+
+/** Commits of a person that are on the server come first. */
+function isBehind({ config, store }: Configured & Records, record: PlanRecord): boolean {
+  const { behind, published, stack } = record;
+  if (published?.theirs !== undefined) return false;
+  if (stack && standingOf(record, store.get(stack.on)).kind !== "stands") return true;
+  return behind !== undefined && (behind.why === "stack" || config.github?.update !== "off");
 }
 
 function gateView(

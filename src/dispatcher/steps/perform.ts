@@ -20,6 +20,7 @@ import { stopOpened, stopRun } from "../perform/gates/stop-run.ts";
 import { continueRebase } from "../perform/rebase.ts";
 import { beginReview } from "../perform/review.ts";
 import { settleSide } from "../perform/stage-result.ts";
+import { catchUp } from "../publishing/catch-up.ts";
 import { blockPlan, changeStatus, type Records } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -75,6 +76,7 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   "begin-side": (loom, { record }, { stage }) =>
     stage === "reviewer" ? beginReview(loom, record) : beginSide(loom, record, stage),
   rebase: (loom, { record }) => continueRebase(loom, record),
+  "catch-up": (loom, { record }) => catchUp(loom, record),
   "drop-todo": (loom, { record, config, door }) => {
     const mayCommit = door.kind === "open" && !record.revising;
     return config.ok ? leaveTodo(loom, record, { config: config.config, mayCommit }) : undefined;

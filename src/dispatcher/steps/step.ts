@@ -16,7 +16,10 @@ export type RunState =
   /** Started, no exit, and no process of ours: the dispatcher or the machine died. */
   | "interrupted";
 
-export type Dependencies = { kind: "met" } | { kind: "waiting"; for: string[] } | { kind: "failed"; reason: string };
+export type Dependencies =
+  | { kind: "met" }
+  | { kind: "waiting"; for: string[]; until?: "merged" | "in review" }
+  | { kind: "failed"; reason: string };
 
 export type AgentView =
   | { readonly kind: "free" }
@@ -48,6 +51,8 @@ export interface PlanView {
   /** Events that plugins have still to see, and events that wait for triage; `gatherUntil`: more of a review may come until then. */
   readonly bus: { fresh: number; pending: string[]; gatherUntil?: number };
   readonly change: "none" | "open" | "merged" | "closed";
+  /** Its branch is to get what its base has. */
+  readonly behind?: true;
   /** Where the branch stands; only with `review: end`, and only if that can be told without asking git. */
   readonly head?: string;
   readonly slots: { agent: boolean; open: boolean };
@@ -93,6 +98,7 @@ export type Step =
   | { readonly kind: "begin-side"; readonly stage: "designer" | "triage" | "reviewer" }
   | { readonly kind: "drop-todo" }
   | { readonly kind: "rebase" }
+  | { readonly kind: "catch-up" }
   | { readonly kind: "start-run" }
   | { readonly kind: "recover-run" }
   | { readonly kind: "verify" }

@@ -41,12 +41,14 @@ export async function rebaseOnto(worktree: Worktree, request: RebaseRequest): Pr
   if (unfinishedOperation(worktree.gitDir) !== undefined) await backTo(worktree, branch, now);
   else await settleHead(worktree, { branch, baseSha: now });
   const onto = await read(worktree, request.base);
-  const isContained = await isIn(worktree, onto, now);
+  const upstream = request.began === undefined ? onto : await ownBegin(worktree, request.began, { onto, now });
+  // A branch that has all of base may stand on more than that: on commits that base had, or on those of another plan.
+  const isContained = upstream === onto && (await isIn(worktree, onto, now));
   if (isContained && !wasKilled) return { kind: "nothing" };
   await gitIn(worktree, ["update-ref", keptRef(branch), before]);
   try {
     if (!isContained) {
-      const conflict = await rebase(worktree, request, { onto, now });
+      const conflict = await rebase(worktree, request, { onto, now, upstream });
       if (conflict) return conflict;
     }
     crashPoint("rebase:rebased");
@@ -110,11 +112,10 @@ async function looked(
 /** Undefined when it is done. */
 async function rebase(
   worktree: Worktree,
-  { branch, identity, began }: RebaseRequest,
-  { onto, now }: { onto: string; now: string },
+  { branch, identity }: RebaseRequest,
+  { onto, now, upstream }: { onto: string; now: string; upstream: string },
 ): Promise<RebaseOutcome | undefined> {
   const flags = ["--no-autostash", "--no-fork-point", "--reapply-cherry-picks", "--empty=keep", "--quiet"];
-  const upstream = began === undefined ? onto : await ownBegin(worktree, began, { onto, now });
   const rebased = await gitIn(worktree, [...REBASE_CONFIG, "rebase", ...flags, "--onto", onto, upstream], {
     env: { ...identity, GIT_EDITOR: "true", GIT_SEQUENCE_EDITOR: "true" },
     allowExit: [1],

@@ -1,5 +1,7 @@
 import * as z from "zod";
+import type { ServerChange } from "../../forge/port.ts";
 import { CallError } from "../pages.ts";
+import { needsOf } from "../pulls/pull-state.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import type { ChecksState } from "./pull-news.ts";
 
@@ -9,6 +11,7 @@ export interface Beat {
   readonly resolved: readonly string[];
   /** Undefined where the token may not see checks. */
   readonly checks: ChecksState | undefined;
+  readonly needs: ServerChange["needs"];
 }
 
 const rollupSchema = z.object({ state: z.string() }).nullish();
@@ -22,13 +25,15 @@ const beatSchema = z.object({
         id: z.string(),
         reviewThreads: z.object({ nodes: z.array(z.object({ id: z.string(), isResolved: z.boolean() })) }),
         commits: commitsSchema,
+        mergeable: z.string(),
+        mergeStateStatus: z.string().optional(),
       })
       .nullable(),
   ),
 });
 
-const BEAT = (checks: string): string => `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on PullRequest {
-  id reviewThreads(last: 100) { nodes { id isResolved } } commits(last: 1) { nodes { commit { oid ${checks} } } }
+const BEAT = (state: string, checks: string): string => `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on PullRequest {
+  id mergeable reviewThreads(last: 100) { nodes { id isResolved } } commits(last: 1) { nodes { commit { oid ${checks} } } } ${state}
 } } }`;
 const AT_ONCE = 100;
 
@@ -43,7 +48,9 @@ export async function beatOf(repository: RepositoryCalls, ids: readonly string[]
       if (!node || !commit) continue;
       const resolved = node.reviewThreads.nodes.filter(({ isResolved }) => isResolved).map(({ id }) => id);
       const checks = isBlind ? undefined : stateOf(commit.statusCheckRollup?.state);
-      beats.set(node.id, { head: commit.oid, resolved, checks });
+      const isMergeable = node.mergeable === "UNKNOWN" ? undefined : node.mergeable !== "CONFLICTING";
+      const needs = needsOf(isMergeable, node.mergeStateStatus);
+      beats.set(node.id, { head: commit.oid, resolved, checks, needs });
     }
   }
   return beats;
@@ -53,9 +60,9 @@ async function ask(
   { client }: RepositoryCalls,
   ids: readonly string[],
 ): Promise<z.infer<typeof beatSchema> & { readonly isBlind: boolean }> {
-  const whole = await client.graphql(BEAT("statusCheckRollup { state }"), { ids });
+  const whole = await client.graphql(BEAT("mergeStateStatus", "statusCheckRollup { state }"), { ids });
   // A fine-grained token may not see checks; threads it may.
-  const outcome = whole.kind === "refused" ? await client.graphql(BEAT(""), { ids }) : whole;
+  const outcome = whole.kind === "refused" ? await client.graphql(BEAT("", ""), { ids }) : whole;
   if (outcome.kind !== "ok") throw new CallError("what became of pull requests", outcome);
   return { ...beatSchema.parse(outcome.data), isBlind: outcome !== whole };
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { BridgeEvent } from "../../bridges/contract.ts";
 import type { TrackerAuthor } from "../../bridges/tracker/port.ts";
+import type { ServerChange } from "../../forge/port.ts";
 import { splitMarker } from "../tracker/marker.ts";
 import { PULL_TARGET } from "./pull-address.ts";
 
@@ -61,6 +62,8 @@ export interface KnownPull {
   readonly lookedAt?: number;
   /** As it was told last. */
   readonly state?: string;
+  /** What it needs of its base, as that was told last. */
+  readonly needs?: ServerChange["needs"];
   /** Reviews by their ids: one that was begun early is handed in late, so no newest one tells. */
   readonly reviews: readonly number[];
   readonly resolved: readonly string[];
@@ -74,6 +77,22 @@ export interface KnownPull {
   readonly told: readonly string[];
   /** The head whose failed jobs were asked to run once more. */
   readonly rerun?: string | undefined;
+}
+
+/** Times have whole seconds, and clocks of servers differ a little. */
+const SAME_TIME_MS = 2000;
+
+/** Pure: whether it may have changed once more in the second in which it was seen to have changed: then both look the same. */
+export function isFresh({ lookedAt = 0, seenAt = 0 }: KnownPull): boolean {
+  return lookedAt > 0 && lookedAt - seenAt < SAME_TIME_MS;
+}
+
+/** A head without checks may get some yet. */
+const CHECKS_BEGIN_MS = 10 * 60_000;
+
+/** Pure: whether its checks are still to be asked for at each look. */
+export function isUnfinished({ checks, headAt }: KnownPull, now: number): boolean {
+  return checks === "pending" || (checks === "none" && Math.abs(now - headAt) < CHECKS_BEGIN_MS);
 }
 
 export type ChecksState = "none" | "pending" | "red" | "green";

@@ -13,7 +13,15 @@ import type { Permissions } from "../tracker/permissions.ts";
 import { checkEvent, greenEvent, reportOf } from "./check-report.ts";
 import { checksOf, countingOf, redOn, stateOf } from "./checks.ts";
 import { beatOf } from "./pull-beat.ts";
-import { type ChecksState, type KnownPull, type PullEvent, resolvedEvents, reviewEvents } from "./pull-news.ts";
+import {
+  type ChecksState,
+  isFresh,
+  isUnfinished,
+  type KnownPull,
+  type PullEvent,
+  resolvedEvents,
+  reviewEvents,
+} from "./pull-news.ts";
 import { talkOf } from "./pull-talk.ts";
 import { hearReviewComments, ownReviewComment, pullNumberOf, reviewCommentEvent } from "./review-comments.ts";
 
@@ -162,6 +170,7 @@ class PullsLook {
       ...{
         checks: isSameHead ? before.checks : "none",
         headAt: isSameHead ? before.headAt : this.#looking.clock.now(),
+        needs: isSameHead ? before.needs : undefined,
       },
       ...{ state, lookedAt, seenAt: before?.updated === updated ? (before.seenAt ?? lookedAt) : lookedAt },
       ...talk,
@@ -201,10 +210,24 @@ class PullsLook {
       await this.#orLater(number, async () => {
         const isNew = beat.resolved.some((id) => !known.resolved.includes(id));
         const talk = isNew ? await this.#talk(number, known.nodeId) : {};
-        const checked = beat.head === known.head ? await this.#check(number, known, beat.checks) : {};
-        this.#known.set(number, { ...known, ...talk, ...checked });
+        const isSame = beat.head === known.head;
+        const checked = isSame ? await this.#check(number, known, beat.checks) : {};
+        const needs = isSame ? this.#needs(number, known, beat.needs) : {};
+        this.#known.set(number, { ...known, ...talk, ...checked, ...needs });
       });
     }
+  }
+
+  /** That its base got something changes nothing that lists tell. */
+  #needs(
+    number: number,
+    { state, needs: told = "nothing" }: KnownPull,
+    needs: ServerChange["needs"],
+  ): Pick<KnownPull, "needs"> {
+    if (needs === undefined || needs === told || state === undefined) return {};
+    const change = { ...(JSON.parse(state) as ServerChange), needs };
+    this.#looking.onPull?.(this.#looking.plans.get(number) ?? "", change);
+    return { needs };
   }
 
   /** What became of its checks, once all that count have ended. */
@@ -271,20 +294,4 @@ class PullsLook {
     const author = { ...by, permission: await permissions.of(by) };
     return { context: { ...context, author, ...(isSame(by, self) ? { ownLogin: by.login } : {}) } };
   }
-}
-
-/** Times have whole seconds, and clocks of servers differ a little. */
-const SAME_TIME_MS = 2000;
-
-/** Pure: whether it may have changed once more in the second in which it was seen to have changed: then both look the same. */
-function isFresh({ lookedAt = 0, seenAt = 0 }: KnownPull): boolean {
-  return lookedAt > 0 && lookedAt - seenAt < SAME_TIME_MS;
-}
-
-/** A head without checks may get some yet. */
-const CHECKS_BEGIN_MS = 10 * 60_000;
-
-/** Pure: whether its checks are still to be asked for at each look. */
-function isUnfinished({ checks, headAt }: KnownPull, now: number): boolean {
-  return checks === "pending" || (checks === "none" && Math.abs(now - headAt) < CHECKS_BEGIN_MS);
 }

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import type { Refused, ServerChange, ServerForge, ServerMerge } from "../../forge/port.ts";
 import type { MergeMethod } from "../../git/merge-method.ts";
 import { fetchBranch } from "../../git/remote/fetch.ts";
@@ -6,7 +7,7 @@ import type { Remote } from "../../git/remote/remote.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { GitHubAccess } from "../access.ts";
 import { whyNotGreen } from "../bridge/green.ts";
-import { CallError } from "../pages.ts";
+import { allPages, CallError } from "../pages.ts";
 import { changeOf, type PullState } from "../pulls/pull-state.ts";
 import { Pulls } from "../pulls/pulls.ts";
 import type { RepositoryCalls } from "../repository.ts";
@@ -60,25 +61,34 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       const pull = await all.get(numberOf(repository, ref));
       return pull === "gone" ? pull : changeOf(repository, pull);
     },
-    async merge(ref, { sha, method, force = false, confirm }) {
+    async isReviewed(ref) {
+      const { repository } = await pulls();
+      const [self, path] = [await access.connection.self(), `/pulls/${numberOf(repository, ref)}/reviews`];
+      const reviews = await allPages(repository, path, { query: {}, schema: reviewsSchema });
+      return reviews.some(({ user }) => user !== null && String(user.id) !== self.id && user.type === "User");
+    },
+    async merge(ref, { sha, method, force = false, confirm, before }) {
       const { pull, pulls: all, repository } = await pullOf(ref);
       const why =
         force || pull.state !== "open" || pull.head.sha !== sha ? undefined : await whyNotGreen(repository, pull);
       if (why !== undefined) return { kind: "refused", reason: why };
+      if (pull.state === "open" && pull.head.sha === sha) await before?.();
       return mergeAllowed(repository, method, (one) => all.merge(pull, { sha, method: one, confirm }));
     },
     async close(ref) {
       const { repository, pulls: all, pull } = await pullOf(ref);
       return orRefused(repository, await all.close(pull));
     },
-    async deleteBranch(branch, sha) {
-      const { repository } = await pulls();
+    async deleteBranch(branch, { sha, instead }) {
+      const { repository, pulls: all } = await pulls();
       const path = `/git/refs/heads/${branch}`;
       const found = await repository.get(`/git/ref/heads/${branch}`);
       if (found.kind === "not-found") return;
       if (found.kind !== "ok") throw new CallError(`the branch ${branch}`, found);
       // A person has pushed to it since.
       if ((found.data as { object?: { sha?: unknown } }).object?.sha !== sha) return;
+      const left = await all.retarget(branch, instead);
+      if (left !== undefined) throw new Error(`${branch} is still the base of #${left.number}: ${left.refused}`);
       const deleted = await repository.send("DELETE", path);
       // GitHub deletes it by itself where the repository says so, and says 422 then.
       if (deleted.kind !== "ok" && deleted.kind !== "not-found" && deleted.kind !== "refused")
@@ -96,6 +106,8 @@ function numberOf({ id }: RepositoryCalls, ref: string): number {
 function orRefused(repository: RepositoryCalls, outcome: PullState | Refused): ServerChange | Refused {
   return "refused" in outcome ? outcome : changeOf(repository, outcome);
 }
+
+const reviewsSchema = z.array(z.object({ user: z.object({ id: z.number(), type: z.string() }).nullable() }));
 
 /** Of GitHub Enterprise the API lies below the address of the site. */
 const webUrl = (apiUrl: string): string =>

@@ -16,6 +16,9 @@ const pullSchema = z.object({
   // The repository of a fork may be gone.
   head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ id: z.number() }).nullable() }),
   base: z.object({ ref: z.string() }),
+  // Not in lists; null while GitHub finds it out.
+  mergeable: z.boolean().nullish(),
+  mergeable_state: z.string().optional(),
 });
 export const pullsSchema = z.array(pullSchema);
 
@@ -31,18 +34,28 @@ export interface PullState {
   readonly body: string;
   /** Of a merged one: the commit on its base. */
   readonly mergeSha?: string;
+  readonly needs?: ServerChange["needs"];
 }
 
 export function pullState(data: unknown): PullState {
   const pull = pullSchema.parse(data);
   const isMerged = pull.merged_at !== null;
+  const needs = pull.state === "open" ? needsOf(pull.mergeable ?? undefined, pull.mergeable_state) : undefined;
   return {
     ...{ number: pull.number, nodeId: pull.node_id, url: pull.html_url, draft: pull.draft ?? false },
     state: isMerged ? "merged" : pull.state,
     head: { branch: pull.head.ref, sha: pull.head.sha, repositoryId: pull.head.repo?.id },
     ...{ base: pull.base.ref, title: pull.title, body: pull.body ?? "" },
     ...(isMerged && pull.merge_commit_sha !== null ? { mergeSha: pull.merge_commit_sha } : {}),
+    ...(needs === undefined ? {} : { needs }),
   };
+}
+
+/** Pure: what the words of REST or GraphQL say about a pull request and its base. */
+export function needsOf(isMergeable: boolean | undefined, state: string | undefined): ServerChange["needs"] {
+  if (isMergeable === undefined) return undefined;
+  if (!isMergeable) return "conflict";
+  return state?.toLowerCase() === "behind" ? "behind" : "nothing";
 }
 
 /** The same token shape as that of issues. */
@@ -52,7 +65,8 @@ const changeRef = ({ id }: Pick<RepositoryCalls, "id">, number: number): string 
 export function changeOf(repository: Pick<RepositoryCalls, "id">, pull: PullState): ServerChange {
   return {
     ...{ ref: changeRef(repository, pull.number), state: pull.state, ready: !pull.draft, url: pull.url },
-    head: pull.head.sha,
+    ...{ head: pull.head.sha, base: pull.base },
     ...(pull.mergeSha === undefined ? {} : { mergeSha: pull.mergeSha }),
+    ...(pull.needs === undefined ? {} : { needs: pull.needs }),
   };
 }

@@ -67,6 +67,7 @@ export class Pulls {
   /** As a draft, and as an ordinary one where the repository has no drafts. */
   async open({ head, sha, base, title, body }: PullDraft): Promise<PullState | Refused> {
     const found = await this.find(head, sha);
+    if (found?.state === "open") return this.describe(found, { body, base });
     if (found) return found;
     const request = { head, base, title: titleFor(title, head), body: withOurPart("", safeBody(body)) };
     const drafted = await this.#repository.send("POST", "/pulls", { body: { ...request, draft: true } });
@@ -94,6 +95,16 @@ export class Pulls {
     const changed = Object.entries(wanted).filter(([name, value]) => pull[name as "title"] !== value);
     if (changed.length === 0) return pull;
     return this.#change(pull, Object.fromEntries(changed));
+  }
+
+  /** Gives all that have this branch as base another one; undefined when they have it. */
+  async retarget(from: string, to: string): Promise<({ readonly number: number } & Refused) | undefined> {
+    const query = { base: from, state: "open" };
+    for (const pull of (await allPages(this.#repository, "/pulls", { query, schema: pullsSchema })).map(pullState)) {
+      const changed = await this.#change(pull, { base: to });
+      if ("refused" in changed) return { number: pull.number, ...changed };
+    }
+    return undefined;
   }
 
   async close(pull: PullState): Promise<PullState | Refused> {

@@ -60,3 +60,22 @@ test("after a kill right behind the rebase it cannot be merged, and the next one
   assert.equal(foundIn(worktree, "lib"), worktree.gitDir);
   assert.equal(plainGit(repo.root, "for-each-ref", "refs/prloom/rebase"), "");
 });
+
+test("a branch that stands on more than base has loses that, though it contains all of base", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree } = box;
+  const base = plainGit(repo.root, "rev-parse", "main").trim();
+  const commit = async (name: string) => {
+    write(worktree.path, { [name]: `${name}\n` });
+    await stageAll(worktree);
+    const trailer = { uid: "U", todoId: name, attempt: 1 };
+    await commitStep(worktree, { branch: BRANCH, message: name, trailer, identity: IDENTITY, allowEmpty: true });
+    return plainGit(repo.root, "rev-parse", BRANCH).trim();
+  };
+  const began = await commit("lower");
+  await commit("upper");
+  assert.equal((await rebaseOnto(worktree, { ...REQUEST, base, began })).kind, "rebased");
+  assert.equal(plainGit(repo.root, "log", "--format=%s", `${base}..${BRANCH}`).trim(), "upper");
+  assert.deepEqual(await rebaseOnto(worktree, { ...REQUEST, base, began }), { kind: "nothing" });
+});

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -41,8 +41,19 @@ export function tryGit(
 
 /** The commit of a branch; undefined where there is none. */
 export function branchHead(folder: string, branch: string): string | undefined {
+  // A process for each of a hundred pull requests would keep the server from answering others.
+  const loose = looseRef(folder, branch);
+  if (loose !== undefined) return loose;
   const { status, stdout } = tryGit(folder, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`]);
   return status === 0 ? stdout : undefined;
+}
+
+function looseRef(folder: string, branch: string): string | undefined {
+  try {
+    return /^[0-9a-f]{40}$/m.exec(readFileSync(join(folder, "refs", "heads", branch), "utf8"))?.[0];
+  } catch {
+    return undefined;
+  }
 }
 
 export function branchHeads(folder: string): Map<string, string> {
@@ -66,8 +77,14 @@ export function mergedCommit(
   return git(folder, ["commit-tree", tree, ...parents, "-F", "-"], message);
 }
 
-export const isMergeable = (folder: string, base: string, head: string): boolean =>
-  mergedTree(folder, base, head) !== undefined;
+const mergeable = new Map<string, boolean>();
+
+export function isMergeable(folder: string, base: string, head: string): boolean {
+  const key = `${folder} ${base} ${head}`;
+  const known = mergeable.get(key) ?? mergedTree(folder, base, head) !== undefined;
+  mergeable.set(key, known);
+  return known;
+}
 
 function mergedTree(folder: string, base: string, head: string): string | undefined {
   const { status, stdout } = tryGit(folder, ["merge-tree", "--write-tree", "--no-messages", base, head]);

@@ -1,3 +1,4 @@
+import { tryGit } from "./git.ts";
 import type { CheckRun, Pull, Repository } from "./world.ts";
 
 export type RollupState = "SUCCESS" | "FAILURE" | "PENDING" | "EXPECTED" | "ERROR";
@@ -23,10 +24,17 @@ export function rollup(repository: Repository, sha: string): RollupState | undef
   return states.every((state) => state === "SUCCESS") ? "SUCCESS" : "PENDING";
 }
 
+/** Whether a rule asks for what the base got since. */
+export function isBehind(repository: Repository, { base, head }: Pick<Pull, "base" | "head">): boolean {
+  if (!repository.rules.get(base.branch)?.upToDate) return false;
+  return tryGit(repository.folder, ["merge-base", "--is-ancestor", base.branch, head.sha]).status !== 0;
+}
+
 /** Why GitHub would not merge it, in its words. */
 export function unmetRules(repository: Repository, { base, head, reviews }: Pull): string | undefined {
   const rules = repository.rules.get(base.branch);
   if (!rules) return undefined;
+  if (isBehind(repository, { base, head })) return "Head branch is out of date. Update it with the base branch.";
   if (rules.mergeQueue) return "Changes must be made through the merge queue";
   const states = newestChecks(repository, head.sha);
   const missing = rules.requiredChecks.filter((name) => states.get(name) !== "SUCCESS");

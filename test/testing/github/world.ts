@@ -140,6 +140,8 @@ export interface BranchRules {
   readonly requiredChecks: readonly string[];
   readonly approvals: number;
   readonly mergeQueue: boolean;
+  /** Branches must have what the base has before they are merged. */
+  readonly upToDate?: boolean;
   /** Words with which a push is refused. */
   readonly refusePush: string | undefined;
 }

@@ -19,6 +19,7 @@ import { patchesOf } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import { endPlanSurvivors, forgetWorktree, leftWorktree, putBranchBack } from "../../runs/survivors.ts";
 import type { Configured } from "../../settings/pinned.ts";
+import { wakeAbove } from "../../stacking/above.ts";
 import { removeOwnWorktree } from "../../worktree/remove-own.ts";
 import { keepBeforeRemoval } from "../../worktree/set-aside.ts";
 import { allowed } from "../state.ts";
@@ -28,7 +29,7 @@ import { allowed } from "../state.ts";
  * could not be removed: the plan is gone all the same.
  */
 export async function deletePlan(
-  loom: Located & Configured & Records & Buses & Gated & AtWork & Reporting,
+  loom: Located & Configured & Records & Buses & Gated & AtWork & Reporting & Waking,
   id: string,
   options: { branch: boolean },
 ): Promise<{ left: string[]; kept?: string; text?: string }> {
@@ -54,6 +55,7 @@ export async function deletePlan(
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
   loom.report({ planId: id, level: "info", text: "deleted" });
+  wakeAbove(loom, record);
   return { left, ...(kept === undefined ? {} : { kept }), ...(text === undefined ? {} : { text }) };
 }
 

@@ -6,6 +6,8 @@ import { messageOf, PrloomError } from "../../../kernel/errors.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
 import type { Located } from "../../paths.ts";
 import { unreachable } from "../../publishing/base.ts";
+import type { Records } from "../../records.ts";
+import { retargetAbove } from "../../stacking/above.ts";
 
 type ServerForgeName = Exclude<Forge, { name: "local" }>;
 
@@ -25,7 +27,7 @@ interface Wanted {
 
 /** Has the server merge exactly what was reviewed; nothing is merged here. */
 export async function mergeAtServer(
-  loom: Located,
+  loom: Located & Records,
   forge: ServerForgeName,
   { record, wanted, confirm }: Asked,
 ): Promise<Extract<ServerMerge, { kind: "merged" | "queued" }>> {
@@ -40,7 +42,8 @@ export async function mergeAtServer(
     throw new PrloomError("plan-state", `${id} is not yet published${why}.`, hint);
   }
   const sha = wanted.sha ?? published.sha ?? "";
-  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha, confirm });
+  const before = async () => retargetAbove(loom, await forge.server(), record);
+  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha, confirm, before });
   if (outcome.kind === "refused") {
     const hint = `${changeRequest.url ?? "The pull request"} tells more; then run \`prloom merge ${id}\` again.`;
     throw new PrloomError("forge-refused", `GitHub does not merge ${id}: ${outcome.reason}`, hint);

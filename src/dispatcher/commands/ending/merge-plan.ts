@@ -21,6 +21,8 @@ import { endFound, endPlan } from "../../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
+import { wakeAbove } from "../../stacking/above.ts";
+import { refuseStacked } from "../../stacking/refuse-stacked.ts";
 import { ownOf } from "../../steps/merged.ts";
 import { deferredComments, unansweredComments } from "../../steps/observe.ts";
 import { hasUncommitted } from "../../worktree/set-aside.ts";
@@ -63,6 +65,9 @@ export async function mergePlan(loom: Merging, id: string, options: MergeOptions
   } finally {
     for (const one of leave) one();
     loom.wake(id);
+    // Their bases are what they were if it was not merged.
+    const record = loom.store.byId(id);
+    if (record) wakeAbove(loom, record);
   }
 }
 
@@ -70,6 +75,7 @@ function refuseMerge(loom: Merging, record: PlanRecord, { force }: MergeOptions)
   if (record.status !== "done") refuseUnapproved(loom, record);
   refuseUnlessReviewed(loom, record);
   refuseOpened(loom, record);
+  refuseStacked(loom, record);
   if (force) return;
   refuseUnfinished(loom, record);
   refuseUnsettled(loom, record);

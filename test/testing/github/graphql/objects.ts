@@ -1,5 +1,7 @@
+import { canMerge } from "../deeds.ts";
 import { newestChecks, rollup } from "../rules.ts";
 import { nodeId } from "../shapes/people.ts";
+import { mergeStateOf } from "../shapes/pull.ts";
 import {
   type CheckRun,
   type Comment,
@@ -50,6 +52,8 @@ export function pullNode(repository: Repository, issue: Issue & { pull: Pull }, 
     ...{ isDraft: pull.draft, headRefOid: pull.head.sha, updatedAt: issue.updatedAt },
     ...{ isInMergeQueue: pull.queued, isMergeQueueEnabled: rules?.mergeQueue ?? false },
     mergeQueueEntry: pull.queued ? { id: nodeId("MQE", issue.id), position: 1, state: "QUEUED" } : null,
+    mergeable: () => (issue.state === "closed" ? "UNKNOWN" : canMerge(repository, pull) ? "MERGEABLE" : "CONFLICTING"),
+    mergeStateStatus: () => (issue.state === "closed" ? "UNKNOWN" : mergeStateOf(repository, pull)),
     reviewDecision: decisionOf(pull, rules?.approvals ?? 0),
     reviews: (page: Page) =>
       connection(

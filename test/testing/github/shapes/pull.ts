@@ -1,4 +1,5 @@
 import { canMerge } from "../deeds.ts";
+import { isBehind, unmetRules } from "../rules.ts";
 import { fullNameOf, type Issue, type Pull, type Repository, type Review, type ReviewComment } from "../world.ts";
 import { issueShape } from "./issue.ts";
 import { nodeId, userShape, webOf } from "./people.ts";
@@ -85,11 +86,19 @@ export function fullPullShape(
   return {
     ...pullShape(api, repository, issue),
     ...{ merged: pull.merged !== undefined, mergeable: issue.state === "open" ? mergeable : null, rebaseable: null },
-    mergeable_state: pull.draft ? "draft" : mergeable ? "clean" : "dirty",
+    mergeable_state: mergeStateOf(repository, pull, mergeable).toLowerCase(),
     merged_by: pull.merged ? userShape(api, pull.merged.by) : null,
     ...{ comments: issue.comments.length, review_comments: pull.reviewComments.length, maintainer_can_modify: false },
     ...{ commits: 1, additions: 0, deletions: 0, changed_files: 0 },
   };
+}
+
+/** As REST and GraphQL tell it; a draft hides everything else. */
+export function mergeStateOf(repository: Repository, pull: Pull, isMergeable = canMerge(repository, pull)): string {
+  if (pull.draft) return "DRAFT";
+  if (!isMergeable) return "DIRTY";
+  if (isBehind(repository, pull)) return "BEHIND";
+  return unmetRules(repository, pull) === undefined ? "CLEAN" : "BLOCKED";
 }
 
 export function reviewShape(
