@@ -1,8 +1,10 @@
+import { hasWritePermission } from "../bus/author.ts";
 import { CORE_TARGET } from "../bus/names.ts";
 import type { BusEvent } from "../bus/types.ts";
 import type { Trigger } from "../config/schema/trigger-schema.ts";
 import type { NewAction, UpsertPayload } from "../hooks/contexts/event-types.ts";
 import { type PlanSource, planSourceSchema } from "../plan/record.ts";
+import { DRAFT_BECAUSE, OPENED_BY, openerSchema } from "./core/per-source.ts";
 
 type Context = Readonly<Record<string, unknown>>;
 
@@ -52,13 +54,27 @@ export function triggered(triggers: readonly Trigger[], event: BusEvent, planOf:
   if (planOf(source) === "done") return [];
   // What a stranger wrote after the person looked replaces nothing that a person agreed to.
   if (context.rewritten === true && planOf(source) === "open") return [];
+  const isQueued = trigger.do === "queue" && context.rewritten !== true;
+  const metadata = {
+    ...(trigger.preset === undefined ? {} : { preset: trigger.preset }),
+    ...openedByStranger(context),
+    // A person has to look at the text before it is worked on.
+    ...(context.rewritten === true ? { [DRAFT_BECAUSE]: REWRITTEN } : {}),
+  };
   return [
     upsertOf(event, source, {
-      ...(trigger.preset === undefined ? {} : { metadata: { preset: trigger.preset } }),
-      // Where a stranger rewrote it since, a person has to look at the text before it is worked on.
-      ...(trigger.do === "queue" && context.rewritten !== true ? { status: "queued" as const } : {}),
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+      ...(isQueued ? { status: "queued" as const } : {}),
     }),
   ];
+}
+
+const REWRITTEN = "a person who may not write changed the text before it was read";
+
+/** Of those who may not write, not more than so many plans are under way: `limits.perSource`. */
+function openedByStranger({ opener }: Context): Context {
+  const { data } = openerSchema.safeParse(opener);
+  return data && !hasWritePermission(data) ? { [OPENED_BY]: { id: data.id, login: data.login } } : {};
 }
 
 function upsertOf(event: BusEvent, source: PlanSource, more: Partial<UpsertPayload>): NewAction {

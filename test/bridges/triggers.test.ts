@@ -48,11 +48,23 @@ test("what a stranger rewrote makes a draft, and changes no plan that is there",
   const event = labeled({ rewritten: true });
   const triggers: Trigger[] = [{ on: "issue.labeled", do: "queue" }];
   const upsert = { type: "upsert_plan", source: SOURCE, title: "Fix the cart", planMarkdown: "- [ ] fix it" };
-  assert.deepEqual(payloadsOf(triggers, event), [upsert]);
+  const draftBecause = "a person who may not write changed the text before it was read";
+  assert.deepEqual(payloadsOf(triggers, event), [{ ...upsert, metadata: { draftBecause } }]);
   assert.deepEqual(
     triggered(triggers, event, (source) => (source.id === SOURCE.id ? "open" : undefined)),
     [],
   );
+});
+
+test("who opened it is kept only of those who may not write", () => {
+  const triggers: Trigger[] = [{ on: "issue.labeled", do: "queue", preset: "careful" }];
+  const metadataFor = (opener: unknown): unknown =>
+    payloadsOf(triggers, labeled({ opener })).map((payload) => "metadata" in payload && payload.metadata)[0];
+  const eve = { id: "9", login: "eve" };
+  assert.deepEqual(metadataFor({ ...eve, permission: "read" }), { preset: "careful", openedBy: eve });
+  assert.deepEqual(metadataFor({ ...eve, permission: "none", bot: true }), { preset: "careful", openedBy: eve });
+  for (const opener of [{ ...eve, permission: "write" }, { login: "eve", permission: "read" }, "eve", undefined])
+    assert.deepEqual(metadataFor(opener), { preset: "careful" }, JSON.stringify(opener));
 });
 
 test("a source whose plan is done gets no other, and an edit changes a plan and makes none", () => {

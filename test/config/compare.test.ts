@@ -95,6 +95,8 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["limits.reviewRounds", 2, 3, true, false],
   ["limits.ciAttempts", 3, 4, true, false],
   ["limits.commentsPerHour", 30, 40, true, false],
+  ["limits.perSource.plans", 3, 4, true, false],
+  ["limits.perSource.usd", 10, ABSENT, true, false],
   ["bus.maxAttempts", 10, 11, false, false],
   ["bus.retryMin", "1s", "2s", false, false],
   ["bus.retryMax", "5m", "6m", false, false],

@@ -1,3 +1,4 @@
+import { draftBecause } from "../../bridges/core/per-source.ts";
 import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
@@ -185,7 +186,7 @@ function waitingFor(
   const trouble = record.published?.trouble;
   if (trouble !== undefined && record.status === "review" && !record.blocked) return `not yet published: ${trouble}`;
   if (putOff && !record.blocked) return "an unanswered comment that a plugin put off";
-  if (!isOpen) return undefined;
+  if (!isOpen) return draftBecause(record);
   if (record.blocked) return undefined;
   if (record.hidden) return "hidden";
   if (record.paused) return "paused";

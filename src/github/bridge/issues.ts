@@ -177,7 +177,9 @@ async function eventOf(
   const author = { ...authorIn(news.actor), ...(news.byApp ? { bot: true } : {}) };
   const permission = news.byApp ? "none" : await permissions.of(author);
   // What a stranger did makes no plan, so it does not matter then.
-  const rewritten = hasWritePermission({ permission }) && (await isRewritten(permissions, await rewritings(), news.at));
+  const counts = hasWritePermission({ permission });
+  const rewritten = counts && (await isRewritten(permissions, await rewritings(), news.at));
+  const opener = authorIn(issue.user);
   const { label, assignee } = news;
   return {
     ...{ ...eventFor(repository, issue), id: news.id, type: news.type },
@@ -187,6 +189,7 @@ async function eventOf(
       ...(label === undefined ? {} : { label }),
       ...(assignee === undefined ? {} : { assignee }),
       ...(rewritten ? { rewritten: true } : {}),
+      ...(counts ? { opener: { ...opener, permission: await permissions.of(opener) } } : {}),
       author: { ...author, permission },
     },
   };
