@@ -61,6 +61,8 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^github\.trustedBots$/, added],
   // Jobs that run twice cost time, and permit nothing.
   [/^github\.rerun$/, never],
+  // Which clone makes a plan; it permits nothing.
+  [/^github\.claim$/, never],
   // How patient it is with GitHub's lists; it permits nothing.
   [/^github\.shownAfterMs$/, never],
   // Your name below what agents made.

@@ -1,6 +1,8 @@
 import type { MergeMethod } from "../git/merge-method.ts";
+import type { Claim, ClaimOutcome } from "../git/remote/claim.ts";
 import type { FetchOutcome } from "../git/remote/fetch.ts";
 import type { Pushed, PushOutcome } from "../git/remote/push.ts";
+import type { PlanSource } from "../plan/plan-types.ts";
 
 /** What a change request is made from. */
 export interface ChangeRequestDraft {
@@ -81,4 +83,12 @@ export interface ServerForge {
   close(ref: string): Promise<ServerChange | Refused>;
   /** Only if it is still at this commit. */
   deleteBranch(branch: string, sha: string): Promise<void>;
+  /** Says that one clone makes the plan of a source, and what people call the source; undefined where it is none of this server. */
+  claim(
+    source: PlanSource,
+    claim: Claim,
+    takeOver: boolean,
+  ): Promise<(ClaimOutcome & { readonly name: string }) | undefined>;
+  /** Takes that back, unless another clone has claimed it since. */
+  release(source: PlanSource, claimer: string): Promise<void>;
 }

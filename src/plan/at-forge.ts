@@ -28,6 +28,8 @@ export const publishedSchema = z.strictObject({
   allowed: z.string().optional(),
   /** The branch is gone from there, after a merge. */
   deleted: z.literal(true).optional(),
+  /** The plan was deleted, and other clones may make one of its source. */
+  released: z.literal(true).optional(),
 });
 export type Published = z.infer<typeof publishedSchema>;
 

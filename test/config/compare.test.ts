@@ -166,6 +166,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["github.reserve", ABSENT, 0.5, true, true],
   ["github.trustedBots", [], ["lint[bot]"], true, false],
   ["github.rerun", ABSENT, true, false, false],
+  ["github.claim", ABSENT, false, false, false],
   ["github.shownAfter", ABSENT, "1m", false, false],
   ["github.deleteBranch", ABSENT, false, true, true],
   ["forge", ABSENT, "github", true, true],

@@ -52,6 +52,12 @@ export const githubSchema = z
         yesOrNo.describe("With the forge `github`: the branch of a merged pull request is deleted there"),
         true,
       ),
+      claim: usually(
+        yesOrNo.describe(
+          "With the forge `github`: an issue is claimed before its plan is made, so that one clone makes it",
+        ),
+        true,
+      ),
       shownAfter: duration("30s", "How long GitHub may take to show what it took: before, it is not looked for", {
         zero: true,
       }),

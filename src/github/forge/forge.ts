@@ -1,15 +1,18 @@
 import type { Refused, ServerChange, ServerForge, ServerMerge } from "../../forge/port.ts";
 import type { MergeMethod } from "../../git/merge-method.ts";
+import { claimRef, releaseRef } from "../../git/remote/claim.ts";
 import { fetchBranch } from "../../git/remote/fetch.ts";
 import { pushBranch } from "../../git/remote/push.ts";
 import type { Remote } from "../../git/remote/remote.ts";
 import type { Repository } from "../../git/repository.ts";
+import type { PlanSource } from "../../plan/plan-types.ts";
 import type { GitHubAccess } from "../access.ts";
 import { whyNotGreen } from "../bridge/green.ts";
 import { CallError } from "../pages.ts";
 import { changeOf, type PullState } from "../pulls/pull-state.ts";
 import { Pulls } from "../pulls/pulls.ts";
 import type { RepositoryCalls } from "../repository.ts";
+import { SYSTEM } from "../tracker/tracker.ts";
 
 export interface GitHubForgeOptions {
   readonly access: GitHubAccess;
@@ -79,7 +82,26 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       if (deleted.kind !== "ok" && deleted.kind !== "not-found" && deleted.kind !== "refused")
         throw new CallError(`deleting ${branch}`, deleted);
     },
+    async claim(source, claim, takeOver) {
+      const { repository } = await pulls();
+      const number = issueOf(repository, source);
+      if (number === undefined) return undefined;
+      const outcome = await claimRef(repo, await remote(), { ref: claimOf(number), claim, takeOver });
+      return { ...outcome, name: `${repository.fullName}#${number}` };
+    },
+    async release(source, claimer) {
+      const number = issueOf((await pulls()).repository, source);
+      if (number !== undefined) await releaseRef(repo, await remote(), { ref: claimOf(number), claimer });
+    },
   };
+}
+
+const claimOf = (number: number): string => `refs/prloom/claims/${number}`;
+
+/** Undefined for what is no issue of this repository. */
+function issueOf({ id }: RepositoryCalls, { system, kind, id: thread }: PlanSource): number | undefined {
+  const [, repository, number] = /^(\d+)#(\d+)$/.exec(thread) ?? [];
+  return system === SYSTEM && kind === "issue" && repository === String(id) ? Number(number) : undefined;
 }
 
 function numberOf({ id }: RepositoryCalls, ref: string): number {
