@@ -30,7 +30,7 @@ function oneOrAll(one: unknown, all: unknown): readonly unknown[] {
 function fits(trigger: Trigger, event: BusEvent, context: Context): boolean {
   return (
     trigger.on === event.type &&
-    names(trigger.repo, [context.repo]) &&
+    names(trigger.repo, [context.repo, ...oneOrAll(undefined, context.repos)]) &&
     names(trigger.label, oneOrAll(context.label, context.labels)) &&
     names(trigger.assignee, oneOrAll(context.assignee, context.assignees))
   );

@@ -67,6 +67,16 @@ test("who opened it is kept only of those who may not write", () => {
     assert.deepEqual(metadataFor(opener), { preset: "careful" }, JSON.stringify(opener));
 });
 
+test("a repository that was renamed fits by each of its names", () => {
+  const context = { repo: "acme/new", repos: ["acme/old", "acme/new"] };
+  for (const [repo, plans] of [
+    ["acme/new", 1],
+    ["Acme/Old", 1],
+    ["acme/other", 0],
+  ] as const)
+    assert.equal(payloadsOf([{ on: "issue.labeled", repo, do: "queue" }], labeled(context)).length, plans, repo);
+});
+
 test("a source whose plan is done gets no other, and an edit changes a plan and makes none", () => {
   const triggers: Trigger[] = [{ on: "issue.labeled", do: "queue" }];
   assert.deepEqual(

@@ -35,9 +35,9 @@ export interface ImportReport {
 
 /** Makes plans of issues that are older than the first start, one for each; a source that has a plan keeps it. */
 export async function importIssues(loom: Loom, request: ImportRequest): Promise<ImportReport> {
-  const { github: settings } = loom.config;
+  const { github } = loom;
   const { wanted, queue } = request;
-  if (!settings)
+  if (!github)
     throw new PrloomError(
       "usage",
       "The config names no repository on GitHub.",
@@ -45,14 +45,13 @@ export async function importIssues(loom: Loom, request: ImportRequest): Promise<
     );
   if (!loom.isDispatching) await requireAsStarted(loom);
   await refuseBrought(loom.repo, inboxOf(loom.paths, "any").text);
-  const [{ githubAccess }, { issuesWanted }, { CallError }, { SYSTEM }] = await Promise.all([
-    import("../../github/access.ts"),
+  const [{ issuesWanted }, { CallError }, { SYSTEM }] = await Promise.all([
     import("../../github/issues-wanted.ts"),
     import("../../github/pages.ts"),
     import("../../github/tracker/tracker.ts"),
   ]);
   try {
-    const { connection } = githubAccess({ settings, environment: loom.environment, clock: loom.clock });
+    const { connection } = await github();
     const repository = await connection.repository();
     const { issues, more } = await issuesWanted(repository, wanted);
     const done: Imported[] = [];

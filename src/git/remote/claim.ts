@@ -51,17 +51,25 @@ export async function claimRef(repo: Repository, remote: Remote, asked: AskedCla
   }
 }
 
+export type ReleaseOutcome =
+  /** Also where it was not, or no longer, this clone's. */
+  { readonly kind: "released" } | { readonly kind: "refused" | "failed"; readonly reason: string };
+
 /** Takes a claim of this clone back; one of another stays. */
 export async function releaseRef(
   repo: Repository,
   remote: Remote,
   { ref, claimer }: { readonly ref: string; readonly claimer: string },
-): Promise<void> {
-  const tip = await remoteTip(repo, remote, ref);
-  if (tip === undefined || (await readClaim(repo, remote, tip)).claimer !== claimer) return;
-  const outcome = await pushRef(repo, remote, { ref, sha: undefined, expected: tip });
-  // Another clone took it over in this moment: then it is not ours to release.
-  if (outcome.kind === "refused" || outcome.kind === "failed") throw new Error(outcome.reason);
+): Promise<ReleaseOutcome> {
+  try {
+    const tip = await remoteTip(repo, remote, ref);
+    if (tip === undefined || (await readClaim(repo, remote, tip)).claimer !== claimer) return { kind: "released" };
+    const outcome = await pushRef(repo, remote, { ref, sha: undefined, expected: tip });
+    return outcome.kind === "refused" || outcome.kind === "failed" ? outcome : { kind: "released" };
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    return { kind: "failed", reason: error.words };
+  }
 }
 
 async function commitOf({ root, commonDir }: Repository, claim: Claim): Promise<string> {

@@ -77,7 +77,7 @@ export function githubBridge(
         ...[...byPull].map(([number, plan]) => [`${repository.id}#${number}`, plan] as const),
       ]);
       const planned = issuesIn([...bySource.keys(), ...Object.keys(state?.expected ?? {})], repository.id);
-      const looking = { repository, permissions, clock, log: ctx.log, planned };
+      const looking = { repository, names: connection.names, permissions, clock, log: ctx.log, planned };
       const issues = await hearIssues(looking, state?.issues);
       // What is said below an issue right after its label is for the plan, which is not there yet.
       expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());

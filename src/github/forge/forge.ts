@@ -1,18 +1,16 @@
 import type { Refused, ServerChange, ServerForge, ServerMerge } from "../../forge/port.ts";
 import type { MergeMethod } from "../../git/merge-method.ts";
-import { claimRef, releaseRef } from "../../git/remote/claim.ts";
 import { fetchBranch } from "../../git/remote/fetch.ts";
 import { pushBranch } from "../../git/remote/push.ts";
-import type { Remote } from "../../git/remote/remote.ts";
 import type { Repository } from "../../git/repository.ts";
-import type { PlanSource } from "../../plan/plan-types.ts";
 import type { GitHubAccess } from "../access.ts";
 import { whyNotGreen } from "../bridge/green.ts";
 import { CallError } from "../pages.ts";
 import { changeOf, type PullState } from "../pulls/pull-state.ts";
 import { Pulls } from "../pulls/pulls.ts";
 import type { RepositoryCalls } from "../repository.ts";
-import { SYSTEM } from "../tracker/tracker.ts";
+import { claimsAt } from "./claims.ts";
+import { remoteOf } from "./remote.ts";
 
 export interface GitHubForgeOptions {
   readonly access: GitHubAccess;
@@ -33,15 +31,10 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
     if (pull === "gone") throw new Error(`the pull request ${ref} is gone`);
     return { pull, ...asked };
   };
-  const remote = async (): Promise<Remote> => {
-    const { fullName } = await access.connection.repository();
-    const token = await access.token.get();
-    if (typeof token !== "string") throw new Error(`there is no token for GitHub: ${token.missing}`);
-    return { url: `${webUrl(access.client.apiUrl)}/${fullName}.git`, token, folder };
-  };
+  const atRemote = remoteOf(access, folder);
   return {
-    push: async (pushed) => pushBranch(repo, await remote(), pushed),
-    fetch: async (branch) => fetchBranch(repo, await remote(), branch),
+    push: (pushed) => atRemote((there) => pushBranch(repo, there, pushed)),
+    fetch: (branch) => atRemote((there) => fetchBranch(repo, there, branch)),
     async open(draft) {
       const { repository, pulls: all } = await pulls();
       return orRefused(repository, await all.open(draft));
@@ -82,26 +75,8 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       if (deleted.kind !== "ok" && deleted.kind !== "not-found" && deleted.kind !== "refused")
         throw new CallError(`deleting ${branch}`, deleted);
     },
-    async claim(source, claim, takeOver) {
-      const { repository } = await pulls();
-      const number = issueOf(repository, source);
-      if (number === undefined) return undefined;
-      const outcome = await claimRef(repo, await remote(), { ref: claimOf(number), claim, takeOver });
-      return { ...outcome, name: `${repository.fullName}#${number}` };
-    },
-    async release(source, claimer) {
-      const number = issueOf((await pulls()).repository, source);
-      if (number !== undefined) await releaseRef(repo, await remote(), { ref: claimOf(number), claimer });
-    },
+    ...claimsAt({ connection: access.connection, repo, atRemote }),
   };
-}
-
-const claimOf = (number: number): string => `refs/prloom/claims/${number}`;
-
-/** Undefined for what is no issue of this repository. */
-function issueOf({ id }: RepositoryCalls, { system, kind, id: thread }: PlanSource): number | undefined {
-  const [, repository, number] = /^(\d+)#(\d+)$/.exec(thread) ?? [];
-  return system === SYSTEM && kind === "issue" && repository === String(id) ? Number(number) : undefined;
 }
 
 function numberOf({ id }: RepositoryCalls, ref: string): number {
@@ -113,10 +88,6 @@ function numberOf({ id }: RepositoryCalls, ref: string): number {
 function orRefused(repository: RepositoryCalls, outcome: PullState | Refused): ServerChange | Refused {
   return "refused" in outcome ? outcome : changeOf(repository, outcome);
 }
-
-/** Of GitHub Enterprise the API lies below the address of the site. */
-const webUrl = (apiUrl: string): string =>
-  apiUrl === "https://api.github.com" ? "https://github.com" : apiUrl.replace(/\/api\/v3$/, "");
 
 const METHODS: readonly (readonly [MergeMethod, string])[] = [
   ["squash", "allow_squash_merge"],
