@@ -1,8 +1,10 @@
+import { hasWritePermission } from "../bus/author.ts";
 import { CORE_TARGET } from "../bus/names.ts";
 import type { BusEvent } from "../bus/types.ts";
 import type { Trigger } from "../config/schema/trigger-schema.ts";
 import type { NewAction, UpsertPayload } from "../hooks/contexts/event-types.ts";
 import { type PlanSource, planSourceSchema } from "../plan/record.ts";
+import { DRAFT_BECAUSE, OPENED_BY, openerSchema } from "./core/per-source.ts";
 
 type Context = Readonly<Record<string, unknown>>;
 
@@ -28,7 +30,7 @@ function oneOrAll(one: unknown, all: unknown): readonly unknown[] {
 function fits(trigger: Trigger, event: BusEvent, context: Context): boolean {
   return (
     trigger.on === event.type &&
-    names(trigger.repo, [context.repo]) &&
+    names(trigger.repo, [context.repo, ...oneOrAll(undefined, context.repos)]) &&
     names(trigger.project, [context.project]) &&
     names(trigger.column, [context.column]) &&
     names(trigger.label, oneOrAll(context.label, context.labels)) &&
@@ -53,15 +55,30 @@ export function triggered(triggers: readonly Trigger[], event: BusEvent, planOf:
   // There is one plan for a source: what happens to an issue after its plan is done makes no other.
   if (planOf(source) === "done") return [];
   // What a stranger wrote after the person looked, or may have caused, replaces nothing that a person agreed to.
-  const isDoubtful = context.rewritten === true || context.unvouched === true;
-  if (isDoubtful && planOf(source) === "open") return [];
+  const doubt = context.rewritten === true ? REWRITTEN : context.unvouched === true ? UNVOUCHED : undefined;
+  if (doubt !== undefined && planOf(source) === "open") return [];
+  const metadata = {
+    ...(trigger.preset === undefined ? {} : { preset: trigger.preset }),
+    ...openedByStranger(context),
+    // A person has to look at the text before it is worked on.
+    ...(doubt === undefined ? {} : { [DRAFT_BECAUSE]: doubt }),
+  };
   return [
     upsertOf(event, source, {
-      ...(trigger.preset === undefined ? {} : { metadata: { preset: trigger.preset } }),
-      // Then a person has to look at the text before it is worked on. Its plan may be there by the time that this is its turn.
-      ...(isDoubtful ? { change: false } : trigger.do === "queue" ? { status: "queued" as const } : {}),
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+      // Its plan may be there by the time that this is its turn.
+      ...(doubt !== undefined ? { change: false } : trigger.do === "queue" ? { status: "queued" as const } : {}),
     }),
   ];
+}
+
+const REWRITTEN = "a person who may not write changed the text before it was read";
+const UNVOUCHED = "it was moved on a board, which does not tell by whom";
+
+/** Of those who may not write, not more than so many plans are under way: `limits.perSource`. */
+function openedByStranger({ opener }: Context): Context {
+  const { data } = openerSchema.safeParse(opener);
+  return data && !hasWritePermission(data) ? { [OPENED_BY]: { id: data.id, login: data.login } } : {};
 }
 
 function upsertOf(event: BusEvent, source: PlanSource, more: Partial<UpsertPayload>): NewAction {

@@ -67,6 +67,8 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^github\.rerun$/, never],
   // What a branch gets is what its base has.
   [/^github\.update$/, never],
+  // Which clone makes a plan; it permits nothing.
+  [/^github\.claim$/, never],
   // How patient it is with GitHub's lists; it permits nothing.
   [/^github\.shownAfterMs$/, never],
   // Your name below what agents made.

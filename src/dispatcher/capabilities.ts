@@ -54,4 +54,6 @@ export interface Publishing {
   readonly forge: Forge;
   /** The way to GitHub, where the config names a repository there. */
   readonly github: (() => Promise<GitHubAccess>) | undefined;
+  /** Sources that are being claimed or released there at this moment: of one source, one after the other. */
+  readonly claiming: Map<string, Promise<unknown>>;
 }

@@ -144,7 +144,7 @@ function forgeOf(
     fileOf: (planId) => homeOf(paths, planId).changeRequest,
     write: (path, data) => void store.together((files) => files.push({ path, data })),
   });
-  return { forge: forge === "github" && reached ? reached.forge : local, github: reached?.reach };
+  return { forge: forge === "github" && reached ? reached.forge : local, github: reached?.reach, claiming: new Map() };
 }
 
 interface AroundBuses extends Pick<Configured, "pinned">, Pick<Extended, "stores">, Reporting {}

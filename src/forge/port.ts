@@ -1,6 +1,8 @@
 import type { MergeMethod } from "../git/merge-method.ts";
+import type { Claim, ClaimOutcome } from "../git/remote/claim.ts";
 import type { FetchOutcome } from "../git/remote/fetch.ts";
 import type { Pushed, PushOutcome } from "../git/remote/push.ts";
+import type { PlanSource } from "../plan/plan-types.ts";
 
 /** What a change request is made from. */
 export interface ChangeRequestDraft {
@@ -102,4 +104,12 @@ export interface ServerForge {
   close(ref: string): Promise<ServerChange | Refused>;
   /** Only if it is still at this commit. Change requests that have it as base get `instead`, or they would be closed for good. */
   deleteBranch(branch: string, expected: { readonly sha: string; readonly instead: string }): Promise<void>;
+  /** Says that one clone makes the plan of a source, and what people call the source; undefined where it is none of this server. */
+  claim(
+    source: PlanSource,
+    claim: Claim,
+    takeOver: boolean,
+  ): Promise<(ClaimOutcome & { readonly name: string }) | undefined>;
+  /** Takes that back, unless another clone has claimed it since. */
+  release(source: PlanSource, claimer: string): Promise<void>;
 }

@@ -7,12 +7,15 @@ import { GitHubClient } from "./client/client.ts";
 import { environmentToken, firstToken, ghToken, hostOf, type TokenSource } from "./client/tokens.ts";
 import { sendOnce } from "./client/transport.ts";
 import { Connection } from "./connection.ts";
+import type { NamesStore } from "./names.ts";
 import { Permissions } from "./tracker/permissions.ts";
 
 export interface GitHubAccessOptions {
   readonly settings: GitHubSettings;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** What the repository was called before; nothing is remembered without it. */
+  readonly names?: NamesStore;
 }
 
 /** One token's way to one repository. All that talk to GitHub share it: what is kept of it, and its budget, are the token's. */
@@ -30,7 +33,7 @@ export function githubAccess(options: GitHubAccessOptions): GitHubAccess {
   const { apiUrl, reserve, repo } = settings;
   const token = tokenFor(options);
   const client = new GitHubClient({ apiUrl, clock, reserve, token, send: sendOnce });
-  const connection = new Connection(client, repo);
+  const connection = new Connection(client, repo, options.names);
   const permissions = new Permissions(connection, clock, settings.trustedBots);
   return { client, token, connection, permissions, ownEdits: new OwnEdits(() => connection.self()) };
 }

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import type { TrackerAuthor } from "../bridges/tracker/port.ts";
 import type { GitHubClient } from "./client/client.ts";
 import type { Outcome } from "./client/outcome.ts";
+import { isNameOf, type KnownNames, type NamesStore, NO_NAMES, namesAfter } from "./names.ts";
 import { CallError } from "./pages.ts";
 import { RepositoryCalls } from "./repository.ts";
 
@@ -15,21 +17,50 @@ export class Connection {
   readonly #client: GitHubClient;
   /** `<owner>/<name>`, as the config has it. */
   readonly fullName: string;
+  readonly #store: NamesStore;
+  #names: KnownNames | undefined;
   #repository: RepositoryCalls | undefined;
   #self: TrackerAuthor | undefined;
 
-  constructor(client: GitHubClient, fullName: string) {
+  constructor(client: GitHubClient, fullName: string, store: NamesStore = NO_NAMES) {
     this.#client = client;
     this.fullName = fullName;
+    this.#store = store;
   }
 
   async repository(): Promise<RepositoryCalls> {
     if (this.#repository) return this.#repository;
-    const found = await this.#followed(await this.#client.get(`/repos/${this.fullName}`));
-    if (found.kind !== "ok") throw new CallError(`the repository ${this.fullName}`, found);
-    const { id, full_name: fullName } = repositorySchema.parse(found.data);
-    this.#repository = new RepositoryCalls(this.#client, { id, fullName });
+    const known = this.#store.read();
+    const { id, full_name: fullName } = await this.#find(known);
+    // One that asked at the same time may have been faster.
+    this.#repository ??= new RepositoryCalls(this.#client, {
+      ...{ id, fullName },
+      onRenamed: (name) => this.#learn(namesAfter(this.#names, id, [name])),
+    });
+    this.#learn(
+      namesAfter(known, id, known && isNameOf(known, this.fullName) ? [fullName] : [this.fullName, fullName]),
+    );
     return this.#repository;
+  }
+
+  /** All that the repository is and was called, as far as that is known here. */
+  get names(): readonly string[] {
+    return this.#names?.names ?? [this.fullName];
+  }
+
+  #learn(names: KnownNames): void {
+    if (!isDeepStrictEqual(this.#store.read(), names)) this.#store.write(names);
+    this.#names = names;
+  }
+
+  /** By its id, once that is known: after it was renamed its name may be another's. */
+  async #find(known: KnownNames | undefined): Promise<z.infer<typeof repositorySchema>> {
+    const isKnown = known !== undefined && isNameOf(known, this.fullName);
+    const path = isKnown ? `/repositories/${known.id}` : `/repos/${this.fullName}`;
+    const found = await this.#followed(await this.#client.get(path));
+    const what = `the repository ${this.fullName}${isKnown ? ` (its id is ${known.id})` : ""}`;
+    if (found.kind !== "ok") throw new CallError(what, found);
+    return repositorySchema.parse(found.data);
   }
 
   /** Who the token belongs to: a person, or an app's `<slug>[bot]`. */

@@ -6,18 +6,22 @@ export interface KnownRepository {
   readonly id: number;
   /** `owner/name` as of the last look. */
   readonly fullName: string;
+  /** It was renamed. */
+  onRenamed?(fullName: string): void;
 }
 
 /** The calls below one repository. One that was renamed is followed, and a repository that took its name is not. */
 export class RepositoryCalls {
   readonly client: GitHubClient;
   readonly id: number;
+  readonly #known: KnownRepository;
   #fullName: string;
 
-  constructor(client: GitHubClient, { id, fullName }: KnownRepository) {
+  constructor(client: GitHubClient, known: KnownRepository) {
     this.client = client;
-    this.id = id;
-    this.#fullName = fullName;
+    this.id = known.id;
+    this.#known = known;
+    this.#fullName = known.fullName;
   }
 
   get fullName(): string {
@@ -57,6 +61,7 @@ export class RepositoryCalls {
     const { full_name: fullName } = now.data as { full_name?: unknown };
     if (typeof fullName !== "string" || fullName === this.#fullName) return false;
     this.#fullName = fullName;
+    this.#known.onRenamed?.(fullName);
     return true;
   }
 }

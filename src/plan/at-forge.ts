@@ -35,6 +35,8 @@ export const publishedSchema = z.strictObject({
   closed: z.literal(true).optional(),
   /** The branch is gone from there, after a merge. */
   deleted: z.literal(true).optional(),
+  /** The plan was deleted, and other clones may make one of its source. */
+  released: z.literal(true).optional(),
 });
 export type Published = z.infer<typeof publishedSchema>;
 

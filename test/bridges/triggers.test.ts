@@ -48,7 +48,8 @@ test("what a stranger rewrote makes a draft, and changes no plan that is there",
   const event = labeled({ rewritten: true });
   const triggers: Trigger[] = [{ on: "issue.labeled", do: "queue" }];
   const upsert = { type: "upsert_plan", source: SOURCE, title: "Fix the cart", planMarkdown: "- [ ] fix it" };
-  assert.deepEqual(payloadsOf(triggers, event), [{ ...upsert, change: false }]);
+  const draftBecause = "a person who may not write changed the text before it was read";
+  assert.deepEqual(payloadsOf(triggers, event), [{ ...upsert, metadata: { draftBecause }, change: false }]);
   assert.deepEqual(
     triggered(triggers, event, (source) => (source.id === SOURCE.id ? "open" : undefined)),
     [],
@@ -59,8 +60,11 @@ test("what came into a column by no known hand makes a draft, and changes no pla
   const context = { project: "acme/3", column: "Todo" };
   const triggers: Trigger[] = [{ on: "issue.moved", project: "Acme/3", column: "todo", do: "queue" }];
   const moved = (more: Record<string, unknown>): BusEvent => labeled({ ...context, ...more }, { type: "issue.moved" });
+  const draftBecause = "it was moved on a board, which does not tell by whom";
   const upsert = { type: "upsert_plan", source: SOURCE, title: "Fix the cart", planMarkdown: "- [ ] fix it" };
-  assert.deepEqual(payloadsOf(triggers, moved({ unvouched: true })), [{ ...upsert, change: false }]);
+  assert.deepEqual(payloadsOf(triggers, moved({ unvouched: true })), [
+    { ...upsert, metadata: { draftBecause }, change: false },
+  ]);
   assert.deepEqual(
     triggered(triggers, moved({ unvouched: true }), () => "open"),
     [],
@@ -68,6 +72,27 @@ test("what came into a column by no known hand makes a draft, and changes no pla
   assert.deepEqual(payloadsOf(triggers, moved({})), [{ ...upsert, status: "queued" }]);
   for (const other of [{ column: "Done" }, { project: "acme/4" }, { project: undefined }])
     assert.deepEqual(payloadsOf(triggers, moved(other)), []);
+});
+
+test("who opened it is kept only of those who may not write", () => {
+  const triggers: Trigger[] = [{ on: "issue.labeled", do: "queue", preset: "careful" }];
+  const metadataFor = (opener: unknown): unknown =>
+    payloadsOf(triggers, labeled({ opener })).map((payload) => "metadata" in payload && payload.metadata)[0];
+  const eve = { id: "9", login: "eve" };
+  assert.deepEqual(metadataFor({ ...eve, permission: "read" }), { preset: "careful", openedBy: eve });
+  assert.deepEqual(metadataFor({ ...eve, permission: "none", bot: true }), { preset: "careful", openedBy: eve });
+  for (const opener of [{ ...eve, permission: "write" }, { login: "eve", permission: "read" }, "eve", undefined])
+    assert.deepEqual(metadataFor(opener), { preset: "careful" }, JSON.stringify(opener));
+});
+
+test("a repository that was renamed fits by each of its names", () => {
+  const context = { repo: "acme/new", repos: ["acme/old", "acme/new"] };
+  for (const [repo, plans] of [
+    ["acme/new", 1],
+    ["Acme/Old", 1],
+    ["acme/other", 0],
+  ] as const)
+    assert.equal(payloadsOf([{ on: "issue.labeled", repo, do: "queue" }], labeled(context)).length, plans, repo);
 });
 
 test("a source whose plan is done gets no other, and an edit changes a plan and makes none", () => {

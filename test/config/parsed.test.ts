@@ -29,6 +29,7 @@ const DEFAULTS = {
     reviewRounds: 2,
     ciAttempts: 3,
     commentsPerHour: 30,
+    perSource: { plans: 3 },
   },
   bus: {
     maxAttempts: 10,

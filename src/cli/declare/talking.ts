@@ -70,6 +70,7 @@ export function declareTalking(program: Command): void {
   })
     .argument("<issue...>", "their numbers, or the words of a search as on GitHub")
     .option("--queue", "have them worked on, instead of making drafts")
+    .option("--claim", "also those that another clone has claimed: take them over")
     .option("--dry-run", "only say what would be made")
     .action((wanted: string[], options: ImportOptions & JsonOption) =>
       performCommand(options, async (call) =>

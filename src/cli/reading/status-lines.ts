@@ -5,7 +5,7 @@ import type { PlanSummary } from "../../plan/summary.ts";
 import type { Output } from "../output.ts";
 import { agentsState } from "../render/agents-state.ts";
 import { busState } from "../render/bus-state.ts";
-import { githubState } from "../render/github-state.ts";
+import { claimsState, githubState } from "../render/github-state.ts";
 import { problemLines } from "../render/problems.ts";
 import { visible } from "../render/safe-text.ts";
 import { planTableLines } from "../render/tables/plan-table.ts";
@@ -67,6 +67,7 @@ function surroundings(output: Output, report: StatusReport, now: number): void {
   }
   agentsState(output, report, now);
   githubState(output, report, now);
+  claimsState(output, report);
   busState(output, report, now);
   problemLines(output, report);
 }

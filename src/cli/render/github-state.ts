@@ -6,6 +6,21 @@ import { timeUntil } from "./time.ts";
 
 const HOUR_MS = 3_600_000;
 
+const SHOWN_CLAIMS = 3;
+
+/** What other clones have claimed, so that no plan is missed here. */
+export function claimsState(output: Output, { claimed }: Pick<StatusReport, "claimed">): void {
+  for (const { name, by, at } of claimed.slice(0, SHOWN_CLAIMS)) {
+    const number = name.slice(name.lastIndexOf("#") + 1);
+    const since = at === "" ? "" : ` since ${at}`;
+    output.line(
+      `claimed: ${visible(`${name} by ${by}${since}`)} (\`prloom import ${visible(number)} --claim\` takes it over)`,
+    );
+  }
+  if (claimed.length > SHOWN_CLAIMS)
+    output.line(`claimed: ${claimed.length - SHOWN_CLAIMS} more (\`--json\` has them)`);
+}
+
 /** What GitHub was asked in the last hour, and what is left of the token's limit. */
 export function githubState(output: Output, { github }: Pick<StatusReport, "github">, now: number): void {
   if (!github || now - Date.parse(github.at) > HOUR_MS) return;

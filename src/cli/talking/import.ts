@@ -8,17 +8,18 @@ import { visible } from "../render/safe-text.ts";
 export interface ImportOptions {
   readonly queue?: boolean;
   readonly dryRun?: boolean;
+  readonly claim?: boolean;
 }
 
 /** Makes plans of issues that are there already. */
 export async function importIssues(
   call: Call,
   wanted: readonly string[],
-  { queue = false, dryRun = false }: ImportOptions,
+  { queue = false, dryRun = false, claim = false }: ImportOptions,
 ): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
-  const report = (await callOwner(call.cwd, "import", { wanted, queue, dryRun })) as ImportReport;
+  const report = (await callOwner(call.cwd, "import", { wanted, queue, dryRun, claim })) as ImportReport;
   const { repository, issues, more } = report;
   for (const { number, title = "", planId, had, problem } of issues) {
     const issue = `#${number}${title === "" ? "" : ` ${visible(title)}`}`;

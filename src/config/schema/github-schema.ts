@@ -67,6 +67,12 @@ export const githubSchema = z
           .describe("How a branch gets what its base got, where its pull request needs that"),
         "auto",
       ),
+      claim: usually(
+        yesOrNo.describe(
+          "With the forge `github`: an issue is claimed before its plan is made, so that one clone makes it",
+        ),
+        true,
+      ),
       shownAfter: duration("30s", "How long GitHub may take to show what it took: before, it is not looked for", {
         zero: true,
       }),

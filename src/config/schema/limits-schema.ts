@@ -13,6 +13,14 @@ const budget = z.strictObject(
   { error: (issue) => (issue.code === "invalid_type" ? 'must be an object such as {"tokens": 1000000}' : undefined) },
 );
 
+const perSource = z.strictObject(
+  {
+    plans: usually(count("Plans that are not done, drafts aside"), 3),
+    usd: amount.describe("US dollars that these plans may have spent together").exactOptional(),
+  },
+  { error: (issue) => (issue.code === "invalid_type" ? 'must be an object such as {"plans": 3}' : undefined) },
+);
+
 const deletionKeys = {
   files: z.int({ error: "must be a whole number" }).min(0).prefault(200),
   percent: z.number({ error: "must be a number" }).min(0).max(100).prefault(20),
@@ -50,8 +58,15 @@ const limitKeys = {
   commentsPerHour: usually(count("New comments that a plan may make in an hour on GitHub; then it is blocked"), 30),
 };
 
+/** Those that count over all plans: no preset or plan has its own. */
+const repositoryKeys = {
+  perSource: perSource
+    .describe("What one person who may not write may have under way; further plans of theirs stay drafts. 3 plans")
+    .prefault({}),
+};
+
 /** The limits of a config, with their defaults. */
-export const limitsSchema = z.strictObject(limitKeys).transform(withUnits);
+export const limitsSchema = z.strictObject({ ...limitKeys, ...repositoryKeys }).transform(withUnits);
 
 /** The limits of a preset or a plan: only those that it names. */
 export const limitsOverlaySchema = z

@@ -9,7 +9,7 @@ import { makeInterruptedDue, makeSetBackDue } from "../../hooks/calls/slow-call.
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { Loop } from "../../kernel/loop.ts";
-import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Naming, Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Located } from "../paths.ts";
@@ -35,6 +35,7 @@ export type BusesAtWork = Located &
   Buses &
   Extended &
   Bridging &
+  Publishing &
   AtWork &
   Watched &
   Reporting &

@@ -1,4 +1,5 @@
 import type { BuiltinBridge, DeliveryResult } from "../../bridges/contract.ts";
+import { type RawUpsert, sourceOf } from "../../bridges/core/upsert.ts";
 import type { InternalDelivery } from "../../bridges/outbox/deliver.ts";
 import type { Routed } from "../../bridges/outbox/outbox.ts";
 import { CORE_TARGET } from "../../bus/names.ts";
@@ -8,8 +9,9 @@ import { checkUpsert, routeAction } from "../../hooks/route.ts";
 import type { HookScope } from "../../hooks/services.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type PlanRecord, planSourceSchema } from "../../plan/record.ts";
-import type { Reporting, Stopping, Timing, Waking } from "../capabilities.ts";
+import type { Publishing, Reporting, Stopping, Timing, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
+import { claimFor, oneByOne } from "../publishing/claims.ts";
 import { countComment } from "../publishing/comment-rate.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -17,7 +19,7 @@ import type { Configured } from "../settings/pinned.ts";
 import type { Bridging } from "./bridging.ts";
 import { type Extended, withHook } from "./extensions.ts";
 import { refusalOf } from "./rights.ts";
-import { isBusy, keepProposal, type Upserting } from "./upsert.ts";
+import { isBusy, keepProposal, type Upserted, type Upserting } from "./upsert.ts";
 import { UpsertBatches } from "./upsert-batches.ts";
 
 /** Where an action goes: rights first, which no plugin can change, then beforeRoute of the global plugins. */
@@ -70,8 +72,11 @@ function propose(loom: Located & Records, action: Action): void {
   keepProposal(loom, record, { by, text: action.payload.planMarkdown, at: isoTime(loom.clock.now()) });
 }
 
+/** What it takes to make plans. */
+type Made = Upserting & Extended & Bridging & Publishing;
+
 /** prloom-core as the outbox of one bus sees it: beforeUpsert, then the plan. */
-export function coreBridge(loom: Upserting & Extended & Bridging & Waking & Stopping, scope: HookScope): BuiltinBridge {
+export function coreBridge(loom: Made & Waking & Stopping, scope: HookScope): BuiltinBridge {
   const batches = new UpsertBatches(loom);
   return {
     name: CORE_TARGET,
@@ -90,7 +95,7 @@ export function upsertsAtOnce({ extensions }: Extended): number | undefined {
 
 /** Whatever came of it: a plan that let it go first goes on now. */
 async function upsertAndWake(
-  loom: Upserting & Extended & Bridging & Waking,
+  loom: Made & Waking,
   scope: HookScope,
   { action, batches }: Pick<Upsert, "action" | "batches">,
 ): Promise<InternalDelivery> {
@@ -119,11 +124,7 @@ function planOfSource(loom: Records, given: unknown): PlanRecord | undefined {
   return record?.deleted ? undefined : record;
 }
 
-async function upsert(
-  loom: Upserting & Extended & Bridging,
-  scope: HookScope,
-  { action, batches, concerned }: Upsert,
-): Promise<InternalDelivery> {
+async function upsert(loom: Made, scope: HookScope, { action, batches, concerned }: Upsert): Promise<InternalDelivery> {
   const { payload } = action;
   if (payload.type !== "upsert_plan") return refused(`prloom-core takes upsert_plan only, not "${payload.type}"`);
   const busy = busyPlan(loom, payload.source);
@@ -138,7 +139,8 @@ async function upsert(
     return { success: true };
   }
   if (checked.kind === "dead") return refused(`beforeUpsert of ${checked.by} gave up: ${checked.reason}`);
-  const done = await batches.upsert(checked.payload);
+  const done = await claimedFirst(loom, checked.payload, () => batches.upsert(checked.payload));
+  if ("later" in done) return done;
   if (done.kind === "refused") return refused(done.reason);
   if (done.kind === "none") return { success: true };
   if (done.kind === "brought") return { later: { reason: done.reason, until: loom.clock.now() + BROUGHT_WAIT_MS } };
@@ -148,6 +150,37 @@ async function upsert(
     loom.report({ planId: done.planId, level: "info", text: `${done.kind} by ${sourceName(payload.source)}` });
   }
   return { success: true };
+}
+
+const NONE = { kind: "none" } as const;
+const CLAIM_WAIT_MS = 30_000;
+
+/** Makes a plan once its source is claimed. One that is there already was made with its claim. */
+async function claimedFirst(
+  loom: Made,
+  payload: RawUpsert,
+  make: () => Promise<Upserted>,
+): Promise<Upserted | Extract<InternalDelivery, { later: unknown }>> {
+  const source = sourceOf(payload);
+  const record = planOfSource(loom, source);
+  const isMade = record ? record.status === "done" : payload.create !== false;
+  if (!source || !isMade) return make();
+  return oneByOne(loom, source, async () => {
+    const claimed = await claimFor(loom, source);
+    if (claimed.kind === "ours") return make();
+    if (claimed.kind === "theirs") {
+      const { name, by, at } = claimed.claim;
+      const since = at === "" ? "" : ` since ${at}`;
+      loom.report({ level: "warn", text: `no plan is made of ${name}: it is claimed by ${by}${since}` });
+      return NONE;
+    }
+    if (claimed.kind === "refused") {
+      const hint = "the token has to push to refs/prloom/claims; `github.claim: false` makes plans without it";
+      return { kind: "refused", reason: `${claimed.reason} (${hint})` };
+    }
+    const { reason, retryAfterMs = CLAIM_WAIT_MS } = claimed;
+    return { later: { reason, until: loom.clock.now() + retryAfterMs } };
+  });
 }
 
 /** Nothing tells when another branch is checked out. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { isLimitedPerSource, limitedPerSource } from "../../bridges/core/per-source.ts";
 import {
   decideUpsert,
   isBeingWorkedOn,
@@ -24,6 +25,7 @@ import { type Intake, lookOf, takePlan } from "../intake/intake.ts";
 import { homeOf, inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { planText, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 
 export type Upserted =
@@ -38,7 +40,7 @@ export type Upserted =
 
 export type UpsertOutcome = { readonly upserted: Upserted } | { readonly error: unknown };
 
-export type Upserting = Located & Naming & Records & Intake & AtWork & Watched & Reporting;
+export type Upserting = Located & Naming & Records & Configured & Intake & AtWork & Watched & Reporting;
 
 /**
  * Makes or changes the plans of sources, each of another source, and writes all of them together. Safe to repeat after a
@@ -63,9 +65,10 @@ function upsertPlan(loom: Upserting, payload: RawUpsert, files: NewFile[]): Upse
   return loom.watch.about(known?.id, "an upsert", () => upsertNow(loom, payload, files));
 }
 
-function upsertNow(loom: Upserting, payload: RawUpsert, files: NewFile[]): Upserted {
-  const source = sourceOf(payload);
+function upsertNow(loom: Upserting, asked: RawUpsert, files: NewFile[]): Upserted {
+  const source = sourceOf(asked);
   const record = source && planOfSource(loom, source);
+  const payload = isLimitedPerSource(record, asked) ? limited(loom, asked) : asked;
   const problem = record && inboxProblem(loom, record);
   if (problem !== undefined) return { kind: "refused", reason: problem };
   const text = record && planText(loom, record)?.text;
@@ -89,6 +92,15 @@ function upsertNow(loom: Upserting, payload: RawUpsert, files: NewFile[]): Upser
       files.push(...upsertedNow(loom, change.planId, said));
       return { kind: "unchanged", planId: change.planId };
   }
+}
+
+function limited(loom: Records & Configured, payload: RawUpsert): RawUpsert {
+  const { records } = loom.store.list({ status: ["queued", "active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
+  return limitedPerSource(
+    payload,
+    records.filter(({ deleted }) => !deleted),
+    loom.config.limits.perSource,
+  );
 }
 
 /** A person meant them, or did not; and only a person can say so. */

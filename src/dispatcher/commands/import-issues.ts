@@ -4,6 +4,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { upsertPlans } from "../buses/upsert.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf } from "../paths.ts";
+import { claimFor, oneByOne } from "../publishing/claims.ts";
 import { requireAsStarted } from "./bus.ts";
 
 export interface ImportRequest {
@@ -11,6 +12,8 @@ export interface ImportRequest {
   readonly wanted: readonly string[];
   readonly queue: boolean;
   readonly dryRun: boolean;
+  /** Also those that another clone has claimed. */
+  readonly claim: boolean;
 }
 
 /** What became of an issue. Without a plan and a problem: it would be imported. */
@@ -31,9 +34,10 @@ export interface ImportReport {
 }
 
 /** Makes plans of issues that are older than the first start, one for each; a source that has a plan keeps it. */
-export async function importIssues(loom: Loom, { wanted, queue, dryRun }: ImportRequest): Promise<ImportReport> {
-  const { github: settings } = loom.config;
-  if (!settings)
+export async function importIssues(loom: Loom, request: ImportRequest): Promise<ImportReport> {
+  const { github } = loom;
+  const { wanted, queue } = request;
+  if (!github)
     throw new PrloomError(
       "usage",
       "The config names no repository on GitHub.",
@@ -41,14 +45,13 @@ export async function importIssues(loom: Loom, { wanted, queue, dryRun }: Import
     );
   if (!loom.isDispatching) await requireAsStarted(loom);
   await refuseBrought(loom.repo, inboxOf(loom.paths, "any").text);
-  const [{ githubAccess }, { issuesWanted }, { CallError }, { SYSTEM }] = await Promise.all([
-    import("../../github/access.ts"),
+  const [{ issuesWanted }, { CallError }, { SYSTEM }] = await Promise.all([
     import("../../github/issues-wanted.ts"),
     import("../../github/pages.ts"),
     import("../../github/tracker/tracker.ts"),
   ]);
   try {
-    const { connection } = githubAccess({ settings, environment: loom.environment, clock: loom.clock });
+    const { connection } = await github();
     const repository = await connection.repository();
     const { issues, more } = await issuesWanted(repository, wanted);
     const done: Imported[] = [];
@@ -60,7 +63,7 @@ export async function importIssues(loom: Loom, { wanted, queue, dryRun }: Import
         const text = body?.trim() ? { planMarkdown: body } : {};
         const status = queue ? "queued" : "draft";
         const payload: RawUpsert = { type: "upsert_plan", source, title, ...text, status };
-        done.push({ number, title, ...(await imported(loom, payload, dryRun)) });
+        done.push({ number, title, ...(await imported(loom, payload, request)) });
       }
     }
     return { repository: repository.fullName, issues: done, more };
@@ -70,11 +73,24 @@ export async function importIssues(loom: Loom, { wanted, queue, dryRun }: Import
   }
 }
 
-async function imported(loom: Loom, payload: RawUpsert, dryRun: boolean): Promise<Omit<Imported, "number" | "title">> {
+type Became = Omit<Imported, "number" | "title">;
+
+async function imported(loom: Loom, payload: RawUpsert, { dryRun, claim }: ImportRequest): Promise<Became> {
   const { system = "", kind = "", id = "" } = payload.source;
-  const record = loom.store.bySource({ system, kind, id });
+  const source = { system, kind, id };
+  const record = loom.store.bySource(source);
   if (record && !record.deleted) return { planId: record.id, had: record.status };
   if (dryRun) return {};
+  return oneByOne(loom, source, async () => {
+    const claimed = await claimFor(loom, source, claim);
+    if (claimed.kind === "ours") return made(loom, payload);
+    if (claimed.kind !== "theirs") return { problem: claimed.reason };
+    const { by, at } = claimed.claim;
+    return { problem: `it is claimed by ${by}${at === "" ? "" : ` since ${at}`} (--claim takes it over)` };
+  });
+}
+
+async function made(loom: Loom, payload: RawUpsert): Promise<Became> {
   const { result, safe } = upsertPlans(loom, [payload]);
   await safe;
   const [outcome] = result;

@@ -71,6 +71,7 @@ export const OWNER_COMMANDS = {
       wanted: z.array(z.string().max(1000)).min(1).max(100),
       queue: z.boolean().default(false),
       dryRun: z.boolean().default(false),
+      claim: z.boolean().default(false),
     }),
     (loom, args) => importIssues(loom, args),
   ),

@@ -2,7 +2,9 @@ import { retryDelay } from "../../bus/limits.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { Loop } from "../../kernel/loop.ts";
 import type { Buses } from "../buses/buses.ts";
+import type { Naming } from "../capabilities.ts";
 import { changeSeen } from "./change-seen.ts";
+import { isToBeReleased, releaseClaim } from "./claims.ts";
 import { note, type PublishingAtWork } from "./noted.ts";
 import { publishNext } from "./publish.ts";
 import { tellDone } from "./tell-done.ts";
@@ -17,22 +19,23 @@ const LAST_WORDS_MS = 5000;
 
 /** Brings plans to the server beside their steps: each has a loop of its own, and no step waits for one. */
 export class Publisher {
-  readonly #loom: PublishingAtWork & Buses;
+  readonly #loom: PublishingAtWork & Buses & Naming;
   readonly #hooks: PublisherHooks;
   readonly #plans = new Map<string, Loop>();
   /** Plans whose change request was looked at since the start: a person may have merged it meanwhile. */
   readonly #looked = new Set<string>();
 
-  constructor(loom: PublishingAtWork & Buses, hooks: PublisherHooks) {
+  constructor(loom: PublishingAtWork & Buses & Naming, hooks: PublisherHooks) {
     this.#loom = loom;
     this.#hooks = hooks;
   }
 
   /** At a start: all that may be behind. */
   begin(): void {
-    for (const { id, deleted, status, published } of this.#all()) {
+    for (const record of this.#all()) {
+      const { id, deleted, status, published } = record;
       const isOver = deleted || (status === "done" && (published?.sha === undefined || published.deleted));
-      if (!isOver) this.wake(id);
+      if (!isOver || isToBeReleased(this.#loom, record)) this.wake(id);
     }
   }
 
@@ -85,6 +88,7 @@ export class Publisher {
       await this.#look(planId);
       while (!this.#loom.stopping && this.#hooks.stillOwner() && (await publishNext(this.#loom, planId)));
       await tellDone(this.#loom, planId);
+      await releaseClaim(this.#loom, planId);
     } catch (error) {
       const { retryAfterMs } = error as { retryAfterMs?: unknown };
       if (typeof retryAfterMs !== "number") throw error;

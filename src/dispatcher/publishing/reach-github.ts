@@ -14,20 +14,26 @@ interface Reached extends Located, Timing, Pick<Configured, "environment"> {
 export function reachGitHub({ repo, paths, clock, environment, github: settings }: Reached) {
   let access: Promise<GitHubAccess> | undefined;
   let server: Promise<ServerForge> | undefined;
+  const open = async (): Promise<GitHubAccess> => {
+    const [{ githubAccess }, { namesIn }] = await Promise.all([
+      import("../../github/access.ts"),
+      import("../../github/names.ts"),
+    ]);
+    const names = namesIn(join(paths.authority, "github-repository.json"), settings.apiUrl);
+    return githubAccess({ settings, environment, clock, names });
+  };
   const reach = (): Promise<GitHubAccess> => {
-    access ??= import("../../github/access.ts").then(({ githubAccess }) =>
-      githubAccess({ settings, environment, clock }),
-    );
+    access ??= open();
     return access;
   };
-  const open = async (): Promise<ServerForge> => {
+  const openForge = async (): Promise<ServerForge> => {
     const { githubForge } = await import("../../github/forge/forge.ts");
     return githubForge({ access: await reach(), repo, folder: join(paths.authority, "remote") });
   };
   const forge: Forge = {
     name: "github",
     server() {
-      server ??= open();
+      server ??= openForge();
       return server;
     },
   };

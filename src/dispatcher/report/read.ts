@@ -1,3 +1,4 @@
+import { draftBecause } from "../../bridges/core/per-source.ts";
 import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
@@ -24,6 +25,7 @@ import type { InboxProblem } from "../intake/inbox.ts";
 import { type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
 import { phaseAt } from "../intake/phases.ts";
 import { homeOf, type Paths, textPath } from "../paths.ts";
+import { type ClaimedElsewhere, claimedElsewhere } from "../publishing/claims.ts";
 import { readUsage, type TimedUsage } from "../publishing/github-usage.ts";
 import { planText, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";
@@ -66,6 +68,8 @@ export interface StatusReport extends BusReport, AgentsReport {
   readonly bridges: { readonly failing: readonly FailingBridge[] };
   /** What GitHub was asked, as the newest dispatcher left word. */
   readonly github?: TimedUsage;
+  /** Of these no plan was made here, because other clones had claimed them; newest first. */
+  readonly claimed: readonly ClaimedElsewhere[];
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
   /** What the dispatcher works with; absent before the first start. */
   readonly pinned?: PinnedReport;
@@ -108,6 +112,7 @@ export async function readStatus(loom: Observing & Intake, asked?: Asked): Promi
     ...readAgents(loom, { machine: await machine, working, plans: plans.map(({ planId }) => planId) }),
     ...readBuses(loom, buses),
     ...(usage ? { github: usage } : {}),
+    claimed: claimedElsewhere(loom),
     bridges: { failing: daemon ? failingBridges(loom) : [] },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
     ...pinned,
@@ -188,7 +193,7 @@ function waitingFor(
   const lower = record.stack && loom.store.get(record.stack.on);
   if (lower && record.status === "review" && !isAgain && !record.blocked)
     return `stacked on ${lower.id}, which must be merged first`;
-  if (!isOpen) return undefined;
+  if (!isOpen) return draftBecause(record);
   if (record.blocked) return undefined;
   if (record.hidden) return "hidden";
   if (record.paused) return "paused";

@@ -10,7 +10,7 @@ export type FetchOutcome =
 /** Brings the commits of a branch here, and says which is its newest. No ref of the repository changes. */
 export async function fetchBranch(repo: Repository, remote: Remote, branch: string): Promise<FetchOutcome> {
   try {
-    const sha = await remoteTip(repo, remote, branch);
+    const sha = await remoteTip(repo, remote, `refs/heads/${branch}`);
     if (sha === undefined) return { kind: "absent" };
     if (!(await isWhole(repo, sha))) {
       const args = [

@@ -18,24 +18,35 @@ export type PushOutcome =
   | { readonly kind: "failed"; readonly reason: string };
 
 /** Makes a branch on the server what it is here, unless a person changed it there meanwhile. */
-export async function pushBranch(
+export function pushBranch(repo: Repository, remote: Remote, { branch, ...pushed }: Pushed): Promise<PushOutcome> {
+  return pushRef(repo, remote, { ref: `refs/heads/${branch}`, ...pushed });
+}
+
+export interface PushedRef extends Pick<Pushed, "expected"> {
+  /** Whole. */
+  readonly ref: string;
+  /** Undefined: it is to be gone. */
+  readonly sha: string | undefined;
+}
+
+/** The same for any ref. */
+export async function pushRef(
   repo: Repository,
   remote: Remote,
-  { branch, sha, expected }: Pushed,
+  { ref, sha, expected }: PushedRef,
 ): Promise<PushOutcome> {
-  const ref = `refs/heads/${branch}`;
   const args = [
     "push",
     "--porcelain",
     "--no-verify",
     `--force-with-lease=${ref}:${expected ?? ""}`,
     remote.url,
-    `${sha}:${ref}`,
+    `${sha ?? ""}:${ref}`,
   ];
   try {
     const { code, stdout, stderr } = await gitRemote(repo, remote, { args, allowExit: [1] });
     if (code === 0) return { kind: "pushed" };
-    const tip = await remoteTip(repo, remote, branch);
+    const tip = await remoteTip(repo, remote, ref);
     if (tip === sha) return { kind: "pushed" };
     if (tip !== expected) return { kind: "diverged", tip };
     return { kind: REJECTED.test(stdout) ? "refused" : "failed", reason: saidByServer(stderr) };

@@ -44,8 +44,8 @@ export function gitRemote(
   });
 }
 
-/** The commit of a branch on the server; undefined where it has no such branch. */
-export async function remoteTip(repo: Repository, remote: Remote, branch: string): Promise<string | undefined> {
-  const { stdout } = await gitRemote(repo, remote, { args: ["ls-remote", remote.url, `refs/heads/${branch}`] });
+/** What a ref is on the server, by its whole name; undefined where it has no such ref. */
+export async function remoteTip(repo: Repository, remote: Remote, ref: string): Promise<string | undefined> {
+  const { stdout } = await gitRemote(repo, remote, { args: ["ls-remote", remote.url, ref] });
   return /^([0-9a-f]{40,64})\t/.exec(stdout)?.[1];
 }

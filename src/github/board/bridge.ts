@@ -3,10 +3,10 @@ import type { WatchedBoard } from "../../config/schema/trigger-schema.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import type { GitHubAccess } from "../access.ts";
-import { POLL_EVERY_MS } from "../bridge/bridge.ts";
 import { happeningsSchema, issueSchema } from "../bridge/issue-news.ts";
 import { eventFor } from "../bridge/issues.ts";
 import { isRewritten, rewritingsOf } from "../bridge/rewritten.ts";
+import type { Connection } from "../connection.ts";
 import { allPages, CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { type BoardCursor, boardCursorAfter, columnsOf, isLookDue, type Move, movesIn } from "./moves.ts";
@@ -24,6 +24,9 @@ export interface BoardBridgeOptions {
   readonly trustBoard: boolean;
 }
 
+/** Each look takes a point, and a quiet hour is to take 30 at most, with the six looks that are made anyway. */
+const LOOK_EVERY_MS = 150_000;
+
 /**
  * Issues of the repository that come into a column of a board. A bridge for each board: one that is gone, or may not be read, is
  * told by its own polls, and nothing else waits for it.
@@ -32,7 +35,7 @@ export function boardBridge(access: GitHubAccess, { board, clock, trustBoard }: 
   const { client, connection } = access;
   return {
     name: `github-board-${board.owner}-${board.number}`,
-    pollEveryMs: POLL_EVERY_MS,
+    pollEveryMs: LOOK_EVERY_MS,
     async events(ctx, kept) {
       const cursor = kept === undefined ? undefined : (JSON.parse(kept as string) as BoardCursor);
       const found = await boardOf(client, board);
@@ -45,14 +48,14 @@ export function boardBridge(access: GitHubAccess, { board, clock, trustBoard }: 
       const moves = movesIn(items, wanted, cursor);
       const repository = await connection.repository();
       const project = `${board.owner}/${board.number}`;
-      const told = await tell({ ...access, repository, ctx, project, trustBoard }, moves);
+      const told = await tell({ ...access, names: connection.names, repository, ctx, project, trustBoard }, moves);
       const look = { id: found.id, updatedAt: found.updatedAt, lookedAt, items, held: told.held };
       return { events: told.events, state: JSON.stringify(boardCursorAfter(look, wanted, cursor)) };
     },
   };
 }
 
-interface Telling extends Pick<GitHubAccess, "permissions" | "ownEdits"> {
+interface Telling extends Pick<GitHubAccess, "permissions" | "ownEdits">, Pick<Connection, "names"> {
   readonly repository: RepositoryCalls;
   readonly ctx: Pick<BridgeContext, "log">;
   readonly project: string;
@@ -101,7 +104,7 @@ async function eventsOf(telling: Telling, { item, column }: Move): Promise<Bridg
   if (outcome.kind === "not-found" || outcome.kind === "deleted" || outcome.kind === "moved") return [];
   if (outcome.kind !== "ok") throw new CallError(path, outcome);
   const issue = issueSchema.parse(outcome.data);
-  const event = eventFor(repository, issue);
+  const event = eventFor(telling, issue);
   const rewritings = async () =>
     rewritingsOf(
       repository,

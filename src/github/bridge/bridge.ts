@@ -91,7 +91,7 @@ export function githubBridge(
       ]);
       const planned = issuesIn([...bySource.keys(), ...Object.keys(state?.expected ?? {})], repository.id);
       for (const [number, { at }] of Object.entries(state?.bodies ?? {})) ownEdits.know(Number(number), at);
-      const looking = { repository, permissions, ownEdits, clock, log: ctx.log, planned };
+      const looking = { repository, names: connection.names, permissions, ownEdits, clock, log: ctx.log, planned };
       const issues = await hearIssues(looking, state?.issues);
       // What is said below an issue right after its label is for the plan, which is not there yet.
       expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());

@@ -35,6 +35,8 @@ export interface HeardIssues {
 
 export interface Looking {
   readonly repository: RepositoryCalls;
+  /** All that the repository is and was called. */
+  readonly names: readonly string[];
   readonly permissions: Permissions;
   readonly clock: Clock;
   readonly log: Pick<BridgeContext["log"], "warn">;
@@ -156,7 +158,7 @@ class Look {
     const since = { since: before?.at ?? this.#cursor.from, createdAt: issue.created_at };
     const rewritings = before || this.#looking.planned.has(issue.number) ? await ask() : [];
     if (!before && editsSince(rewritings, since).length === 0) return [];
-    const event = eventFor(repository, issue);
+    const event = eventFor(this.#looking, issue);
     const author = await editorSince(permissions, rewritings, since);
     const id = `github-edit-${repository.id}-${issue.number}-${Date.parse(now.at)}-${now.sha256.slice(0, 12)}`;
     return [{ ...event, id, type: ISSUE_EDITED, context: { ...event.context, at: now.at, author } }];
@@ -164,38 +166,45 @@ class Look {
 }
 
 /** What is told of an issue, whatever happened to it. */
-export const eventFor = ({ id, fullName }: RepositoryCalls, issue: GitHubIssue) => {
+export const eventFor = (
+  { repository: { id, fullName }, names }: Pick<Looking, "repository" | "names">,
+  issue: GitHubIssue,
+) => {
   const thread = `${id}#${issue.number}`;
   return {
     ...{ severity: "info" as const, title: issue.title, body: issue.body ?? "" },
     replyTo: { target: ISSUE_TARGET, token: thread },
     context: {
       source: { system: SYSTEM, kind: "issue", id: thread },
-      ...{ repo: fullName, url: issue.html_url },
+      ...{ repo: fullName, repos: names, url: issue.html_url },
       ...{ labels: labelsOf(issue), assignees: (issue.assignees ?? []).map(({ login }) => login) },
     },
   };
 };
 
 async function eventOf(
-  { repository, permissions }: Looking,
+  looking: Looking,
   issue: GitHubIssue,
   news: News,
   rewritings: () => Promise<readonly Rewriting[]>,
 ): Promise<BridgeEvent> {
+  const { permissions } = looking;
   const author = { ...authorIn(news.actor), ...(news.byApp ? { bot: true } : {}) };
   const permission = news.byApp ? "none" : await permissions.of(author);
   // What a stranger did makes no plan, so it does not matter then.
-  const rewritten = hasWritePermission({ permission }) && (await isRewritten(permissions, await rewritings(), news.at));
+  const counts = hasWritePermission({ permission });
+  const rewritten = counts && (await isRewritten(permissions, await rewritings(), news.at));
+  const opener = authorIn(issue.user);
   const { label, assignee } = news;
   return {
-    ...{ ...eventFor(repository, issue), id: news.id, type: news.type },
+    ...{ ...eventFor(looking, issue), id: news.id, type: news.type },
     context: {
-      ...eventFor(repository, issue).context,
+      ...eventFor(looking, issue).context,
       at: news.at,
       ...(label === undefined ? {} : { label }),
       ...(assignee === undefined ? {} : { assignee }),
       ...(rewritten ? { rewritten: true } : {}),
+      ...(counts ? { opener: { ...opener, permission: await permissions.of(opener) } } : {}),
       author: { ...author, permission },
     },
   };

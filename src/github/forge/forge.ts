@@ -3,7 +3,6 @@ import type { Refused, ServerChange, ServerForge, ServerMerge } from "../../forg
 import type { MergeMethod } from "../../git/merge-method.ts";
 import { fetchBranch } from "../../git/remote/fetch.ts";
 import { pushBranch } from "../../git/remote/push.ts";
-import type { Remote } from "../../git/remote/remote.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { GitHubAccess } from "../access.ts";
 import { whyNotGreen } from "../bridge/green.ts";
@@ -11,6 +10,8 @@ import { allPages, CallError } from "../pages.ts";
 import { changeOf, type PullState } from "../pulls/pull-state.ts";
 import { Pulls } from "../pulls/pulls.ts";
 import type { RepositoryCalls } from "../repository.ts";
+import { claimsAt } from "./claims.ts";
+import { remoteOf } from "./remote.ts";
 
 export interface GitHubForgeOptions {
   readonly access: GitHubAccess;
@@ -31,16 +32,11 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
     if (pull === "gone") throw new Error(`the pull request ${ref} is gone`);
     return { pull, ...asked };
   };
-  const remote = async (): Promise<Remote> => {
-    const { fullName } = await access.connection.repository();
-    const token = await access.token.get();
-    if (typeof token !== "string") throw new Error(`there is no token for GitHub: ${token.missing}`);
-    return { url: `${webUrl(access.client.apiUrl)}/${fullName}.git`, token, folder };
-  };
+  const atRemote = remoteOf(access, folder);
   return {
     now: () => access.client.timeThere(),
-    push: async (pushed) => pushBranch(repo, await remote(), pushed),
-    fetch: async (branch) => fetchBranch(repo, await remote(), branch),
+    push: (pushed) => atRemote((there) => pushBranch(repo, there, pushed)),
+    fetch: (branch) => atRemote((there) => fetchBranch(repo, there, branch)),
     async open(draft) {
       const { repository, pulls: all } = await pulls();
       return orRefused(repository, await all.open(draft));
@@ -79,22 +75,28 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       const { repository, pulls: all, pull } = await pullOf(ref);
       return orRefused(repository, await all.close(pull));
     },
-    async deleteBranch(branch, { sha, instead }) {
-      const { repository, pulls: all } = await pulls();
-      const path = `/git/refs/heads/${branch}`;
-      const found = await repository.get(`/git/ref/heads/${branch}`);
-      if (found.kind === "not-found") return;
-      if (found.kind !== "ok") throw new CallError(`the branch ${branch}`, found);
-      // A person has pushed to it since.
-      if ((found.data as { object?: { sha?: unknown } }).object?.sha !== sha) return;
-      const left = await all.retarget(branch, instead);
-      if (left !== undefined) throw new Error(`${branch} is still the base of #${left.number}: ${left.refused}`);
-      const deleted = await repository.send("DELETE", path);
-      // GitHub deletes it by itself where the repository says so, and says 422 then.
-      if (deleted.kind !== "ok" && deleted.kind !== "not-found" && deleted.kind !== "refused")
-        throw new CallError(`deleting ${branch}`, deleted);
-    },
+    deleteBranch: async (branch, expected) => deleteBranch(await pulls(), branch, expected),
+    ...claimsAt({ connection: access.connection, repo, atRemote }),
   };
+}
+
+/** Where it is still at that commit, and nothing would be closed by that. */
+async function deleteBranch(
+  { repository, pulls }: { readonly repository: RepositoryCalls; readonly pulls: Pulls },
+  branch: string,
+  { sha, instead }: { readonly sha: string; readonly instead: string },
+): Promise<void> {
+  const found = await repository.get(`/git/ref/heads/${branch}`);
+  if (found.kind === "not-found") return;
+  if (found.kind !== "ok") throw new CallError(`the branch ${branch}`, found);
+  // A person has pushed to it since.
+  if ((found.data as { object?: { sha?: unknown } }).object?.sha !== sha) return;
+  const left = await pulls.retarget(branch, instead);
+  if (left !== undefined) throw new Error(`${branch} is still the base of #${left.number}: ${left.refused}`);
+  const deleted = await repository.send("DELETE", `/git/refs/heads/${branch}`);
+  // GitHub deletes it by itself where the repository says so, and says 422 then.
+  if (deleted.kind !== "ok" && deleted.kind !== "not-found" && deleted.kind !== "refused")
+    throw new CallError(`deleting ${branch}`, deleted);
 }
 
 function numberOf({ id }: RepositoryCalls, ref: string): number {
@@ -108,10 +110,6 @@ function orRefused(repository: RepositoryCalls, outcome: PullState | Refused): S
 }
 
 const reviewsSchema = z.array(z.object({ user: z.object({ id: z.number(), type: z.string() }).nullable() }));
-
-/** Of GitHub Enterprise the API lies below the address of the site. */
-const webUrl = (apiUrl: string): string =>
-  apiUrl === "https://api.github.com" ? "https://github.com" : apiUrl.replace(/\/api\/v3$/, "");
 
 const METHODS: readonly (readonly [MergeMethod, string])[] = [
   ["squash", "allow_squash_merge"],

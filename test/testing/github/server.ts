@@ -13,7 +13,7 @@ import { answerAccount, answerApp } from "./rest/account.ts";
 import { answerRepository } from "./rest/repositories.ts";
 import { type Answer, Refusal } from "./rest/route.ts";
 import type { Token } from "./tokens.ts";
-import { mayDo, permissionOf, type User, type World } from "./world.ts";
+import { fullNameOf, mayDo, permissionOf, type User, type World } from "./world.ts";
 
 /** A request as it was answered. */
 export interface Seen {
@@ -88,7 +88,11 @@ export class GitHubServer {
     if (!token) return void response.writeHead(401, { "www-authenticate": 'Basic realm="GitHub"' }).end();
     if (!found || permissionOf(found.repository, token.user) === "none")
       return void response.writeHead(404).end("Repository not found.");
-    const { repository } = found;
+    const { repository, moved } = found;
+    if (moved) {
+      const location = `${this.url}/${fullNameOf(repository)}.git${rest}`;
+      return void response.writeHead(301, { location }).end();
+    }
     if (needsWrite && !mayDo(repository, token.user, "write")) {
       return void response.writeHead(403).end(`Permission to ${owner}/${name}.git denied to ${token.user.login}.`);
     }

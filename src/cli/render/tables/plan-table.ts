@@ -108,7 +108,10 @@ export function waitsFor(plan: PlanSummary): string {
   if (plan.blocked) return `blocked: ${firstLine(plan.blocked.reason)}`;
   if (plan.paused) return `\`prloom resume ${plan.planId}\``;
   if (plan.hidden && plan.status !== "done") return `\`prloom unhide ${plan.planId}\``;
-  if (plan.status === "draft") return `\`prloom queue ${plan.planId}\``;
+  if (plan.status === "draft") {
+    const why = plan.waiting === undefined ? "" : `: ${firstLine(plan.waiting)}`;
+    return `\`prloom queue ${plan.planId}\`${why}`;
+  }
   if (plan.status === "review" && plan.waiting === undefined) return `your review: \`prloom merge ${plan.planId}\``;
   return firstLine(plan.waiting ?? "");
 }

@@ -9,7 +9,7 @@ import { commentNode, issueNode, pullNode, repositoryNode, threadNodes, userNode
 import { ownerNode, projectNode } from "./projects.ts";
 
 /** The part of the published schema that is answered here. */
-export const SCHEMA = ["schema.graphql", "projects.graphql"]
+export const SCHEMA = ["schema.graphql", "inputs.graphql", "projects.graphql"]
   .map((name) => readFileSync(new URL(name, import.meta.url), "utf8"))
   .join("\n");
 

@@ -164,7 +164,7 @@ describe("the fake GitHub behaves", { concurrency: 4 }, () => {
   });
 
   it("tells what was deleted, moved and renamed apart from what was never there", async (t) => {
-    const { github, repository, ask } = await setUp(t);
+    const { github, repository, ask, token } = await setUp(t);
     const ada = github.person(repository, "ada");
     const other = github.repository("acme/other", { bot: "write" });
     const [gone, moved] = [ada.opens({ title: "gone" }), ada.opens({ title: "moved" })];
@@ -179,6 +179,11 @@ describe("the fake GitHub behaves", { concurrency: 4 }, () => {
     repository.name = "renamed";
     assert.match((await ask(`GET ${APP}/issues`)).headers.get("location") ?? "", /\/repos\/acme\/renamed\/issues$/);
     assert.equal((await ask("GET /repos/acme/nothing")).status, 404);
+    const refs = `${github.cloneUrl("acme/app")}/info/refs?service=git-upload-pack`;
+    const headers = { authorization: `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}` };
+    const cloned = await fetch(refs, { headers, redirect: "manual" });
+    assert.equal(cloned.status, 301);
+    assert.match(cloned.headers.get("location") ?? "", /\/acme\/renamed\.git\/info\/refs\?service=git-upload-pack$/);
   });
 
   it("takes pushes by git itself, and refuses with GitHub's words", async (t) => {
