@@ -59,6 +59,8 @@ export type Judged =
       readonly isNear?: true;
       /** Its words are an answer all the same, and nothing else. */
       readonly isAnswer?: true;
+      /** It may be an answer to this gate: whether it is, shows when all of that is there. */
+      readonly awaits?: string;
     };
 
 /** Whether a comment is an answer, by a person who may give it, to a gate that waits for it. */
@@ -154,10 +156,12 @@ function decideFor(comment: GateComment, said: DecidingAnswer, all: readonly Pos
   // A bare word must not decide about a plan that its author has not seen. Taking back is safe: the newest approval is the one that counts.
   const isUnclear = says === "approve" ? gates.length > 1 : says !== "withdraw" && fitting.length > 1;
   if (!named && isUnclear) return told("the plan was shown more than once here", howTo(gates));
+  // Before the times: that of the gate is not known yet by the clock of the place where it is shown.
+  if (gate.isPosting)
+    return { ...told("the plan is not shown completely yet", "Answer when it is."), awaits: gate.gateId };
   // Not for taking back: a clock that is wrong must not keep a person from it.
   const isOlder = comment.at !== undefined && gate.postedAt !== undefined && comment.at < gate.postedAt;
   if (isOlder && says !== "withdraw") return told("it was written before the plan was shown", howTo(gates));
-  if (gate.isPosting) return told("the plan is not shown completely yet", "Answer when it is.");
   return { decides: says, gateId: gate.gateId, words };
 }
 

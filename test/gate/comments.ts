@@ -258,9 +258,6 @@ export const CASES: readonly Case[] = [
   { body: `/withdraw ${A}`, gates: [inState(A, "approved"), inState(B, "approved")], outcome: `withdraw ${A}` },
   { body: "/withdraw", gates: [inState(A, "withdrawn")], outcome: "none, told" },
   { body: "/withdraw", outcome: "none, told" },
-  { body: "approved", gates: [{ ...open(A), isPosting: true }], outcome: "none, told" },
-  { body: `/approve ${B}`, gates: [inState(A, "revised"), { ...open(B), isPosting: true }], outcome: "none, told" },
-  { body: "/reject no", gates: [{ ...open(A), isPosting: true }], outcome: "none, told" },
   { body: "approved", gates: [inState(A, "withdrawn")], outcome: "none, told" },
 
   // Signed: whose login it is does not matter, and all else does.

@@ -3,10 +3,11 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { readAnswer } from "../../src/gate/answer.ts";
 import { type Judged, judgeComment } from "../../src/gate/judge-comment.ts";
+import { BEING_POSTED } from "./being-posted.ts";
 import { A, CASES, type Case } from "./comments.ts";
 import { MISPLACED } from "./misplaced.ts";
 
-const COMMENTS = [...CASES, ...MISPLACED];
+const COMMENTS = [...CASES, ...MISPLACED, ...BEING_POSTED];
 const FIRST = [{ gateId: A, state: "open" }] as const;
 
 function judged({ body, about, author, gates = FIRST, rules = {} }: Case): Judged {
@@ -15,6 +16,7 @@ function judged({ body, about, author, gates = FIRST, rules = {} }: Case): Judge
 }
 
 function inWords(one: Judged): string {
+  if (one.decides === "none" && one.awaits !== undefined) return `none, awaits ${one.awaits}`;
   if (one.decides === "none") return one.reply === undefined ? "none" : "none, told";
   // What stands below an approval goes to the worker, and is not a part of the decision.
   const words = one.words === "" || one.decides === "approve" ? "" : `: ${one.words}`;

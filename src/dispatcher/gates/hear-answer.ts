@@ -1,7 +1,7 @@
 import type { EventAuthor } from "../../bus/message-types.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { readAnswer } from "../../gate/answer.ts";
-import { type GateRecord, isShown, isUnanswered } from "../../gate/gate-record.ts";
+import { type GateRecord, isShown, isUnanswered, postsOf } from "../../gate/gate-record.ts";
 import { type Judged, judgeComment, mayAnswer, type PostedGate } from "../../gate/judge-comment.ts";
 import type { SignatureCheck } from "../../gate/signed-answer.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -21,7 +21,7 @@ import { isShownAt, type Posts, readPosts, showAgain } from "./posting.ts";
 export type HeardAnswer =
   | { kind: "answered"; reason: string; reply?: string }
   | { kind: "pending"; reply?: string }
-  | { kind: "later"; error: unknown };
+  | { kind: "later"; error: unknown; until?: number };
 
 type NotDecided = Extract<Judged, { decides: "none" }>;
 
@@ -107,6 +107,10 @@ function hear(
     gates.map((gate) => ({ ...posted(gate, seen), isElsewhere: !isShownAt(gate, event) })),
     rules,
   );
+  const awaited = judged.decides === "none" ? gates.find(({ gateId }) => gateId === judged.awaits) : undefined;
+  // It may be there to be read already: the answer to a post may be lost.
+  if (awaited)
+    return { kind: "later", error: new Error(`gate ${awaited.gateId} is being posted`), ...untilPosted(loom, awaited) };
   if (judged.decides === "none") {
     // Where nothing is to be approved, praise is feedback like any other.
     if (gates.length === 0 && !isGated(loom, record)) return undefined;
@@ -134,6 +138,17 @@ function hear(
   if (outcome.kind === "stale")
     return unheard({ ...outcome, reply: `Nothing was decided: ${outcome.why}.`, isAnswer: true });
   return consequence(outcome.gate);
+}
+
+/** So long after a post was looked up, its gate is shown. */
+const SHOWN_MS = 3000;
+
+/** When its posts are looked for next, as far as that is known. */
+function untilPosted(loom: Buses, gate: GateRecord): { readonly until?: number } {
+  const bus = loom.bus(gate.planId);
+  const waits = postsOf(gate).flatMap(({ id }) => bus.waitingHandlers(id).map((handler) => bus.waitOf(id, handler)));
+  const until = Math.max(...waits.flatMap((wait) => wait?.until ?? []));
+  return Number.isFinite(until) ? { until: until + SHOWN_MS } : {};
 }
 
 /** Nothing is let go by what was written before it was held: a tracker may be away for hours. */

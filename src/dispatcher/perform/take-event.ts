@@ -36,7 +36,7 @@ export function takeEvent(
   if (!bus.attempt(event.id, "dispatcher").allowed) return;
   const settled = by === undefined ? hear(loom, record, comment) : { kind: "plugin" as const };
   if (settled.kind === "later") {
-    putOff(loom, record, event, settled.error);
+    putOff(loom, record, event, settled);
     return;
   }
   // Not where words that cannot be taken go to triage: these must not get there, whatever fails.
@@ -93,20 +93,25 @@ function takeOrTriage(
 const PUT_OFF_MS = 30_000;
 
 /** Neither a message to the agent that cannot be kept nor a possible answer is a comment like any other: it stays on the bus. */
-function putOff(loom: Timing & Buses & Reporting, record: PlanRecord, event: BusEvent, error: unknown): void {
+function putOff(loom: Timing & Buses & Reporting, record: PlanRecord, event: BusEvent, later: Later): void {
+  const { error } = later;
   const reason = messageOf(error);
   const isFirst = loom.bus(record.id).waitOf(event.id, DISPATCHER) === undefined;
-  const until = loom.clock.now() + PUT_OFF_MS;
+  const now = loom.clock.now();
+  const { until: known = 0 } = later;
+  const until = known > now ? known : now + PUT_OFF_MS;
   const marks = { moveCursor: true, about: "event" } as const;
   loom.bus(record.id).settle({ record: event.id, handler: DISPATCHER, outcome: "deferred", reason, until, marks });
   if (event.type === AGENT_MESSAGE) messageNotKept(loom, record, { id: event.id, error });
   else if (isFirst) loom.report({ planId: record.id, level: "warn", text: `a comment is put off: ${reason}` });
 }
 
+type Later = Extract<HeardAnswer, { kind: "later" }>;
+
 type Taken =
   | { kind: "pending"; reply?: string }
   | { kind: "answered"; reason: string; reply?: string }
-  | { kind: "later"; error: unknown }
+  | Later
   | { kind: "message" }
   | { kind: "ignored"; refusal: IgnoredWhy }
   | { kind: "context"; todo: string };

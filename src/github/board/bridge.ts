@@ -25,7 +25,7 @@ export interface BoardBridgeOptions {
 }
 
 /** Each look takes a point, and a quiet hour is to take 30 at most, with the six looks that are made anyway. */
-const LOOK_EVERY_MS = 150_000;
+export const LOOK_EVERY_MS = 150_000;
 
 /**
  * Issues of the repository that come into a column of a board. A bridge for each board: one that is gone, or may not be read, is

@@ -22,8 +22,10 @@ interface Setting {
   bodies(number: number): string[];
 }
 
-async function setUp(t: TestContext): Promise<Setting> {
+async function setUp(t: TestContext, settings: Record<string, unknown> = {}): Promise<Setting> {
   const { github, repository, project, token } = await githubProject(t, { writeback: NO_STATUS });
+  const { github: before } = project.config();
+  project.config({ github: { ...(before as object), ...settings } });
   const bodies = (number: number): string[] =>
     (repository.issues.get(number)?.comments ?? []).map(({ body }) => body.replace(/\n\n<!-- prloom \S+ -->$/, ""));
   const [ada, eve] = [github.person(repository, "ada"), github.person(repository, "eve")];
@@ -161,6 +163,27 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     assert.equal((await project.status()).plans.length, 1);
     assert.equal(bodies(number).filter((body) => body.startsWith("**The plan waits")).length, 1);
     setting.project.remove();
+  });
+
+  it("are answered while it is not known whether the plan was posted: the answer waits for that, and counts", async (t) => {
+    const { ada, project, github, bodies, work } = await setUp(t, { shownAfter: "20s" });
+    const { number } = ada.opens({ title: "Once", body: BODY });
+    ada.labels(number, "prloom");
+    github.server.faults.add({ kind: "error-after", on: /POST .*comments/ });
+    let isAnswered = false;
+    github.server.onSeen = ({ method, path }) => {
+      if (isAnswered || method !== "POST" || !path.endsWith("/comments")) return;
+      isAnswered = true;
+      ada.comments(number, "approved");
+    };
+    await work();
+    const id = (await project.status()).plans[0]?.planId ?? "";
+    // Each start hears what was written, and ends when nothing is due soon.
+    for (let start = 0; start < 20 && (await gateStates(project, id))[0] === "open"; start += 1) await work();
+    assert.deepEqual(await gateStates(project, id), ["approved"]);
+    assert.equal(bodies(number).filter((body) => body.startsWith("**The plan waits")).length, 1);
+    assert.doesNotMatch(bodies(number).join("\n"), /Nothing was decided/);
+    project.remove();
   });
 
   it("tell in status that the token is not good, and nothing of the token", async (t) => {
