@@ -147,6 +147,7 @@ describe("what a repository and a plan can set", { concurrency: 2 }, () => {
       [
         "agents",
         "bridges",
+        "claimed",
         "daemon",
         "dailyBudget",
         "dead",
