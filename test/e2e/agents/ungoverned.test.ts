@@ -47,7 +47,8 @@ test("a dispatcher that is killed under a run without rules takes nothing of it,
 test("what a run without rules made of a conflict is put aside, and the next finds the conflict as it was", async () => {
   const project = await conflicting(fresh());
   const done = `echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`;
-  const evil = `${ANSWER}; echo evil > evil.txt; echo evil > work.txt; ${done}`;
+  // Before its first answer: it is ended by that.
+  const evil = `echo evil > evil.txt; echo evil > work.txt; ${done}; ${ANSWER}; sleep 60`;
   const resolves = `${GOVERNED}; sed -i '/^[<=>|]\\{7\\}/d' work.txt; ${done}`;
   asOpenCode(project, evil, resolves);
   await project.cli(["rebase", "second"]);
