@@ -25,6 +25,7 @@ import type { InboxProblem } from "../intake/inbox.ts";
 import { type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
 import { phaseAt } from "../intake/phases.ts";
 import { homeOf, type Paths, textPath } from "../paths.ts";
+import { copyProblem } from "../place.ts";
 import { type ClaimedElsewhere, claimedElsewhere } from "../publishing/claims.ts";
 import { readUsage, type TimedUsage } from "../publishing/github-usage.ts";
 import { planText, requireRecord } from "../records.ts";
@@ -73,7 +74,7 @@ export interface StatusReport extends BusReport, AgentsReport {
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
   /** What the dispatcher works with; absent before the first start. */
   readonly pinned?: PinnedReport;
-  /** Files that cannot become plans, records that cannot be read, and what ended the last dispatcher. */
+  /** Files that cannot become plans, records that cannot be read or are those of another repository, and what ended the last dispatcher. */
   readonly problems: readonly InboxProblem[];
 }
 
@@ -106,6 +107,7 @@ export async function readStatus(loom: Observing & Intake, asked?: Asked): Promi
   const { problems: ofConfig, ...pinned } = readPinned(loom);
   const usage = readUsage(loom);
   const working = plans.flatMap(({ activity }) => (activity && isAtWork(activity) ? [activity.agent] : []));
+  const copy = copyProblem(loom.paths);
   return {
     plans,
     ignored: readIgnored(records),
@@ -117,6 +119,7 @@ export async function readStatus(loom: Observing & Intake, asked?: Asked): Promi
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
     ...pinned,
     problems: [
+      ...(copy ? [{ file: loom.paths.root, reason: copy.message, hint: copy.hint }] : []),
       ...[...ofConfig, ...scan.problems, ...taken, ...unreadable, ...broken],
       ...[...watchdogProblem(loom), ...stallProblems(loom)],
     ],
