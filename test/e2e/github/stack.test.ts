@@ -20,8 +20,9 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
       (await cli("show", "upper")).stdout,
       /branch: prloom\/upper \(from prloom\/lower at \w+, stacked on lower\)/,
     );
-    for (const shown of [JSON.parse((await cli("show", "upper", "--json")).stdout), (await project.status()).plans[1]])
-      assert.equal(shown.stackedOn, "lower");
+    const listed = (await project.status()).plans.find(({ planId }) => planId === "upper");
+    const shown = JSON.parse((await cli("show", "upper", "--json")).stdout);
+    assert.deepEqual([listed?.stackedOn, shown.stackedOn], ["lower", "lower"]);
     for (const force of [[], ["--force"]]) {
       const refused = await cli("merge", "upper", ...force);
       assert.equal(refused.code, 1);
