@@ -28,11 +28,10 @@ export async function checkRepositoryState(
   const paths = pathsOf(repo, config?.worktreesDir);
   const findings: Finding[] = [];
   await orFinding("dispatcher", findings, async () => void findings.push(await dispatcher(paths)));
-  findings.push(writable(paths));
+  const copy = copyProblem(paths);
+  findings.push(copy ? findingOf("records", copy) : writable(paths));
   await orFinding("git settings", findings, async () => void findings.push(await bareRepositories(paths)));
   await orFinding("disk", findings, () => void findings.push(disk(paths)));
-  const copy = copyProblem(paths);
-  if (copy) findings.push(findingOf("records", copy));
   if (!config || copy) return findings;
   await orFinding("plans", findings, async () => {
     const loom = await openForReading({ cwd: call.cwd });
