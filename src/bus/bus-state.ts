@@ -19,7 +19,7 @@ const waitSchema = z.strictObject({
   deferrals: z.int().min(0),
   /** When it was first put off. */
   since: z.number(),
-  /** Nobody knows what became of an earlier call. */
+  /** What became of an earlier call is not known. */
   uncertain: z.literal(true).optional(),
   kind: waitKindSchema.optional(),
 });

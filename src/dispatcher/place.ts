@@ -9,6 +9,7 @@ import { placeFile } from "../kernel/held/files.ts";
 import type { Ids } from "../kernel/ids.ts";
 import { lstatIfThere } from "../kernel/lstat.ts";
 import { isWithin } from "../kernel/paths.ts";
+import { shellWord } from "../kernel/words.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import type { Reporting } from "./capabilities.ts";
 import { type Located, type Paths, worktreeOf } from "./paths.ts";
@@ -47,15 +48,22 @@ export function copiedFrom({ authority, commonDir }: Paths): string | undefined 
   return readPlace(there)?.id === place.id && !isSame(there, authority) ? place.root : undefined;
 }
 
+/** What is wrong with working in a copy, and what to do instead; undefined where this is none. */
+export function copyProblem(paths: Paths): PrloomError | undefined {
+  const from = copiedFrom(paths);
+  if (from === undefined) return undefined;
+  const given = [paths.authority, paths.local].map(shellWord).join(" ");
+  return new PrloomError(
+    "repository-copied",
+    `This repository is a copy of ${from}: its plans have their worktrees and agents there.`,
+    `Work on them in ${from}. For plans of its own, give up the records, inbox and worktrees of the copy: \`rm -r ${given}\`.`,
+  );
+}
+
 /** Nothing of another repository's is changed from its copy. */
 export function refuseCopy(paths: Paths): void {
-  const from = copiedFrom(paths);
-  if (from === undefined) return;
-  throw new PrloomError(
-    "repository-copied",
-    `${paths.root} is a copy of ${from}: its plans have their worktrees and agents there.`,
-    `Work on them in ${from}. For plans of its own, give up the records, inbox and worktrees of the copy: \`rm -r ${paths.authority} ${paths.local}\`.`,
-  );
+  const problem = copyProblem(paths);
+  if (problem) throw problem;
 }
 
 /** Where the repository was moved, what is on record moves with it. The new place is written last, so a kill makes it be done again. */

@@ -67,7 +67,7 @@ export class Connection {
   async self(): Promise<TrackerAuthor> {
     if (this.#self) return this.#self;
     const bot = await this.#client.botLogin();
-    if (typeof bot === "object") throw new CallError(WHO, { kind: "unauthorised", reason: bot.missing });
+    if (typeof bot === "object") throw new CallError(WHO, { kind: "unauthorised", reason: bot.missing, unasked: true });
     // What an app has is no user's, so it cannot ask who it is.
     const outcome = await this.#client.get(bot === undefined ? "/user" : `/users/${encodeURIComponent(bot)}`);
     if (outcome.kind !== "ok") throw new CallError(WHO, outcome);

@@ -7,17 +7,22 @@ type NotOk = Exclude<Outcome, { kind: "ok" }>;
 /** A call that did not give what was asked for. Failed polls and deliveries honour `retryAfterMs`. */
 export class CallError extends Error {
   readonly kind: NotOk["kind"];
-  /** GitHub's words. */
+  /** GitHub's words, or why it was not asked, or gave no answer. */
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
 
   constructor(what: string, outcome: NotOk) {
     const reason = "reason" in outcome ? outcome.reason : outcome.kind;
-    super(`${what}: GitHub says ${reason}`);
+    super(`${what}: ${toldBy(outcome)}${reason}`);
     this.reason = reason;
     this.kind = outcome.kind;
     this.retryAfterMs = outcome.kind === "limited" ? outcome.retryAfterMs : undefined;
   }
+}
+
+function toldBy(outcome: NotOk): string {
+  if ("unasked" in outcome) return "";
+  return "lost" in outcome ? "GitHub did not answer: " : "GitHub says ";
 }
 
 export interface ListOptions<T> {

@@ -54,7 +54,7 @@ export const wantsStack = (metadata: Metadata): boolean => valueAt(metadata, "st
 /** Why a plan that wants it cannot be stacked, as a sentence; undefined when it can. */
 export function stackProblem(dependencies: readonly string[], forge: string): string | undefined {
   if (forge !== "github")
-    return 'It says `stack`, which needs the forge "github": without one, no branch is published.';
+    return 'It says `stack`, which needs the forge "github" (`"forge": "github"` in prloom/config.json): otherwise no branch is published.';
   if (dependencies.length === 0) return "It says `stack`, and depends on no plan that it could be stacked on.";
   if (dependencies.length === 1) return undefined;
   return `It says \`stack\`, and depends on ${dependencies.length} plans: a branch can stand on one only.`;

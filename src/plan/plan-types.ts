@@ -46,6 +46,10 @@ export interface PlanSummary {
   readonly paused: boolean;
   readonly branch?: string;
   readonly changeRequest?: ChangeRequest;
+  /** The id of the plan whose branch it stands on. */
+  readonly stackedOn?: string;
+  /** Why its branch is to get what its base has: a rule asks for it, the two conflict, or the plan below has ended. */
+  readonly behind?: "behind" | "conflict" | "stack";
   readonly phase?: Phase;
   /** The gate at which it waits for an answer. */
   readonly gate?: { readonly gateId: string; readonly openedAt: string };

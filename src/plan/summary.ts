@@ -19,6 +19,7 @@ export interface SummaryExtras {
   readonly triaging?: boolean;
   readonly phase?: Phase;
   readonly waiting?: string;
+  readonly stackedOn?: string;
   readonly gate?: PlanSummary["gate"];
 }
 
@@ -38,6 +39,8 @@ export function summarise(record: PlanRecord, facts: TextFacts | undefined, extr
     paused: record.paused,
     ...(record.branch !== undefined && { branch: record.branch }),
     ...(record.changeRequest && { changeRequest: record.changeRequest }),
+    ...(extras.stackedOn !== undefined && { stackedOn: extras.stackedOn }),
+    ...(record.behind && { behind: record.behind.why }),
     ...(extras.phase && { phase: extras.phase }),
     ...(extras.gate && { gate: extras.gate }),
     ...(extras.waiting !== undefined && { waiting: extras.waiting }),

@@ -28,6 +28,7 @@ describe("help", { concurrency: 2 }, () => {
       const command = createProgram().commands.find((candidate) => candidate.name() === name);
       command?.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
       assert.match(text, new RegExp(`Examples:\\n +\\$ prloom ${name}`));
+      for (const [line] of text.matchAll(/^ +\$ .*/gm)) assert.match(line, /prloom [a-z]/, line);
       assert.match(text, /--json/);
     });
   }

@@ -16,20 +16,34 @@ test("a copy of a repository changes nothing of the one it was copied from, and 
   project.plan("busy", ["[waits] one"]);
   const daemon = await startDaemon(project);
   await daemon.said("busy", /worker started/);
-  const cwd = join(dirname(project.root), "copy");
+  const cwd = join(dirname(project.root), "a copy");
   cpSync(project.root, cwd, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith(".sock") });
 
-  for (const args of [["delete", "one", "--yes"], ["clean"], ["start", "--until-idle"], ["pause", "busy", "--now"]]) {
+  const cases = [
+    ["delete", "one", "--yes"],
+    ["clean"],
+    ["start", "--until-idle"],
+    ["pause", "busy", "--now"],
+    ["new", "More"],
+  ];
+  for (const args of cases) {
     const { code, stderr } = await prloom(args, { cwd });
     assert.deepEqual(
       [code, stderr.includes(`is a copy of ${project.root}:`)],
       [1, true],
       `${args.join(" ")}: ${stderr}`,
     );
-    assert.match(stderr, /\[repository-copied\]\n {2}hint: Work on them in .*`rm -r .*copy\/\.git\/prloom .*`/);
+    assert.match(stderr, /\[repository-copied\]\n {2}hint: Work on them in .*`rm -r '.*copy\/\.git\/prloom' '.*'`/);
   }
   assert.match((await prloom(["stop"], { cwd })).stdout, /No dispatcher is running/);
-  assert.match((await prloom(["status"], { cwd })).stdout, /dispatcher: not running/);
+  assert.match(
+    (await prloom(["status"], { cwd })).stdout,
+    /dispatcher: not running[\s\S]*problem: .*copy: This reposi.*\n {2}hint: /,
+  );
+  const doctor = (await prloom(["doctor"], { cwd })).stdout;
+  assert.match(doctor, /✗ records: This repository is a copy of .*\n {2}hint: Work on them in /);
+  // Git would not know these worktrees here.
+  assert.doesNotMatch(doctor, /git worktree remove/);
   for (const id of ["one", "two"]) assert.ok(existsSync(join(project.worktree(id), "mine.txt")));
   assert.equal((await project.status()).plans.find(({ planId }) => planId === "busy")?.activity?.run, 1);
   assert.equal((await daemon.end()).code, 0);

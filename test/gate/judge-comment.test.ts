@@ -40,7 +40,7 @@ test("the same comment by a stranger decides nothing and is not answered", () =>
   }
 });
 
-test("an approver with a user id is that person, whoever has the login now", () => {
+test("an approver with a user id is that person, whatever login they have now", () => {
   const by = (approver: string, id: string): string =>
     inWords(judged({ body: "approved", author: { id }, rules: { approvers: [approver] }, outcome: "" }));
   assert.deepEqual(

@@ -9,6 +9,7 @@ import type { GitHubClient } from "../../src/github/client/client.ts";
 import { judgeAnswer, judgeGraphql } from "../../src/github/client/outcome.ts";
 import { environmentToken, firstToken, ghToken } from "../../src/github/client/tokens.ts";
 import { sendOnce } from "../../src/github/client/transport.ts";
+import { CallError } from "../../src/github/pages.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { setUp as setUpClient } from "./setting.ts";
 
@@ -127,7 +128,19 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     github.server.accounts.revoke(env.TOKEN ?? "");
     assert.deepEqual(await client.get(ISSUES), { kind: "unauthorised", reason: "Bad credentials" });
     env.TOKEN = "";
-    assert.deepEqual(await client.get(ISSUES), { kind: "unauthorised", reason: "TOKEN is not set" });
+    assert.deepEqual(await client.get(ISSUES), { kind: "unauthorised", reason: "TOKEN is not set", unasked: true });
+  });
+
+  it("says of a call that failed whether GitHub said so", () => {
+    for (const [outcome, words] of [
+      [{ kind: "unauthorised", reason: "Bad credentials" }, "GitHub says Bad credentials"],
+      [{ kind: "unauthorised", reason: "TOKEN is not set", unasked: true }, "TOKEN is not set"],
+      [
+        { kind: "failed", reason: "it broke off", mayHaveHappened: true, lost: true },
+        "GitHub did not answer: it broke off",
+      ],
+    ] as const)
+      assert.equal(new CallError("issue #1", outcome).message, `issue #1: ${words}`);
   });
 
   it("asks by GraphQL, whose errors come with 200", async (t) => {

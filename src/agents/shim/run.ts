@@ -225,7 +225,7 @@ async function writeExit(shim: ShimRun, exit: RunExit): Promise<void> {
   await writeWithRoom(join(shim.runDir, RUN_FILES.exit), exit, () => process.stdin.readableEnded);
 }
 
-/** Says once that it waits: nothing else of a run on a full disk need be written, and then nobody would know. */
+/** Says once that it waits: nothing else of a run on a full disk need be written, and people would not know. */
 async function writeWithRoom(path: string, value: object, isInVain: () => boolean): Promise<void> {
   for (let isTold = false; ; isTold = true) {
     try {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { PERMISSIONS } from "../../bus/author.ts";
 import type { Limits } from "../../config/config.ts";
+import { counted } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { RawUpsert } from "./upsert.ts";
 
@@ -38,7 +39,7 @@ export function limitedPerSource(
   if (!isOver) return payload;
   const reason =
     theirs.length >= plans
-      ? `${login} may not write and has ${theirs.length} plans under way (limits.perSource.plans is ${plans})`
+      ? `${login} may not write and has ${counted(theirs.length, "plan")} under way (limits.perSource.plans is ${plans})`
       : `${login} may not write and has plans under way that spent $${spent.toFixed(2)} (limits.perSource.usd is ${usd})`;
   const { status: _, ...draft } = payload;
   return { ...draft, metadata: { ...payload.metadata, [DRAFT_BECAUSE]: reason } };

@@ -46,7 +46,7 @@ export type UpsertChange =
       readonly headingsLeft?: readonly string[];
     }
   | { readonly kind: "unchanged" | "busy"; readonly planId: string }
-  /** There is no open plan, and none is to be made; or there is one, and it is to stay as it is. */
+  /** The source has no open plan, and gets none; or it has one, which is to stay as it is. */
   | { readonly kind: "none" }
   | { readonly kind: "refused"; readonly reason: string };
 

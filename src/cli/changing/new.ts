@@ -5,6 +5,7 @@ import { readPin } from "../../config/pin.ts";
 import { configForPlan } from "../../config/presets.ts";
 import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { homeOf, inboxOf, type Paths, pathsOf } from "../../dispatcher/paths.ts";
+import { refuseCopy } from "../../dispatcher/place.ts";
 import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
 import { pinnedConfig } from "../../dispatcher/settings/pinning.ts";
 import { branchExists, ensureIgnored, openRepository, type Repository } from "../../git/repository.ts";
@@ -53,6 +54,7 @@ export interface NewOptions {
 export async function newPlan(call: Call, title: string, options: NewOptions): Promise<number> {
   refuseInsideRun(call);
   const repo = await openRepository(call.cwd);
+  refuseCopy(pathsOf(repo));
   const given = await readInput(options);
   if (given === undefined && options.todosFrom !== undefined)
     throw new PrloomError("usage", "--todos-from names a heading of a given text.", "Give one with --file or --stdin.");

@@ -68,7 +68,7 @@ function declareInit(program: Command): void {
       "init",
       "init --yes",
       "init --agent claude --checks",
-      "init --github --label prloom --dry-run",
+      "prloom init --github --label prloom --dry-run",
       'init --agent mine --command my-agent --arg "--quiet"',
     ],
   })
@@ -101,6 +101,7 @@ function declareNew(program: Command): void {
       "new --file plan.md --queue",
       'new --file issue.md --todos-from "Proposed changes"',
       "cat plan.md | prloom new --stdin --id login --depends-on database",
+      'new "Show the login form" --depends-on login --stack --queue',
     ],
   })
     .argument("[title...]", "what the plan is about")

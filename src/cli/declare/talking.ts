@@ -64,20 +64,29 @@ export function declareTalking(program: Command): void {
     .action((plan: string, options: MergeFlags & JsonOption) =>
       performCommand(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
     );
+  declareImport(program);
+  declareBus(program);
+}
+
+function declareImport(program: Command): void {
   declare(program, "import", {
     about: "make drafts of issues on GitHub that are older than the first start; one that has a plan keeps it",
-    examples: ["import 12", "import 12 15 --queue", 'import "label:bug is:open sort:created-asc" --dry-run'],
+    examples: [
+      "import 12",
+      "import 12 15 --queue",
+      "import 12 --claim",
+      'import "label:bug is:open sort:created-asc" --dry-run',
+    ],
   })
     .argument("<issue...>", "their numbers, or the words of a search as on GitHub")
     .option("--queue", "have them worked on, instead of making drafts")
-    .option("--claim", "also those that another clone has claimed: take them over")
+    .option("--claim", "also those that another clone has claimed: take them over (forge github)")
     .option("--dry-run", "only say what would be made")
     .action((wanted: string[], options: ImportOptions & JsonOption) =>
       performCommand(options, async (call) =>
         (await import("../talking/import.ts")).importIssues(call, wanted, options),
       ),
     );
-  declareBus(program);
 }
 
 function declareAgentTalk(program: Command): void {

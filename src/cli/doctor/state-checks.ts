@@ -5,6 +5,7 @@ import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { openForReading } from "../../dispatcher/commands/open-for-reading.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { type Paths, pathsOf } from "../../dispatcher/paths.ts";
+import { copyProblem } from "../../dispatcher/place.ts";
 import { readStatus } from "../../dispatcher/report/read.ts";
 import type { AgentReport } from "../../dispatcher/report/read-agents.ts";
 import type { Repository } from "../../git/repository.ts";
@@ -14,7 +15,7 @@ import { listDir } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
 import type { Call } from "../output.ts";
 import { backOffInWords, hintToTry } from "../render/agents-state.ts";
-import { type Finding, orFinding } from "./finding.ts";
+import { type Finding, findingOf, orFinding } from "./finding.ts";
 
 const ENOUGH_BYTES = 500 * 1024 ** 2;
 
@@ -27,10 +28,11 @@ export async function checkRepositoryState(
   const paths = pathsOf(repo, config?.worktreesDir);
   const findings: Finding[] = [];
   await orFinding("dispatcher", findings, async () => void findings.push(await dispatcher(paths)));
-  findings.push(writable(paths));
+  const copy = copyProblem(paths);
+  findings.push(copy ? findingOf("records", copy) : writable(paths));
   await orFinding("git settings", findings, async () => void findings.push(await bareRepositories(paths)));
   await orFinding("disk", findings, () => void findings.push(disk(paths)));
-  if (!config) return findings;
+  if (!config || copy) return findings;
   await orFinding("plans", findings, async () => {
     const loom = await openForReading({ cwd: call.cwd });
     try {

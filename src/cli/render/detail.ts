@@ -136,11 +136,11 @@ function mergedThere(sha: string, { head: tip, record: { baseBranch } }: PlanDet
 
 const BEHIND = { conflict: "conflicts with", behind: "behind", stack: "to be brought onto" } as const;
 
-function branchLine(branch: string, { record, head: tip, before }: PlanDetail): string {
+function branchLine(branch: string, { summary, record, head: tip }: PlanDetail): string {
   const isGone = tip === undefined && record.status === "done";
   const from = `from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"}`;
   const behind = record.behind && `, ${BEHIND[record.behind.why]} ${visible(record.baseBranch ?? "?")}`;
-  const stacked = record.stack && `, stacked on ${visible(before[0]?.id ?? "another plan")}`;
+  const stacked = record.stack && `, stacked on ${visible(summary.stackedOn ?? "another plan")}`;
   return `branch: ${visible(branch)} (${isGone ? "deleted" : from}${stacked ?? ""}${behind ?? ""})`;
 }
 

@@ -94,7 +94,7 @@ async function dispatch(
 
 function withReasons(plans: readonly PlanSummary[], reasons: ReadonlyMap<string, string>): PlanSummary[] {
   return plans.map((plan) => {
-    if (plan.status === "review") return plan;
+    if (plan.status === "review" || plan.status === "draft") return plan;
     const { waiting: _stale, ...rest } = plan;
     const reason = reasons.get(plan.planId);
     return reason === undefined ? rest : { ...rest, waiting: reason };

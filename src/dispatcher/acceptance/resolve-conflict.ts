@@ -28,7 +28,7 @@ import { changesOf } from "./changes.ts";
 import { judgeRun, type RunVerdict } from "./judge-run.ts";
 import { settleMissing } from "./refused.ts";
 import { runChecks } from "./run-checks.ts";
-import { isNobodysAttempt, scopeOf, takeBackUngoverned } from "./verify.ts";
+import { countsAsNoAttempt, scopeOf, takeBackUngoverned } from "./verify.ts";
 
 const SAYS_NOTHING =
   'The run did not say that the conflict is resolved: write {"outcome": "done"} to PRLOOM_OUTCOME_FILE.';
@@ -47,7 +47,7 @@ export async function verifyResolution(
   const first = await judge(loom, record, config);
   tellPolicyEnd(loom, record, current.run, readExit(runDir));
   crashPoint("resolve:judged");
-  if (first.kind === "again" && (await isNobodysAttempt(loom, record, config, summary))) return;
+  if (first.kind === "again" && (await countsAsNoAttempt(loom, record, config, summary))) return;
   const exit = readExit(runDir);
   if (exit?.reason === "spawn-failed" && settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
   const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;

@@ -76,7 +76,7 @@ export async function verify(
   const first = judge(changes);
   tellPolicyEnd(loom, record, current.run, readExit(runDir));
   crashPoint("verify:judged");
-  if (first.kind === "again" && (await isNobodysAttempt(loom, record, config, summary))) return;
+  if (first.kind === "again" && (await countsAsNoAttempt(loom, record, config, summary))) return;
   const exit = readExit(runDir);
   if (exit?.reason === "spawn-failed" && settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
   const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
@@ -101,7 +101,7 @@ export function scopeOf({ settings: { by = "executor", paths } }: Todo, { roles 
 }
 
 /** Refused by its provider, or ended because nothing was left to spend: what follows is not about the work. */
-export async function isNobodysAttempt(
+export async function countsAsNoAttempt(
   loom: Located & Configured & Records & Pooled & Reporting,
   record: PlanRecord,
   config: PlanConfig,

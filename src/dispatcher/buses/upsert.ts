@@ -30,7 +30,7 @@ import type { Watched } from "../watchdog/stalls.ts";
 
 export type Upserted =
   | { readonly kind: "created" | "changed" | "unchanged"; readonly planId: string }
-  /** There is no open plan, and none was to be made; or there is one, and it was to stay as it is. */
+  /** The source has no open plan, and got none; or it has one, which was to stay as it is. */
   | { readonly kind: "none" }
   /** A run reads the text: ask again when it has ended. */
   | { readonly kind: "busy"; readonly planId: string }

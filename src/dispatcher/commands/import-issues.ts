@@ -41,7 +41,7 @@ export async function importIssues(loom: Loom, request: ImportRequest): Promise<
     throw new PrloomError(
       "usage",
       "The config names no repository on GitHub.",
-      'Add "github": {"repo": "<owner>/<name>"}.',
+      'Add "github": {"repo": "<owner>/<name>"} to prloom/config.json.',
     );
   if (!loom.isDispatching) await requireAsStarted(loom);
   await refuseBrought(loom.repo, inboxOf(loom.paths, "any").text);

@@ -5,7 +5,7 @@ import type { Located } from "../paths.ts";
 
 /**
  * The newest commit of a base branch: here, or with a forge on a server there, and while that cannot be asked as it was last, unless it
- * must be fresh. Undefined: there is no such branch.
+ * must be fresh. Undefined where the branch is not there.
  */
 export async function baseTip(
   loom: Located & Publishing & Reporting,

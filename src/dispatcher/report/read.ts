@@ -25,9 +25,10 @@ import type { InboxProblem } from "../intake/inbox.ts";
 import { type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
 import { phaseAt } from "../intake/phases.ts";
 import { homeOf, type Paths, textPath } from "../paths.ts";
+import { copyProblem } from "../place.ts";
 import { type ClaimedElsewhere, claimedElsewhere } from "../publishing/claims.ts";
 import { readUsage, type TimedUsage } from "../publishing/github-usage.ts";
-import { planText, requireRecord } from "../records.ts";
+import { planText, type Records, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { decide } from "../steps/decide.ts";
 import { plansBefore } from "../steps/dependencies.ts";
@@ -73,7 +74,7 @@ export interface StatusReport extends BusReport, AgentsReport {
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
   /** What the dispatcher works with; absent before the first start. */
   readonly pinned?: PinnedReport;
-  /** Files that cannot become plans, records that cannot be read, and what ended the last dispatcher. */
+  /** Files that cannot become plans, records that cannot be read or are those of another repository, and what ended the last dispatcher. */
   readonly problems: readonly InboxProblem[];
 }
 
@@ -106,6 +107,7 @@ export async function readStatus(loom: Observing & Intake, asked?: Asked): Promi
   const { problems: ofConfig, ...pinned } = readPinned(loom);
   const usage = readUsage(loom);
   const working = plans.flatMap(({ activity }) => (activity && isAtWork(activity) ? [activity.agent] : []));
+  const copy = copyProblem(loom.paths);
   return {
     plans,
     ignored: readIgnored(records),
@@ -117,6 +119,7 @@ export async function readStatus(loom: Observing & Intake, asked?: Asked): Promi
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
     ...pinned,
     problems: [
+      ...(copy ? [{ file: loom.paths.root, reason: copy.message, hint: copy.hint }] : []),
       ...[...ofConfig, ...scan.problems, ...taken, ...unreadable, ...broken],
       ...[...watchdogProblem(loom), ...stallProblems(loom)],
     ],
@@ -170,12 +173,16 @@ function summaryOf(loom: Observing, record: PlanRecord, known: Known): PlanSumma
   const facts = loom.texts.facts(textPath(loom, record), record.id);
   const triaging = !known.isAtRest && unansweredComments(loom, record.id) > 0;
   const waiting = waitingFor(loom, record, { ...known, triaging });
+  const lower = lowerOf(loom, record);
   return summarise(record, facts, {
     triaging,
     ...phaseAt(loom, record),
+    ...(lower ? { stackedOn: lower.id } : {}),
     ...(waiting === undefined ? {} : { waiting }),
   });
 }
+
+const lowerOf = ({ store }: Records, { stack }: PlanRecord): PlanRecord | undefined => stack && store.get(stack.on);
 
 /** The same decision that the dispatcher makes, asked only for its reason. */
 function waitingFor(
@@ -190,9 +197,8 @@ function waitingFor(
   const trouble = record.published?.trouble;
   if (trouble !== undefined && record.status === "review" && !record.blocked) return `not yet published: ${trouble}`;
   if (putOff && !record.blocked) return "an unanswered comment that a plugin put off";
-  const lower = record.stack && loom.store.get(record.stack.on);
-  if (lower && record.status === "review" && !isAgain && !record.blocked)
-    return `stacked on ${lower.id}, which must be merged first`;
+  const lower = lowerOf(loom, record);
+  if (lower && record.status === "review" && !isAgain && !record.blocked) return waitsBelow(lower);
   if (!isOpen) return draftBecause(record);
   if (record.blocked) return undefined;
   if (record.hidden) return "hidden";
@@ -206,6 +212,11 @@ function waitingFor(
   if (step.kind === "wait" && (daemon || view.bus.fresh === 0)) return step.why;
   if (!daemon) return "no dispatcher is running";
   return record.rebase && `the rebase onto ${record.baseBranch}`;
+}
+
+function waitsBelow({ id, deleted, outcome }: PlanRecord): string {
+  if (!deleted && outcome === undefined) return `stacked on ${id}, which must be merged first`;
+  return `stacked on ${id}, which was ${deleted ? "deleted" : outcome}: the dispatcher looks at it next`;
 }
 
 export interface PlanDetail extends Aside {

@@ -72,7 +72,7 @@ export class Occupancy {
     return this.enter(planId, kind);
   }
 
-  /** Comes in as soon as no step is under way, whoever else is there. */
+  /** Comes in as soon as no step is under way, whatever else is there. */
   async enterBetweenSteps(planId: string, kind: Occupant["kind"]): Promise<Leave> {
     while (this.#within(planId).some((occupant) => occupant.kind === "step")) await this.#nextChange(planId);
     return this.enter(planId, kind);

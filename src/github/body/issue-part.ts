@@ -14,7 +14,7 @@ interface Around {
   readonly after: string;
 }
 
-/** What is around our part; `none`: there is no such part; `damaged`: one of its markers is gone. */
+/** What is around our part; `none`: the text has no such part; `damaged`: one of its markers is gone. */
 function around(body: string): Around | "none" | "damaged" {
   const from = body.indexOf(BEGIN);
   // The first behind it: another one is people's own.

@@ -59,7 +59,7 @@ export async function writeBodies(writing: Writing, before: WrittenBodies): Prom
 
 const WORKED_ON = ["queued", "active", "triaging", "review", "done"] as const;
 
-/** Drafts are not written: no one has asked for them yet. Of those that are done only what was written before is brought to its end. */
+/** Drafts are not written: a person has still to ask for them. Of those that are done only what was written before is brought to its end. */
 async function plansByIssue(
   { repository, ctx }: Writing,
   before: WrittenBodies,

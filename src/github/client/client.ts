@@ -154,9 +154,12 @@ export class GitHubClient {
       isContent ? this.budget.waitMs(bucket, clock.now()) : 0,
     );
     if (waitMs > 0)
-      return { kind: "limited", retryAfterMs: waitMs, reason: "what is left of the token's limit is kept for people" };
+      return {
+        ...{ kind: "limited", retryAfterMs: waitMs, unasked: true },
+        reason: "what is left of the token's limit is kept for people",
+      };
     const token = await source.get();
-    if (typeof token !== "string") return { kind: "unauthorised", reason: token.missing };
+    if (typeof token !== "string") return { kind: "unauthorised", reason: token.missing, unasked: true };
     this.#forgetOthers(token);
     this.#calls.set(plan, (this.#calls.get(plan) ?? 0) + 1);
     const minute = minuteOf(clock.now());

@@ -8,19 +8,20 @@ export type Outcome =
   | { readonly kind: "not-found"; readonly reason: string }
   | { readonly kind: "deleted"; readonly reason: string }
   | { readonly kind: "moved"; readonly to: string }
-  /** The token is not good, or no longer. */
-  | { readonly kind: "unauthorised"; readonly reason: string }
+  /** The token is not good, or no longer; `unasked`: none was found. */
+  | { readonly kind: "unauthorised"; readonly reason: string; readonly unasked?: true }
   /** GitHub understood, and does not do it; it would refuse again. */
   | { readonly kind: "refused"; readonly status: number; readonly reason: string }
-  | { readonly kind: "limited"; readonly retryAfterMs: number; readonly reason: string }
-  | { readonly kind: "failed"; readonly reason: string; readonly mayHaveHappened: boolean };
+  | { readonly kind: "limited"; readonly retryAfterMs: number; readonly reason: string; readonly unasked?: true }
+  | { readonly kind: "failed"; readonly reason: string; readonly mayHaveHappened: boolean; readonly lost?: true };
 
 /** Where GitHub names no time. */
 const UNNAMED_LIMIT_MS = 60_000;
 
 /** Pure: what an answer means. */
 export function judgeAnswer(answer: WireAnswer | Lost, now: number): Outcome {
-  if ("lost" in answer) return { kind: "failed", reason: answer.lost, mayHaveHappened: answer.mayHaveHappened };
+  if ("lost" in answer)
+    return { kind: "failed", reason: answer.lost, mayHaveHappened: answer.mayHaveHappened, lost: true };
   const { status, headers, data } = answer;
   if (status === 304) return { kind: "unchanged" };
   const { location } = headers;

@@ -9,7 +9,7 @@ export function remoteOf(access: GitHubAccess, folder: string): AtRemote {
   const remote = async (): Promise<Remote> => {
     const { fullName } = await access.connection.repository();
     const token = await access.token.get();
-    if (typeof token !== "string") throw new Error(`there is no token for GitHub: ${token.missing}`);
+    if (typeof token !== "string") throw new Error(`prloom has no token for GitHub: ${token.missing}`);
     return { url: `${webUrl(access.client.apiUrl)}/${fullName}.git`, token, folder };
   };
   return async (act) => {

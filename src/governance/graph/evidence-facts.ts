@@ -45,7 +45,7 @@ function withCheckpoints(node: TaskNode, checkpoints: readonly Checkpoint[]): Ta
   };
 }
 
-/** Somebody tried to start it before its time. */
+/** An agent tried to start it before its time. */
 export function keepGate(graph: TaskGraph, { node: id, at }: FactOf<"gate_kept">): Change {
   const node = findNode(graph, id)?.node;
   if (!node) return refuse("no-node", `There is no task "${id}".`);

@@ -22,7 +22,7 @@ export function taskTool(args: TaskArguments, caller: Caller, brain: Brain): Pre
   const { name } = found.node;
   switch (args.action) {
     case "start": {
-      // That somebody tried it before its time is on record with the gate.
+      // That an agent tried it before its time is on record with the gate.
       const isEarly = found.node.temporalGate !== null && found.node.status === "blocked";
       const fact = isEarly ? ({ type: "gate_kept", ...common(caller), node: id } as const) : moved;
       return { kind: "fact", fact, answer: (outcome) => startTold(outcome, found.node, isEarly) };

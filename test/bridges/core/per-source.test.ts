@@ -30,7 +30,12 @@ for (const [what, underWay, limits, reason] of [
   ["as many plans", [plan(), plan(), plan()], { plans: 3 }, /^eve may not write and has 3 plans under way.*is 3\)$/],
   ["plans of others", [plan(0, { id: "8", login: "eve" }), plan(0, null)], { plans: 1 }, undefined],
   ["the same id in another system", [plan(0, EVE, "jira")], { plans: 1 }, undefined],
-  ["another login of the same person", [plan(0, { id: "9", login: "evelyn" })], { plans: 1 }, /^eve may not write/],
+  [
+    "another login of the same person",
+    [plan(0, { id: "9", login: "evelyn" })],
+    { plans: 1 },
+    /^eve may not write and has 1 plan under/,
+  ],
   ["metadata that a person broke", [plan(0, "eve"), plan(0, { login: "eve" })], { plans: 1 }, undefined],
   ["less money", [plan(1), plan(1.5)], { plans: 3, usd: 3 }, undefined],
   ["as much money", [plan(1), plan(2)], { plans: 3, usd: 3 }, /that spent \$3\.00 \(limits\.perSource\.usd is 3\)$/],

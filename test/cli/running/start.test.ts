@@ -42,8 +42,10 @@ describe("start", { concurrency: 2 }, () => {
     await run(["hide", "hidden-one"]);
     await run(["new", "Blocked one", "--todo", "x", "--queue"]);
     await run(["block", "blocked-one", "no", "time"]);
+    await run(["new", "Draft", "--todo", "x"]);
     const { code, stdout } = await run(["start", "--until-idle"]);
     assert.equal(code, 0);
+    assert.match(stdout, /^draft +draft .*`prloom queue draft`$/m);
     assert.match(stdout, /^hidden-one: `prloom unhide hidden-one`$/m);
     assert.match(stdout, /^blocked-one: blocked: no time\n {2}hint: `prloom unblock blocked-one`/m);
     assert.ok(!stdout.includes("\u001b"));

@@ -48,7 +48,7 @@ describe("an approval that is withdrawn", { concurrency: 2 }, () => {
     const project = await waitingAtGate(["make one"], { gates: { plan: false, pr: true } });
     await succeeds(project, "approve", "shop");
     await untilIdle(project);
-    // Git waits for whoever has the lock of a branch.
+    // Git waits for the process that has the lock of a branch.
     project.git("config", "core.filesRefLockTimeout", "60000");
     const lock = join(project.root, ".git", "refs", "heads", "main.lock");
     writeFileSync(lock, "");

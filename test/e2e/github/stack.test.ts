@@ -20,6 +20,9 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
       (await cli("show", "upper")).stdout,
       /branch: prloom\/upper \(from prloom\/lower at \w+, stacked on lower\)/,
     );
+    const listed = (await project.status()).plans.find(({ planId }) => planId === "upper");
+    const shown = JSON.parse((await cli("show", "upper", "--json")).stdout);
+    assert.deepEqual([listed?.stackedOn, shown.stackedOn], ["lower", "lower"]);
     for (const force of [[], ["--force"]]) {
       const refused = await cli("merge", "upper", ...force);
       assert.equal(refused.code, 1);
@@ -97,7 +100,13 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
       const made = await stacked(await publishingProject(t));
       const { cli, work, ada } = made;
       if (end === "close") ada.closes(pullOf(made, "lower").number);
-      else assert.equal((await cli("delete", "lower", "--yes")).code, 0);
+      else {
+        assert.equal((await cli("delete", "lower", "--yes")).code, 0);
+        assert.match(
+          (await cli("status")).stdout,
+          /upper .*stacked on lower, which was deleted: the dispatcher looks at it/,
+        );
+      }
       await work();
       assert.equal(project(made, "upper").blocked?.reason, `It is stacked on lower, which was ${why}.`);
       assert.deepEqual([pullOf(made, "upper").state, pullOf(made, "upper").pull.base.branch], ["open", "main"]);
