@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { PlanDetail } from "../../dispatcher/report/read.ts";
+import { shellWord } from "../../kernel/words.ts";
 import type { Paint } from "../render/colour.ts";
 import { firstLine, visible } from "../render/safe-text.ts";
 
@@ -94,16 +95,13 @@ function tryLines({ dir, detail }: DemoResult): string[] {
         "prloom start --until-idle                             # go on where it stopped",
       ];
   const show = `prloom show ${id}                                     # everything about the plan`;
-  return [`cd ${quoted(dir)}`, `alias prloom=${quoted(thisProgram())}`, show, ...wishes].map((line) => `  ${line}`);
+  return [`cd ${shellWord(dir)}`, `alias prloom=${shellWord(thisProgram())}`, show, ...wishes].map(
+    (line) => `  ${line}`,
+  );
 }
 
 /** How to call the prloom that runs this: from a checkout and from npx it is not on the PATH afterwards. */
 export function thisProgram(): string {
-  if (import.meta.url.endsWith(".ts")) return quoted(fileURLToPath(new URL("../../../bin/prloom", import.meta.url)));
-  return `${quoted(process.execPath)} ${quoted(fileURLToPath(new URL("./cli.js", import.meta.url)))}`;
-}
-
-/** As a word for a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  if (import.meta.url.endsWith(".ts")) return shellWord(fileURLToPath(new URL("../../../bin/prloom", import.meta.url)));
+  return `${shellWord(process.execPath)} ${shellWord(fileURLToPath(new URL("./cli.js", import.meta.url)))}`;
 }

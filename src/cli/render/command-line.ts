@@ -1,3 +1,5 @@
+import { shellWord } from "../../kernel/words.ts";
+
 export interface ShownCommand {
   readonly command: readonly string[];
   readonly cwd: string;
@@ -11,12 +13,7 @@ export interface ShownCommand {
 export function commandLine({ command, cwd, env, callerEnv }: ShownCommand): string {
   const names = Object.keys(env).sort();
   const variables = names.map((name) =>
-    callerEnv[name] === env[name] ? `${name}="$${name}"` : `${name}=${quoted(env[name] ?? "")}`,
+    callerEnv[name] === env[name] ? `${name}="$${name}"` : `${name}=${shellWord(env[name] ?? "")}`,
   );
-  return `cd ${quoted(cwd)} && env -i ${[...variables, ...command.map(quoted)].join(" ")}`;
-}
-
-/** A word for a shell, as it is. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return `cd ${shellWord(cwd)} && env -i ${[...variables, ...command.map(shellWord)].join(" ")}`;
 }

@@ -18,9 +18,10 @@ import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { writeRunFile } from "../../kernel/files.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { identityOf, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
+import { shellWord } from "../../kernel/words.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
-import { commandLine, quoted } from "../render/command-line.ts";
+import { commandLine } from "../render/command-line.ts";
 import { hintLines } from "../render/hint.ts";
 import { visible } from "../render/safe-text.ts";
 
@@ -166,7 +167,7 @@ function withJobControl(started: Interface): Interface {
   const script = findProgram("script", "/usr/bin:/bin", "/");
   if (script === undefined || !started.enclosure?.wrapper.includes("--new-session")) return started;
   if (!spawnSync(script, ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux")) return started;
-  const line = `exec ${started.command.map(quoted).join(" ")}`;
+  const line = `exec ${started.command.map(shellWord).join(" ")}`;
   return { ...started, command: [script, "-qefc", line, "/dev/null"] };
 }
 
