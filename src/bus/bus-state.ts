@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import * as z from "zod";
 import { PrloomError } from "../kernel/errors.ts";
-import { ensureDir, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
+import { ensureDir, existsNoFollow, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { isJson, type JsonValue } from "../kernel/json.ts";
 import { waitKindSchema } from "./marks.ts";
 import { START } from "./ports.ts";
@@ -133,9 +133,11 @@ export function readStateFile(path: string): BusState | undefined {
   return result.success ? result.data : undefined;
 }
 
-/** Replaces the snapshot. */
+/** Replaces the snapshot, where its bus still is: a repository may be moved away under its dispatcher, and its old place stays free. */
 export function writeStateFile(path: string, state: BusState): void {
-  ensureDir(dirname(path));
+  const dir = dirname(path);
+  if (!existsNoFollow(dirname(dir))) return;
+  ensureDir(dir);
   writeFileAtomic(path, `${JSON.stringify(state, null, 2)}\n`);
 }
 

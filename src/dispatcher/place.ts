@@ -7,7 +7,7 @@ import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { placeFile } from "../kernel/held/files.ts";
 import type { Ids } from "../kernel/ids.ts";
-import { lstatIfThere } from "../kernel/lstat.ts";
+import { isSameFolder } from "../kernel/lstat.ts";
 import { isWithin } from "../kernel/paths.ts";
 import { shellWord } from "../kernel/words.ts";
 import type { PlanRecord } from "../plan/record.ts";
@@ -34,18 +34,12 @@ function writePlace({ authority, root, commonDir }: Paths, id: string): void {
   writeFileAtomic(fileIn(authority), `${JSON.stringify({ id, root, commonDir } satisfies Place)}\n`);
 }
 
-/** Whether two paths lead to one folder: a container sees the same repository elsewhere. */
-function isSame(one: string, other: string): boolean {
-  const [first, second] = [lstatIfThere(one), lstatIfThere(other)];
-  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
-}
-
 /** The repository that this one was copied from, `.git` and all, if it is still there: worktrees, runs and dispatcher on record are its own. */
 export function copiedFrom({ authority, commonDir }: Paths): string | undefined {
   const place = readPlace(authority);
   if (!place || place.commonDir === commonDir) return undefined;
   const there = join(place.commonDir, "prloom");
-  return readPlace(there)?.id === place.id && !isSame(there, authority) ? place.root : undefined;
+  return readPlace(there)?.id === place.id && !isSameFolder(there, authority) ? place.root : undefined;
 }
 
 /** What is wrong with working in a copy, and what to do instead; undefined where this is none. */
@@ -56,7 +50,7 @@ export function copyProblem(paths: Paths): PrloomError | undefined {
   return new PrloomError(
     "repository-copied",
     `This repository is a copy of ${from}: its plans have their worktrees and agents there.`,
-    `Work on them in ${from}. For plans of its own, give up the records, inbox and worktrees of the copy: \`rm -r ${given}\`.`,
+    `Work on them in ${from}; if this is to take its place, move that one away first. For plans of its own, give up the records, inbox and worktrees of the copy: \`rm -r ${given}\`.`,
   );
 }
 
@@ -72,7 +66,7 @@ export async function settlePlace(loom: Located & Configured & Records & Reporti
   const place = readPlace(paths.authority);
   if (!place) return writePlace(paths, ids.random(16));
   if (place.commonDir === paths.commonDir && place.root === paths.root) return;
-  if (isSame(join(place.commonDir, "prloom"), paths.authority) && isSame(place.root, paths.root)) return;
+  if (isSameFolder(join(place.commonDir, "prloom"), paths.authority) && isSameFolder(place.root, paths.root)) return;
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records)
     await moveWorktree(loom, record, place).catch((error: unknown) => {
       const text = `its worktree ${record.worktree} was not found again after a move: ${messageOf(error)}`;

@@ -10,3 +10,14 @@ export function lstatIfThere(path: string | Buffer): Stats | undefined {
     throw error;
   }
 }
+
+/** Whether two paths lead to one folder: a container may see it at both. What cannot be looked at, behind closed doors or on a dead disk, is another. */
+export function isSameFolder(one: string, other: string): boolean {
+  try {
+    const [first, second] = [lstatIfThere(one), lstatIfThere(other)];
+    return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}

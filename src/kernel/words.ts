@@ -3,6 +3,11 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** A word for a POSIX shell, as it is. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
 /** A sentence has room for a few. */
 export function listed(names: readonly string[]): string {
   const more = names.length - 5;

@@ -1,10 +1,23 @@
 import assert from "node:assert/strict";
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { probeSandbox } from "../../src/agents/sandbox/probe.ts";
 import { git, prloom } from "../cli/fixture.ts";
 import { startDaemon } from "../testing/daemon.ts";
+import { CLI, NODE_FLAGS } from "../testing/program.ts";
 import { makeProject, type Project } from "../testing/project.ts";
 
 test("a copy of a repository changes nothing of the one it was copied from, and ends nothing there", async () => {
@@ -75,6 +88,75 @@ for (const [where, worktreesDir, isPruned] of [
     assert.equal(existsSync(project.root), false);
     project.remove();
   });
+
+test("a repository that was moved from where nothing can be seen any more finds its worktrees again", async () => {
+  const project = makeProject();
+  project.plan("one", ["one"]);
+  await project.work();
+  const cwd = join(dirname(project.root), "moved");
+  writeFileSync(join(project.worktree("one"), "mine.txt"), "mine\n");
+  renameSync(project.root, cwd);
+  // Like a home of another user, or of the root of a container, which a test that runs as root could look into.
+  symlinkSync(project.root, project.root);
+  const started = await prloom(["start", "--until-idle"], { cwd });
+  assert.deepEqual([started.code, started.stderr], [0, ""]);
+  assert.doesNotMatch(started.stdout, /blocked|not found again/);
+  const worktree = join(cwd, "prloom/.local/worktrees/one");
+  assert.match(git(worktree, "status", "--short"), /^\?\? mine\.txt$/m);
+  assert.equal((await prloom(["merge", "one", "--force"], { cwd })).code, 0);
+  project.remove();
+});
+
+test("a dispatcher under which its repository is moved leaves nothing at the old place, and the next one goes on", async () => {
+  const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
+  const project = makeProject({ env: { GATE: gate } });
+  project.plan("busy", ["[waits] one"]);
+  const daemon = await startDaemon(project);
+  await daemon.said("busy", /worker started/);
+  const cwd = join(dirname(project.root), "moved");
+  renameSync(project.root, cwd);
+  await daemon.end();
+  writeFileSync(join(gate, "busy"), "");
+  assert.equal(existsSync(project.root), false);
+  const started = await prloom(["start", "--until-idle"], { cwd });
+  assert.match(started.stdout, /busy {2}in review/);
+  assert.equal(existsSync(project.root), false);
+  project.remove();
+  rmSync(gate, { recursive: true });
+});
+
+const { works } = await probeSandbox();
+
+test("a repository that is seen at two places is one", { skip: works ? false : "no bwrap" }, async () => {
+  const project = makeProject();
+  project.plan("one", ["one"]);
+  await project.work();
+  const second = join(dirname(project.root), "second");
+  mkdirSync(second);
+  const mount = ["--dev-bind", "/", "/", "--bind", project.root, second, "--chdir", second];
+  const env = { ...process.env, HOME: project.home };
+  const there = (...args: string[]): string =>
+    execFileSync("bwrap", [...mount, process.execPath, ...NODE_FLAGS, CLI, ...args], { encoding: "utf8", env });
+  there("comment", "one", "please make two");
+  assert.match(there("start", "--until-idle"), /one {2}in review/);
+  assert.equal((await project.cli(["comment", "one", "please make three"])).code, 0);
+  assert.match((await project.work()).stdout, /one {2}in review/);
+  assert.equal(project.commits("one").length, 3);
+  assert.match(there("merge", "one"), /^merged one/);
+  assert.match(there("clean"), /^removed the worktree of one/);
+  project.remove();
+});
+
+test("what to remove of a copy is told as words for a shell", async () => {
+  const project = makeProject();
+  project.plan("one", ["one"]);
+  await project.work();
+  const cwd = join(dirname(project.root), "my copy");
+  cpSync(project.root, cwd, { recursive: true, verbatimSymlinks: true });
+  const command = /`(rm -r .*)`/.exec((await prloom(["start", "--until-idle"], { cwd })).stderr)?.[1];
+  assert.equal(command, `rm -r '${cwd}/.git/prloom' '${cwd}/prloom/.local'`);
+  project.remove();
+});
 
 test("of two repositories with one folder of worktrees neither touches what the other has there", async () => {
   const base = mkdtempSync(join(tmpdir(), "prloom-shared-"));

@@ -39,7 +39,7 @@ export async function claimFor(loom: Claimant, source: PlanSource, takeOver = fa
   try {
     const claim = { ...claimerOf(loom), at: isoTime(loom.clock.now()) };
     const outcome = await (await loom.forge.server()).claim(source, claim, takeOver);
-    crashPoint("claim:made");
+    crashPoint("server:claimed");
     return told(loom, source, outcome);
   } catch (error) {
     const { retryAfterMs } = error as { retryAfterMs?: unknown };
@@ -79,7 +79,7 @@ export async function releaseClaim(loom: Claimant & Records & Stopping, planId: 
   const { source, uid } = record;
   await oneByOne(loom, source, async () => {
     if (!hasPlan(loom, source)) await (await forge.server()).release(source, claimerOf(loom).claimer);
-    crashPoint("claim:released");
+    crashPoint("server:released");
     const now = loom.stopping ? undefined : loom.store.get(uid);
     if (now?.deleted) loom.store.put(uid, { ...now, published: { ...now.published, released: true } }, now.revision);
   });

@@ -1,9 +1,9 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { PrloomError } from "../../kernel/errors.ts";
+import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readCheckedOut, readTextNoFollow } from "../../kernel/files.ts";
-import { lstatIfThere } from "../../kernel/lstat.ts";
+import { isSameFolder, lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
 import { type GitResult, splitNul } from "../output.ts";
@@ -159,7 +159,7 @@ export function isForeign(repo: Repository, path: string): boolean {
   if (!stat.isDirectory()) return true;
   // Left by a removal that was killed: git has forgotten it already, and its own file goes last.
   const named = namedBy(path);
-  if (named !== undefined && dirname(canonical(named)) === join(repo.commonDir, "worktrees")) return false;
+  if (named !== undefined && isOnePlace(dirname(named), join(repo.commonDir, "worktrees"))) return false;
   return listDir(path).length > 0;
 }
 
@@ -240,8 +240,12 @@ function namedBy(path: string): string | undefined {
 /** Whether the folder says of itself that it is the tree of this admin folder, which may be gone. */
 export function isTreeOf(path: string, gitDir: string): boolean {
   const named = lstatIfThere(path)?.isDirectory() ? namedBy(path) : undefined;
-  return named !== undefined && canonical(named) === canonical(gitDir);
+  return named !== undefined && isOnePlace(named, gitDir);
 }
+
+/** Whether two paths name one place, which may be gone. */
+const isOnePlace = (one: string, other: string): boolean =>
+  canonical(one) === canonical(other) || isSameFolder(one, other);
 
 /**
  * Whether the folder is a worktree of another repository, by its own word and by that of the other: two may share a folder of worktrees.
@@ -252,9 +256,23 @@ export function isAnothers(path: string, commonDir: string): boolean {
   if (named === undefined || named.startsWith(`${commonDir}${sep}`)) return false;
   const [gitDir, where] = [canonical(named), canonical(path)];
   if ([commonDir, where].some((own) => gitDir.startsWith(`${own}${sep}`))) return false;
-  const claim = readCheckedOut(join(gitDir, "gitdir"))?.trimEnd();
+  // Ours, seen at another place.
+  if (isSameFolder(dirname(dirname(gitDir)), commonDir)) return false;
+  const claim = claimOf(gitDir);
   return claim !== undefined && canonical(dirname(resolve(gitDir, claim))) === where;
 }
+
+/** Where an admin folder says that its tree is. One that may not be read, as after a move out of another user's home, says nothing. */
+function claimOf(gitDir: string): string | undefined {
+  try {
+    return readCheckedOut(join(gitDir, "gitdir"))?.trimEnd();
+  } catch (error) {
+    if (UNSEEN.has(errnoOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+const UNSEEN: ReadonlySet<string> = new Set(["EACCES", "EPERM", "ELOOP", "EIO", "ENOTCONN", "ESTALE"]);
 
 export type Health = "ok" | "missing" | "broken" | "taken";
 

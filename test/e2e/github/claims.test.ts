@@ -62,7 +62,7 @@ describe("two dispatchers for one repository on GitHub", { concurrency: 2 }, () 
   it("killed between the claim and the plan: it knows its own claim; a deleted plan releases it, also over a kill", async (t) => {
     const { one, other, env, work, issue, plans, claims, ada, pulls } = await twoClones(t);
     const number = issue("Dark mode");
-    await work(one, { PRLOOM_CRASH_AT: "claim:made" });
+    await work(one, { PRLOOM_CRASH_AT: "server:claimed" });
     assert.deepEqual([(await plans(one)).length, claims().length], [0, 1]);
     await work(other);
     assert.deepEqual(await plans(other), []);
@@ -76,7 +76,7 @@ describe("two dispatchers for one repository on GitHub", { concurrency: 2 }, () 
     for (const project of [other, one]) await work(project);
     assert.deepEqual([(await plans(other)).length, claims().length], [0, 1]);
     assert.equal((await one.cli(["delete", plan?.planId ?? "", "--yes"], env)).code, 0);
-    await work(one, { PRLOOM_CRASH_AT: "claim:released" });
+    await work(one, { PRLOOM_CRASH_AT: "server:released" });
     await work(one);
     assert.deepEqual(claims(), []);
     ada.labels(number, "prloom");

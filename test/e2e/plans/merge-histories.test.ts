@@ -31,7 +31,10 @@ describe("what people do to branches by hand", { concurrency: 2 }, () => {
     assert.equal(project.record("one").status, "review");
     const refused = await project.cli(["merge", "one"]);
     assert.equal(refused.code, 1, refused.stdout);
-    assert.match(refused.stderr, /has nothing of what one did any more.*and neither has main\. \[plan-state\]/);
+    assert.match(
+      refused.stderr,
+      /has no commit of one any more .*and main does not have what that changed\. \[plan-state\]/,
+    );
     const [, commit = ""] = /git -C \S+ merge ([0-9a-f]+)`/.exec(refused.stderr) ?? [];
     inWorktree(project, "merge", "-q", "--no-edit", commit);
     await succeeds(project, "merge", "one");

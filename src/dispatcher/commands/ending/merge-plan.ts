@@ -188,8 +188,8 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
       const newest = outcome.newest.slice(0, 12);
       return new PrloomError(
         "plan-state",
-        `${branch} has nothing of what ${id} did any more (${newest}), and neither has ${baseBranch}.`,
-        `Bring it back (\`git -C ${worktree} merge ${newest}\`), delete the plan (\`prloom delete ${id}\`), or end it as merged: \`prloom merge ${id} --force\`.`,
+        `${branch} has no commit of ${id} any more (the newest was ${newest}), and ${baseBranch} does not have what that changed.`,
+        `Bring it back (\`git -C ${worktree} merge ${newest}\`), or delete the plan (\`prloom delete ${id}\`). If you made it anew yourself, and ${baseBranch} has that, end it as merged: \`prloom merge ${id} --force\`.`,
       );
     }
     case "rewritten":
