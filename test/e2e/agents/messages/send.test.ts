@@ -101,7 +101,7 @@ describe("without a dispatcher", () => {
   after(() => project.remove());
   const step = story("plans of one project");
 
-  step("one that no agent got is named when its plan ends by a merge by hand", async () => {
+  step("one that no agent got is named when its plan ends by a merge by hand", thorough, async () => {
     project.plan("by-hand", ["one"]);
     await project.work();
     assert.equal((await project.cli(["send", "by-hand", "one more\nthing"])).code, 0);
