@@ -166,26 +166,30 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     setting.project.remove();
   });
 
-  it("are answered while it is not known whether the plan was posted: the answer waits for that, and counts", thorough, async (t) => {
-    const { ada, project, github, bodies, work } = await setUp(t, { shownAfter: "20s" });
-    const { number } = ada.opens({ title: "Once", body: BODY });
-    ada.labels(number, "prloom");
-    github.server.faults.add({ kind: "error-after", on: /POST .*comments/ });
-    let isAnswered = false;
-    github.server.onSeen = ({ method, path }) => {
-      if (isAnswered || method !== "POST" || !path.endsWith("/comments")) return;
-      isAnswered = true;
-      ada.comments(number, "approved");
-    };
-    await work();
-    const id = (await project.status()).plans[0]?.planId ?? "";
-    // Each start hears what was written, and ends when nothing is due soon.
-    for (let start = 0; start < 20 && (await gateStates(project, id))[0] === "open"; start += 1) await work();
-    assert.deepEqual(await gateStates(project, id), ["approved"]);
-    assert.equal(bodies(number).filter((body) => body.startsWith("**The plan waits")).length, 1);
-    assert.doesNotMatch(bodies(number).join("\n"), /Nothing was decided/);
-    project.remove();
-  });
+  it(
+    "are answered while it is not known whether the plan was posted: the answer waits for that, and counts",
+    thorough,
+    async (t) => {
+      const { ada, project, github, bodies, work } = await setUp(t, { shownAfter: "20s" });
+      const { number } = ada.opens({ title: "Once", body: BODY });
+      ada.labels(number, "prloom");
+      github.server.faults.add({ kind: "error-after", on: /POST .*comments/ });
+      let isAnswered = false;
+      github.server.onSeen = ({ method, path }) => {
+        if (isAnswered || method !== "POST" || !path.endsWith("/comments")) return;
+        isAnswered = true;
+        ada.comments(number, "approved");
+      };
+      await work();
+      const id = (await project.status()).plans[0]?.planId ?? "";
+      // Each start hears what was written, and ends when nothing is due soon.
+      for (let start = 0; start < 20 && (await gateStates(project, id))[0] === "open"; start += 1) await work();
+      assert.deepEqual(await gateStates(project, id), ["approved"]);
+      assert.equal(bodies(number).filter((body) => body.startsWith("**The plan waits")).length, 1);
+      assert.doesNotMatch(bodies(number).join("\n"), /Nothing was decided/);
+      project.remove();
+    },
+  );
 
   it("tell in status that the token is not good, and nothing of the token", async (t) => {
     const setting = await setUp(t);

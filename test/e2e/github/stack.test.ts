@@ -66,7 +66,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.ok([...repository.issues.values()].every(({ pull }) => pull?.merged));
   });
 
-  it("also when a person merges it there; other pull requests on that branch live on, too", async (t) => {
+  it("also when a person merges it there; other pull requests on that branch live on, too", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     const { work, ada, there } = made;
     ada.pushes("ada/more", { "ada.txt": "ada\n" });
