@@ -110,7 +110,7 @@ test("Ctrl-C ends it in order: agents are gone, and the summary tells how to go 
 test("a folder with something in it is left alone", (context) => {
   const machine = freshMachine(context);
   writeFileSync(join(machine.dir, "home", "diary.txt"), "mine");
-  const { code, stderr } = machine.run(launcher, ["demo", "--dir", "home"], machine.dir);
+  const { code, stderr } = machine.run(process.execPath, [CLI, "demo", "--dir", "home"], machine.dir);
   assert.notEqual(code, 0);
   assert.match(stderr, /is not empty/);
   assert.deepEqual(readdirSync(join(machine.dir, "home")), ["diary.txt"]);
@@ -124,9 +124,9 @@ test("with --gate the demo shows its plan, and implements it only when a person 
       ? [["hm\nno\n", 1, /Type yes or no\.[\s\S]*Not approved: 0 of[\s\S]*prloom approve tally/] as const]
       : []),
   ] as const) {
-    const args = ["demo", "--gate", "--dir", join(machine.dir, `gate-${code}`)];
+    const args = [CLI, "demo", "--gate", "--dir", join(machine.dir, `gate-${code}`)];
     const { env, dir: cwd } = machine;
-    const ran = spawnSync(launcher, args, { cwd, env, input: typed, encoding: "utf8", timeout: 120_000 });
+    const ran = spawnSync(process.execPath, args, { cwd, env, input: typed, encoding: "utf8", timeout: 120_000 });
     assert.equal(ran.status, code, ran.stdout + ran.stderr);
     assert.match(ran.stdout, /The plan waits for your answer[\s\S]*Type yes to let it be implemented/);
     assert.match(ran.stdout, ending);
