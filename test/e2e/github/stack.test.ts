@@ -93,20 +93,27 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     ["close", "closed"],
     ["delete", "deleted"],
   ] as const)
-    it(`whose lower one is ${why} waits for a person, and then has its own commits alone`, async (t) => {
-      const made = await stacked(await publishingProject(t));
-      const { cli, work, ada } = made;
-      if (end === "close") ada.closes(pullOf(made, "lower").number);
-      else assert.equal((await cli("delete", "lower", "--yes")).code, 0);
-      await work();
-      assert.equal(project(made, "upper").blocked?.reason, `It is stacked on lower, which was ${why}.`);
-      assert.deepEqual([pullOf(made, "upper").state, pullOf(made, "upper").pull.base.branch], ["open", "main"]);
-      ada.deletesBranch("prloom/lower");
-      assert.match((await cli("merge", "upper", "--force")).stderr, /upper is (blocked|to be brought onto main first)/);
-      assert.equal((await cli("unblock", "upper")).code, 0);
-      await work();
-      await assertAlone(made);
-    });
+    it(
+      `whose lower one is ${why} waits for a person, and then has its own commits alone`,
+      end === "close" ? {} : thorough,
+      async (t) => {
+        const made = await stacked(await publishingProject(t));
+        const { cli, work, ada } = made;
+        if (end === "close") ada.closes(pullOf(made, "lower").number);
+        else assert.equal((await cli("delete", "lower", "--yes")).code, 0);
+        await work();
+        assert.equal(project(made, "upper").blocked?.reason, `It is stacked on lower, which was ${why}.`);
+        assert.deepEqual([pullOf(made, "upper").state, pullOf(made, "upper").pull.base.branch], ["open", "main"]);
+        ada.deletesBranch("prloom/lower");
+        assert.match(
+          (await cli("merge", "upper", "--force")).stderr,
+          /upper is (blocked|to be brought onto main first)/,
+        );
+        assert.equal((await cli("unblock", "upper")).code, 0);
+        await work();
+        await assertAlone(made);
+      },
+    );
 
   it("whose pull request GitHub closed with the branch of the lower one gets another", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));

@@ -55,7 +55,7 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "main:work.txt"), "a\nb\nc\nd\n");
   });
 
-  test("a branch without conflicts is rebased at once, and one that is up to date stays", async () => {
+  test("a branch without conflicts is rebased at once, and one that is up to date stays", thorough, async () => {
     const project = fresh();
     project.plan("plain", ["one"]);
     await project.work();
