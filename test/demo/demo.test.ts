@@ -124,9 +124,9 @@ test("with --gate the demo shows its plan, and implements it only when a person 
       ? [["hm\nno\n", 1, /Type yes or no\.[\s\S]*Not approved: 0 of[\s\S]*prloom approve tally/] as const]
       : []),
   ] as const) {
-    const args = [CLI, "demo", "--gate", "--dir", join(machine.dir, `gate-${code}`)];
+    const args = ["demo", "--gate", "--dir", join(machine.dir, `gate-${code}`)];
     const { env, dir: cwd } = machine;
-    const ran = spawnSync(process.execPath, args, { cwd, env, input: typed, encoding: "utf8", timeout: 120_000 });
+    const ran = spawnSync(launcher, args, { cwd, env, input: typed, encoding: "utf8", timeout: 120_000 });
     assert.equal(ran.status, code, ran.stdout + ran.stderr);
     assert.match(ran.stdout, /The plan waits for your answer[\s\S]*Type yes to let it be implemented/);
     assert.match(ran.stdout, ending);
