@@ -88,7 +88,7 @@ describe("commands without a dispatcher", () => {
     assert.equal((await run(["delete", "quite-long-name", "--yes"])).code, 0);
   });
 
-  it("takes a part of an id that only one plan begins with", async () => {
+  it("takes a part of an id that only one plan begins with", thorough, async () => {
     assert.match((await run(["show", "thr"])).stdout, /^three: draft/m);
     assert.match((await run(["unblock", "thr", "one"])).stdout, /^three was not blocked\.\none was not blocked\.$/m);
     const { code, stderr } = await run(["show", "t"]);

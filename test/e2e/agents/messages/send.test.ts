@@ -158,7 +158,7 @@ describe("without a dispatcher", () => {
     project.git("rm", "-q", "--cached", "quiet.mjs");
   });
 
-  step("what cannot be sent says why", async () => {
+  step("what cannot be sent says why", thorough, async () => {
     const cases: [string[], RegExp][] = [
       [["send", "nobody", "x"], /There is no plan "nobody"/],
       [["send", "p", "  "], /The message is empty/],
