@@ -47,7 +47,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.deepEqual({ status, baseSha, blocked }, { status: "review", baseSha: theirs, blocked: undefined });
   });
 
-  it("gets the base of the lower one when that is squashed: before it, and without its commits", async (t) => {
+  it("gets the base of the lower one when that is squashed: before it, and without its commits", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     const { cli, work, github, there, repository } = made;
     const asked: string[] = [];
