@@ -47,24 +47,28 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.deepEqual({ status, baseSha, blocked }, { status: "review", baseSha: theirs, blocked: undefined });
   });
 
-  it("gets the base of the lower one when that is squashed: before it, and without its commits", thorough, async (t) => {
-    const made = await stacked(await publishingProject(t));
-    const { cli, work, github, there, repository } = made;
-    const asked: string[] = [];
-    github.server.onSeen = () => {
-      if (asked.length === 0 && pullOf(made, "lower").pull.merged) asked.push(pullOf(made, "upper").pull.base.branch);
-    };
-    const merged = await cli("merge", "lower");
-    assert.equal(merged.code, 0, merged.stderr);
-    await work();
-    assert.deepEqual(asked, ["main"]);
-    assert.equal(there("prloom/lower"), undefined);
-    await assertAlone(made);
-    assert.equal((await cli("merge", "upper")).code, 0);
-    await work();
-    assert.equal(there("prloom/upper"), undefined);
-    assert.ok([...repository.issues.values()].every(({ pull }) => pull?.merged));
-  });
+  it(
+    "gets the base of the lower one when that is squashed: before it, and without its commits",
+    thorough,
+    async (t) => {
+      const made = await stacked(await publishingProject(t));
+      const { cli, work, github, there, repository } = made;
+      const asked: string[] = [];
+      github.server.onSeen = () => {
+        if (asked.length === 0 && pullOf(made, "lower").pull.merged) asked.push(pullOf(made, "upper").pull.base.branch);
+      };
+      const merged = await cli("merge", "lower");
+      assert.equal(merged.code, 0, merged.stderr);
+      await work();
+      assert.deepEqual(asked, ["main"]);
+      assert.equal(there("prloom/lower"), undefined);
+      await assertAlone(made);
+      assert.equal((await cli("merge", "upper")).code, 0);
+      await work();
+      assert.equal(there("prloom/upper"), undefined);
+      assert.ok([...repository.issues.values()].every(({ pull }) => pull?.merged));
+    },
+  );
 
   it("also when a person merges it there; other pull requests on that branch live on, too", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
