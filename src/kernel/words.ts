@@ -13,8 +13,3 @@ export function listed(names: readonly string[]): string {
   const more = names.length - 5;
   return names.slice(0, 5).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
-
-/** A word as a shell takes it. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}

@@ -40,7 +40,7 @@ describe("commands without a dispatcher", () => {
     assert.ok(!stdout.includes("\u001b"));
   });
 
-  it("filters by status and age", async () => {
+  it("filters by status and age", thorough, async () => {
     assert.match((await run(["status", "--status", "review"])).stdout, /^No plans match/);
     assert.match((await run(["status", "--stale", "1d"])).stdout, /^No plans match/);
   });
@@ -60,7 +60,7 @@ describe("commands without a dispatcher", () => {
     await json(["resume", "one"]);
   });
 
-  it("blocks with a reason that show tells wholly and tables in one line, and unblocks", async () => {
+  it("blocks with a reason that show tells wholly and tables in one line, and unblocks", thorough, async () => {
     await json(["block", "two", `waits for rain\n${"and more rain ".repeat(20)}\nto fall`]);
     assert.match((await run(["status"])).stdout, /^two .*blocked: waits for rain$/m);
     await json(["block", "three", "long ".repeat(100)]);
@@ -88,7 +88,7 @@ describe("commands without a dispatcher", () => {
     assert.equal((await run(["delete", "quite-long-name", "--yes"])).code, 0);
   });
 
-  it("takes a part of an id that only one plan begins with", async () => {
+  it("takes a part of an id that only one plan begins with", thorough, async () => {
     assert.match((await run(["show", "thr"])).stdout, /^three: draft/m);
     assert.match((await run(["unblock", "thr", "one"])).stdout, /^three was not blocked\.\none was not blocked\.$/m);
     const { code, stderr } = await run(["show", "t"]);
@@ -96,7 +96,7 @@ describe("commands without a dispatcher", () => {
     assert.match(stderr, /"t" may be any of \d+ plans: .*three, two\. \[usage\]/);
   });
 
-  it("names the plan that was probably meant", async () => {
+  it("names the plan that was probably meant", thorough, async () => {
     for (const args of [["show"], ["queue"], ["events"], ["delete"]]) {
       const { code, stderr } = await run([...args, "threee"]);
       assert.equal(code, 1);
@@ -179,7 +179,7 @@ describe("edit", () => {
     assert.match((await json(["show", "texts"])).text, /more words/);
   });
 
-  it("needs an editor or a file", async () => {
+  it("needs an editor or a file", thorough, async () => {
     const { code, stderr } = await run(["edit", "texts"]);
     assert.equal(code, 2);
     assert.match(stderr, /hint: .*--file/);

@@ -110,7 +110,7 @@ test("Ctrl-C ends it in order: agents are gone, and the summary tells how to go 
 test("a folder with something in it is left alone", (context) => {
   const machine = freshMachine(context);
   writeFileSync(join(machine.dir, "home", "diary.txt"), "mine");
-  const { code, stderr } = machine.run(launcher, ["demo", "--dir", "home"], machine.dir);
+  const { code, stderr } = machine.run(process.execPath, [CLI, "demo", "--dir", "home"], machine.dir);
   assert.notEqual(code, 0);
   assert.match(stderr, /is not empty/);
   assert.deepEqual(readdirSync(join(machine.dir, "home")), ["diary.txt"]);

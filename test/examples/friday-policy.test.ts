@@ -42,7 +42,7 @@ test("on other days it merges", thorough, async () => {
   assert.equal(project.record("go").outcome, "merged");
 });
 
-test("a day that does not exist stops the start", async () => {
+test("a day that does not exist stops the start", thorough, async () => {
   const project = projectWith(["Fryday"]);
   after(() => project.remove());
   const { code, stderr } = await project.work();

@@ -74,7 +74,7 @@ step("what did not change is not written", async () => {
   assert.deepEqual({ ino, mtimeNs }, { ino: before.ino, mtimeNs: before.mtimeNs });
 });
 
-step("a TODO that a person adds to a card in review/ is done, the ticked one stays ticked", async () => {
+step("a TODO that a person adds to a card in review/ is done, the ticked one stays ticked", thorough, async () => {
   const id = await planId();
   const text = readFileSync(card("review"), "utf8").replace(
     "- [x] Add the colours\n",
@@ -86,7 +86,7 @@ step("a TODO that a person adds to a card in review/ is done, the ticked one sta
   assert.deepEqual(await eventsOf(() => undefined), [], "it does not come to rest");
 });
 
-step("merged: the card is in done/; moved back to todo/ it gets a plan of its own", async () => {
+step("merged: the card is in done/; moved back to todo/ it gets a plan of its own", thorough, async () => {
   const id = await planId();
   await project.type("merge", id);
   await project.untilIdle();

@@ -70,7 +70,7 @@ test("all of them compile as strictly as prloom itself", () => {
   assert.equal(status, 0, stdout);
 });
 
-test("the test of a plugin that the page shows runs", () => {
+test("the test of a plugin that the page shows runs", thorough, () => {
   const { NODE_TEST_CONTEXT: _ours, ...env } = process.env;
   const args = ["--test", "--test-reporter=tap", "prloom/plugins/progress.test.ts"];
   const printed = execFileSync(process.execPath, args, { cwd: authorsFolder(), env, encoding: "utf8" });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { BridgeEvent } from "../../src/bridges/contract.ts";
 import type { ServerChange } from "../../src/forge/port.ts";
+import { thorough } from "../testing/thorough.ts";
 import { pullSetting } from "./pull-setting.ts";
 
 const told = (events: readonly BridgeEvent[]): string[] =>
@@ -179,7 +180,8 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
 
 describe("a quiet repository", { concurrency: 2 }, () => {
   for (const count of [1, 100]) {
-    it(`with ${count} pull requests costs what an hour may cost`, async (t) => {
+    const options = count === 1 ? {} : thorough;
+    it(`with ${count} pull requests costs what an hour may cost`, options, async (t) => {
       const { look, pull, github, pass } = await pullSetting(t);
       await look();
       for (let number = 0; number < count; number += 1) pull();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { type Model, startModel } from "../testing/model/model.ts";
 import type { Script } from "../testing/model/script.ts";
+import { thorough } from "../testing/thorough.ts";
 import { ask, CLIENTS, post, sentEvents } from "./clients.ts";
 
 describe("the scripted model as a server", { concurrency: 4 }, () => {
@@ -78,6 +79,7 @@ describe("the scripted model as a server", { concurrency: 4 }, () => {
   });
 
   for (const [name, client] of Object.entries(CLIENTS)) {
+    const options = name === "anthropic" ? {} : thorough;
     test(`cuts an answer of ${name} in the middle, once`, async () => {
       const model = await start([
         { steps: [{ drop: true, times: 1 }, { say: "A whole text that is longer than one piece of it." }] },
@@ -92,7 +94,7 @@ describe("the scripted model as a server", { concurrency: 4 }, () => {
       assert.match((await ask(model.url, client, { user: "x" }, true)).text, /^A whole text .* it\.$/);
     });
 
-    test(`sends garbage instead of ${name}`, async () => {
+    test(`sends garbage instead of ${name}`, options, async () => {
       const model = await start([{ steps: [{ garbage: true }] }]);
       for (const stream of [true, false]) {
         const response = await post(model.url, client, { user: "x" }, stream);
@@ -103,7 +105,7 @@ describe("the scripted model as a server", { concurrency: 4 }, () => {
       }
     });
 
-    test(`floods in ${name}`, async () => {
+    test(`floods in ${name}`, options, async () => {
       const model = await start([{ steps: [{ flood: 3_000_000 }] }]);
       const { text } = await ask(model.url, client, { user: "x" }, true);
       assert(text.length >= 3_000_000);

@@ -15,6 +15,7 @@ import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { thorough } from "../testing/thorough.ts";
 import { compile, declarations, install } from "./compile.ts";
 import { GOOD_BRIDGE, GOOD_PLUGIN, WRONG } from "./programs.ts";
 
@@ -155,7 +156,8 @@ const AUTHORS = {
   "a browser's types": { lib: ["es2023", "dom"], nodeTypes: false },
 };
 for (const [who, author] of Object.entries(AUTHORS)) {
-  test(`a plugin and a bridge compile against what was installed, with ${who}`, () => {
+  const options = author.nodeTypes || author.lib.length > 1 ? thorough : {};
+  test(`a plugin and a bridge compile against what was installed, with ${who}`, options, () => {
     const at = join(dir, `author-${author.lib.length}-${author.nodeTypes}`);
     cpSync(installed, at, { recursive: true });
     // Where there is a real one, it is handed on; where there is none, nothing takes one.

@@ -59,7 +59,7 @@ describe("new", { concurrency: 2 }, () => {
     assert.match(stdout, /^ {2}hint: `prloom edit circular` changes its text\.$/m);
   });
 
-  it("warns of plans that wait for each other, and says where", async () => {
+  it("warns of plans that wait for each other, and says where", thorough, async () => {
     await made(["Loop one", "--depends-on", "loop-two"]);
     const { stdout } = await repository.run(["new", "Loop two", "--depends-on", "loop-one"]);
     assert.match(
@@ -73,7 +73,7 @@ describe("new", { concurrency: 2 }, () => {
     );
   });
 
-  it("is shown with metadata that has no effect because of how it is written", async () => {
+  it("is shown with metadata that has no effect because of how it is written", thorough, async () => {
     await made(["Slips", "--queue"]);
     const metadata = { gate: true, depends_on: ["x"], Limit: {}, tracker_key: "T-1", agentic: true };
     writeFileSync(join(inbox, "slips.json"), JSON.stringify({ status: "queued", metadata }));
@@ -141,7 +141,7 @@ describe("new", { concurrency: 2 }, () => {
     assert.equal((await made(["Twice"])).plan, "twice-2");
   });
 
-  it("finds an id for a title without Latin letters", async () => {
+  it("finds an id for a title without Latin letters", thorough, async () => {
     assert.match((await made(["日本語のタイトル"])).plan, /^plan(-\d+)?$/);
   });
 
@@ -209,31 +209,37 @@ describe("new", { concurrency: 2 }, () => {
     assert.equal(parsePlan(textOf("designed")).problems.length, 1);
   });
 
-  it("asks where the TODOs of an issue are when it is not clear, and starts nothing that is done", async () => {
-    const unclear = await repository.run(["new", "--stdin"], { input: "## Goals\n- [ ] a\n\n## Tasks\n- [ ] b\n" });
-    assert.equal(unclear.code, 2);
-    assert.match(
-      unclear.stderr,
-      /below "Goals", "Tasks"\. \[usage\]\n {2}hint: Type one of: --todos-from "Goals", --todos-from "Tasks"/,
-    );
-    const both = ["--stdin", "--id", "both", "--todos-from", "Goals", "--todos-from", "Tasks"];
-    assert.equal((await made(both, "## Goals\n- [ ] a\n\n## Tasks\n- [ ] b\n")).todos, 2);
-    const near = await repository.run(["new", "--stdin", "--todos-from", "Proposed fixx"], {
-      input: "## Proposed fix\n1. a\n",
-    });
-    assert.match(
-      near.stderr,
-      /hint: Did you mean --todos-from "Proposed fix"\? Type one of: --todos-from "Proposed fix"/,
-    );
-    const wrong = await repository.run(["new", "--stdin", "--todos-from", "Chores"], { input: "## Goals\n- [ ] a\n" });
-    assert.equal(wrong.code, 2);
-    assert.match(wrong.stderr, /below a heading "Chores"\. \[usage\]\n {2}hint: Type one of: --todos-from "Goals"/);
-    const ticked = await repository.run(["new", "--stdin"], { input: "## Tasks\n- [x] b\n" });
-    assert.equal(ticked.code, 1);
-    assert.match(ticked.stderr, /Every task below "Tasks" is ticked/);
-    const titled = await repository.run(["new", "x", "--todos-from", "Tasks"]);
-    assert.equal(titled.code, 2);
-  });
+  it(
+    "asks where the TODOs of an issue are when it is not clear, and starts nothing that is done",
+    thorough,
+    async () => {
+      const unclear = await repository.run(["new", "--stdin"], { input: "## Goals\n- [ ] a\n\n## Tasks\n- [ ] b\n" });
+      assert.equal(unclear.code, 2);
+      assert.match(
+        unclear.stderr,
+        /below "Goals", "Tasks"\. \[usage\]\n {2}hint: Type one of: --todos-from "Goals", --todos-from "Tasks"/,
+      );
+      const both = ["--stdin", "--id", "both", "--todos-from", "Goals", "--todos-from", "Tasks"];
+      assert.equal((await made(both, "## Goals\n- [ ] a\n\n## Tasks\n- [ ] b\n")).todos, 2);
+      const near = await repository.run(["new", "--stdin", "--todos-from", "Proposed fixx"], {
+        input: "## Proposed fix\n1. a\n",
+      });
+      assert.match(
+        near.stderr,
+        /hint: Did you mean --todos-from "Proposed fix"\? Type one of: --todos-from "Proposed fix"/,
+      );
+      const wrong = await repository.run(["new", "--stdin", "--todos-from", "Chores"], {
+        input: "## Goals\n- [ ] a\n",
+      });
+      assert.equal(wrong.code, 2);
+      assert.match(wrong.stderr, /below a heading "Chores"\. \[usage\]\n {2}hint: Type one of: --todos-from "Goals"/);
+      const ticked = await repository.run(["new", "--stdin"], { input: "## Tasks\n- [x] b\n" });
+      assert.equal(ticked.code, 1);
+      assert.match(ticked.stderr, /Every task below "Tasks" is ticked/);
+      const titled = await repository.run(["new", "x", "--todos-from", "Tasks"]);
+      assert.equal(titled.code, 2);
+    },
+  );
 
   it("reads back what was given, or refuses it", thorough, () => {
     const words = fc.oneof(

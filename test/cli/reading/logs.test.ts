@@ -8,6 +8,7 @@ import { openRunLog } from "../../../src/agents/run-log/run-log.ts";
 import { followEvents } from "../../../src/cli/reading/run-events.ts";
 import { coloured } from "../../../src/cli/render/colour.ts";
 import { eventLines } from "../../../src/cli/render/event-lines.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { testRepository } from "../fixture.ts";
 
 const NOW = Date.parse("2030-01-01T00:00:00.000Z");
@@ -192,7 +193,7 @@ describe("logs", () => {
     assert.match(stdout, /^ {2}run 1: rate-limit: Too many requests$/m);
   });
 
-  it("show tells the plan's spending beside its budget", async () => {
+  it("show tells the plan's spending beside its budget", thorough, async () => {
     const stateFile = join(dir, "..", "..", "state.json");
     const state = JSON.parse(readFileSync(stateFile, "utf8"));
     state.spent = { tokens: 1_234_567, usd: 1.2, ms: 125_000, runs: 1, upTo: 1 };
@@ -204,7 +205,7 @@ describe("logs", () => {
     assert.match(stdout, /^ {2}spent: 1\.2M tokens, \$1\.20 of \$5, 2 min of 60 min in 1 run$/m);
   });
 
-  it("show promises no design of a plan in review whose TODOs were taken out", async () => {
+  it("show promises no design of a plan in review whose TODOs were taken out", thorough, async () => {
     const [stateFile, textFile] = [join(dir, "..", "..", "state.json"), join(dir, "..", "..", "plan.md")];
     const state = JSON.parse(readFileSync(stateFile, "utf8"));
     writeFileSync(stateFile, JSON.stringify({ ...state, status: "review" }));

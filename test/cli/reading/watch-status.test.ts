@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { onScreen } from "../../../src/cli/reading/status-screen.ts";
 import { CLI, NODE_FLAGS } from "../../testing/program.ts";
 import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { repositoryFor } from "../fixture.ts";
 
 describe("status --watch", { concurrency: 2 }, () => {
@@ -35,7 +36,7 @@ describe("status --watch", { concurrency: 2 }, () => {
     assert.equal(told.filter((line, index) => line === told[index - 1]).length, 0, "a line is told once");
   });
 
-  it("prints an object for each change with --json, and for a plan that was deleted", async (t) => {
+  it("prints an object for each change with --json, and for a plan that was deleted", thorough, async (t) => {
     const { run } = repositoryFor(t);
     await run(["new", "Watched", "--todo", "one"]);
     const { stdout, code } = await run(["status", "--watch", "--json"], {

@@ -70,22 +70,26 @@ describe("init in a project", { concurrency: 2 }, () => {
       assert.match(doctor.stdout, new RegExp(`^! agent sh: ${file} is not in git`, "m"));
   });
 
-  it("doctor says when nothing checks the work, what a worktree lacks, and where worktrees lie", async (t) => {
-    const { root, run } = repository(t, { "package.json": PACKAGE, "pnpm-lock.yaml": "" });
-    await run(["init", "--command", "sh"]);
-    const findings = async () =>
-      JSON.parse((await run(["doctor", "--json"])).stdout) as { name: string; state: string; hint?: string }[];
-    const named = async (name: string) => (await findings()).find((finding) => finding.name === name);
-    assert.match((await named("checks"))?.hint ?? "", /"checks": \["pnpm test"\]/);
-    assert.match((await named("dependencies"))?.hint ?? "", /"initCommands": \["pnpm install --frozen-lockfile"\]/);
-    assert.match((await named("worktrees"))?.hint ?? "", /"worktreesDir": "\.\.\/repo-worktrees"/);
-    const more = { checks: ["pnpm test"], initCommands: ["pnpm install"], worktreesDir: "../trees" };
-    writeFileSync(join(root, "prloom", "config.json"), JSON.stringify({ ...configOf(root), ...more }));
-    assert.deepEqual(
-      [(await named("checks"))?.state, await named("dependencies"), await named("worktrees")],
-      ["ok", undefined, undefined],
-    );
-  });
+  it(
+    "doctor says when nothing checks the work, what a worktree lacks, and where worktrees lie",
+    thorough,
+    async (t) => {
+      const { root, run } = repository(t, { "package.json": PACKAGE, "pnpm-lock.yaml": "" });
+      await run(["init", "--command", "sh"]);
+      const findings = async () =>
+        JSON.parse((await run(["doctor", "--json"])).stdout) as { name: string; state: string; hint?: string }[];
+      const named = async (name: string) => (await findings()).find((finding) => finding.name === name);
+      assert.match((await named("checks"))?.hint ?? "", /"checks": \["pnpm test"\]/);
+      assert.match((await named("dependencies"))?.hint ?? "", /"initCommands": \["pnpm install --frozen-lockfile"\]/);
+      assert.match((await named("worktrees"))?.hint ?? "", /"worktreesDir": "\.\.\/repo-worktrees"/);
+      const more = { checks: ["pnpm test"], initCommands: ["pnpm install"], worktreesDir: "../trees" };
+      writeFileSync(join(root, "prloom", "config.json"), JSON.stringify({ ...configOf(root), ...more }));
+      assert.deepEqual(
+        [(await named("checks"))?.state, await named("dependencies"), await named("worktrees")],
+        ["ok", undefined, undefined],
+      );
+    },
+  );
 });
 
 describe("what a project is tested with", () => {

@@ -47,7 +47,7 @@ describe("init", { concurrency: 2 }, () => {
     assert.match(readFileSync(join(root, ".git", "info", "exclude"), "utf8"), /^\/prloom\/\.local\/$/m);
   });
 
-  it("fills in what it had to leave open, and nothing that a person wrote", async (t) => {
+  it("fills in what it had to leave open, and nothing that a person wrote", thorough, async (t) => {
     const { root, run } = repository(t);
     await run(["init", "--yes"]);
     const again = await run(["init", "--agent", "codex"]);
@@ -89,7 +89,7 @@ describe("init", { concurrency: 2 }, () => {
     }
   });
 
-  it("works before the first commit, with a remote, and from a subfolder", async (t) => {
+  it("works before the first commit, with a remote, and from a subfolder", thorough, async (t) => {
     const { root } = repository(t, { commits: false });
     git(root, "remote", "add", "origin", "https://example.com/x.git");
     const below = join(root, "src", "deep");

@@ -11,6 +11,7 @@ import { UpsertBatches } from "../../../src/dispatcher/buses/upsert-batches.ts";
 import type { OwnedLoom } from "../../../src/dispatcher/compose.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
 import { someOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { killedAt, withLoom } from "./owned-loom.ts";
 import { all, BODY, idOf, project, SOURCE, upsert } from "./upsert-fixture.ts";
 
@@ -78,7 +79,7 @@ test("upserts that come up at the same time are written and told together, with 
   await withLoom(root, (loom) => assertWhole(loom, 60));
 });
 
-test("more than one batch takes: all are made", async () => {
+test("more than one batch takes: all are made", thorough, async () => {
   const { root } = project();
   await withLoom(root, async (loom) => {
     const batches = new UpsertBatches(loom);

@@ -117,19 +117,23 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.match(worked.stdout, /\$6\.00 of \$5\.00 are spent today \(limits\.dailyBudget\)/);
   });
 
-  test("a second attempt goes on with the conversation; one that was forgotten starts from scratch", async () => {
-    const made = project({ agents: { only: codex("no-tick no-tick lost work") }, stages: { default: "only" } });
-    made.plan("one", ["do it", "and this"], { status: "queued", metadata: { limits: { attemptsPerTodo: 3 } } });
-    const worked = await made.work();
-    assert.equal(made.record("one").status, "review", worked.stdout);
-    const all = starts(made, "one", "only");
-    const isResumed = all.map(({ args }) => args.includes("resume"));
-    // Two attempts, one that cannot go on, the third attempt, and the next TODO, which is another conversation.
-    assert.deepEqual(isResumed, [false, true, true, false, false]);
-    assert.match(all[1]?.prompt ?? "", /You go on with your work as worker.*not ticked/s);
-    assert.match(worked.stdout, /does not know the conversation any more/);
-    assert.equal(made.record("one").sessions, undefined);
-  });
+  test(
+    "a second attempt goes on with the conversation; one that was forgotten starts from scratch",
+    thorough,
+    async () => {
+      const made = project({ agents: { only: codex("no-tick no-tick lost work") }, stages: { default: "only" } });
+      made.plan("one", ["do it", "and this"], { status: "queued", metadata: { limits: { attemptsPerTodo: 3 } } });
+      const worked = await made.work();
+      assert.equal(made.record("one").status, "review", worked.stdout);
+      const all = starts(made, "one", "only");
+      const isResumed = all.map(({ args }) => args.includes("resume"));
+      // Two attempts, one that cannot go on, the third attempt, and the next TODO, which is another conversation.
+      assert.deepEqual(isResumed, [false, true, true, false, false]);
+      assert.match(all[1]?.prompt ?? "", /You go on with your work as worker.*not ticked/s);
+      assert.match(worked.stdout, /does not know the conversation any more/);
+      assert.equal(made.record("one").sessions, undefined);
+    },
+  );
 
   test("with `session: plan` the next TODO is told in the same conversation", thorough, async () => {
     const made = project({

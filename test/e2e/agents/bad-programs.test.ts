@@ -84,22 +84,26 @@ describe("programs that do not do what they should", { concurrency: 2 }, () => {
     assert.match(one?.reason ?? "", /failed after 1 attempt by Codex 0\.1\.0/);
   });
 
-  test("one that tells of more tokens than there are numbers: its plan can be read by the next dispatcher", async () => {
-    const spent = '{"type":"turn.completed","usage":{"input_tokens":1.7e308,"output_tokens":1.7e308}}';
-    const { project } = await blockedBy(`echo '{"type":"thread.started","thread_id":"t"}'; echo '${spent}'`);
-    const { plans } = await project.status();
-    assert.deepEqual(
-      plans.map(({ planId, blocked }) => [planId, blocked?.reason.includes("not ticked")]),
-      [
-        ["one", true],
-        ["two", false],
-      ],
-    );
-    assert.match((await project.work()).stdout, /^(?!.*cannot be (?:used|read))/s);
-    assert.equal((await project.cli(["unblock", "one"])).code, 0);
-  });
+  test(
+    "one that tells of more tokens than there are numbers: its plan can be read by the next dispatcher",
+    thorough,
+    async () => {
+      const spent = '{"type":"turn.completed","usage":{"input_tokens":1.7e308,"output_tokens":1.7e308}}';
+      const { project } = await blockedBy(`echo '{"type":"thread.started","thread_id":"t"}'; echo '${spent}'`);
+      const { plans } = await project.status();
+      assert.deepEqual(
+        plans.map(({ planId, blocked }) => [planId, blocked?.reason.includes("not ticked")]),
+        [
+          ["one", true],
+          ["two", false],
+        ],
+      );
+      assert.match((await project.work()).stdout, /^(?!.*cannot be (?:used|read))/s);
+      assert.equal((await project.cli(["unblock", "one"])).code, 0);
+    },
+  );
 
-  test("one that is not there: how to install it", async () => {
+  test("one that is not there: how to install it", thorough, async () => {
     const blocked = await blockedBy(undefined);
     for (const { reason, hint } of [blocked.one, blocked.two].map((one) => one ?? { reason: "", hint: "" })) {
       assert.match(reason, /could not be started: ENOENT/);

@@ -160,24 +160,29 @@ test(
   },
 );
 
-test("one triage of several comments: each TODO names its own, and its line is what the worker is told", async () => {
-  const project = make();
-  project.plan("p", ["one"]);
-  await works(project);
-  for (const body of ["please make two", "thanks", "please make three"]) await succeeds(project, "comment", "p", body);
-  await works(project);
-  assert.deepEqual(stages(project, "p"), ["worker", "triage", "worker", "worker"]);
-  const events = JSON.parse(project.runFile("p", 2, "agent/events.json")) as { id: string; body: string }[];
-  const [two, , three] = events.map(({ id }) => id);
-  const below = (id: string | undefined) => `\\n {2}<!-- from ${id} by \\S+ -->\\n`;
-  const items = new RegExp(`^- \\[x\\] make two${below(two)}.*\\n- \\[x\\] make three${below(three)}`, "m");
-  assert.match(project.planText("p"), items);
-  const told = project.environment("p", 3).PRLOOM_TODO ?? "";
-  const given = readFileSync(join(project.authority, "plans", "p", "runs", "3", "given.md"), "utf8");
-  assert.ok(given.split("\n").includes(`- [ ] ${told}`), `${told}\n${given}`);
-  // Who asked for it is for people: a program that is told a TODO does all that it is told.
-  const prompt = new RegExp(`<<<TODO \\S+\\s+(${told}\\s+.*)\\s+TODO \\S+>>>`).exec(
-    project.runFile("p", 3, "prompt.md"),
-  );
-  assert.doesNotMatch(prompt?.[1] ?? assert.fail("the prompt has no TODO"), /<!-- from/);
-});
+test(
+  "one triage of several comments: each TODO names its own, and its line is what the worker is told",
+  thorough,
+  async () => {
+    const project = make();
+    project.plan("p", ["one"]);
+    await works(project);
+    for (const body of ["please make two", "thanks", "please make three"])
+      await succeeds(project, "comment", "p", body);
+    await works(project);
+    assert.deepEqual(stages(project, "p"), ["worker", "triage", "worker", "worker"]);
+    const events = JSON.parse(project.runFile("p", 2, "agent/events.json")) as { id: string; body: string }[];
+    const [two, , three] = events.map(({ id }) => id);
+    const below = (id: string | undefined) => `\\n {2}<!-- from ${id} by \\S+ -->\\n`;
+    const items = new RegExp(`^- \\[x\\] make two${below(two)}.*\\n- \\[x\\] make three${below(three)}`, "m");
+    assert.match(project.planText("p"), items);
+    const told = project.environment("p", 3).PRLOOM_TODO ?? "";
+    const given = readFileSync(join(project.authority, "plans", "p", "runs", "3", "given.md"), "utf8");
+    assert.ok(given.split("\n").includes(`- [ ] ${told}`), `${told}\n${given}`);
+    // Who asked for it is for people: a program that is told a TODO does all that it is told.
+    const prompt = new RegExp(`<<<TODO \\S+\\s+(${told}\\s+.*)\\s+TODO \\S+>>>`).exec(
+      project.runFile("p", 3, "prompt.md"),
+    );
+    assert.doesNotMatch(prompt?.[1] ?? assert.fail("the prompt has no TODO"), /<!-- from/);
+  },
+);

@@ -36,16 +36,20 @@ describe("an outcome that is written to a file", { concurrency: 2 }, () => {
     assert.match((await project.cli(["show", "p"])).stdout, /^ {2}run 2: nothing had to change: it is there$/m);
   });
 
-  test("that nothing has to change counts where only the checks changed something, and that is put aside", async () => {
-    const project = make(`echo '{"outcome": "nothing-to-change", "reason": "it is there"}' > "$PRLOOM_OUTCOME_FILE"`);
-    project.config({ checks: ["mkdir -p cache && echo made > cache/made && echo more >> README.md"] });
-    project.plan("p", ["one"]);
-    await works(project);
-    const { status, blocked } = project.record("p");
-    assert.equal(status, "review", blocked?.reason);
-    assert.equal(project.git("diff", "--name-only", "main", "prloom/p"), "");
-    assert.match(project.runFile("p", 1, "aside.patch"), /cache\/made/);
-  });
+  test(
+    "that nothing has to change counts where only the checks changed something, and that is put aside",
+    thorough,
+    async () => {
+      const project = make(`echo '{"outcome": "nothing-to-change", "reason": "it is there"}' > "$PRLOOM_OUTCOME_FILE"`);
+      project.config({ checks: ["mkdir -p cache && echo made > cache/made && echo more >> README.md"] });
+      project.plan("p", ["one"]);
+      await works(project);
+      const { status, blocked } = project.record("p");
+      assert.equal(status, "review", blocked?.reason);
+      assert.equal(project.git("diff", "--name-only", "main", "prloom/p"), "");
+      assert.match(project.runFile("p", 1, "aside.patch"), /cache\/made/);
+    },
+  );
 
   test("that cannot be read is told to the next attempt, and does not pass for none", thorough, async () => {
     const tick = `echo x > x.txt; sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
@@ -60,20 +64,24 @@ describe("an outcome that is written to a file", { concurrency: 2 }, () => {
     }
   });
 
-  test("that was kept and cannot be read any more is none, and neither blocks the plan nor what shows it", async () => {
-    const tick = `echo x > x.txt; sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
-    const project = make(
-      `${tick}; case $PRLOOM_RUN_DIR in */runs/1/*) printf '{"pl' > "$PRLOOM_RUN_DIR/../left.json"; esac`,
-    );
-    const { agents } = project.config() as { agents: Record<string, object> };
-    project.config({ agents: { ...agents, worker: { ...agents.worker, sandbox: "none" } } });
-    project.plan("p", ["one"]);
-    await works(project);
-    const { status, runs } = project.record("p");
-    assert.deepEqual([status, runs], ["review", 3]);
-    const shown = await project.cli(["show", "p"]);
-    assert.equal(shown.code, 0, shown.stderr);
-  });
+  test(
+    "that was kept and cannot be read any more is none, and neither blocks the plan nor what shows it",
+    thorough,
+    async () => {
+      const tick = `echo x > x.txt; sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
+      const project = make(
+        `${tick}; case $PRLOOM_RUN_DIR in */runs/1/*) printf '{"pl' > "$PRLOOM_RUN_DIR/../left.json"; esac`,
+      );
+      const { agents } = project.config() as { agents: Record<string, object> };
+      project.config({ agents: { ...agents, worker: { ...agents.worker, sandbox: "none" } } });
+      project.plan("p", ["one"]);
+      await works(project);
+      const { status, runs } = project.record("p");
+      assert.deepEqual([status, runs], ["review", 3]);
+      const shown = await project.cli(["show", "p"]);
+      assert.equal(shown.code, 0, shown.stderr);
+    },
+  );
 
   test("counts where the run deleted its copy of the plan, and no reviewer speaks in its place", async () => {
     const project = make(`echo x > x.txt; rm "$PRLOOM_PLAN_FILE"; echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`);
@@ -96,7 +104,7 @@ describe("an outcome that is written to a file", { concurrency: 2 }, () => {
     assert.match(project.runFile("p", 1, "proposal.md"), /deleted its copy of the plan/);
   });
 
-  test("counts where the plan says something else", async () => {
+  test("counts where the plan says something else", thorough, async () => {
     const tick = `sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
     const project = make(
       `echo x > x.txt; ${tick}; echo '{"outcome": "blocked", "reason": "no key"}' > "$PRLOOM_OUTCOME_FILE"`,

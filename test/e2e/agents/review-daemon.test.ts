@@ -99,7 +99,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     assert.equal(project.git("show", "main:work.txt"), "one\n");
   });
 
-  test("delete in the middle of a step: nothing of the plan is started any more", async () => {
+  test("delete in the middle of a step: nothing of the plan is started any more", thorough, async () => {
     const { project } = make({ config: { checks: ["sleep 600"] } });
     const git = slowGit(project, "diff");
     project.plan("unwanted", ["one"]);

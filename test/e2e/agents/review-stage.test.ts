@@ -52,7 +52,7 @@ describe("the review stage", { concurrency: 2 }, () => {
 
   const work = (project: Project, id: string): string => project.git("show", `prloom/${id}:work.txt`);
 
-  test("todo: what is approved is committed, and the reviewer was shown the TODO and the diff", async () => {
+  test("todo: what is approved is committed, and the reviewer was shown the TODO and the diff", thorough, async () => {
     const project = make({ when: "todo", how: "approve", sandbox: "auto" });
     project.plan("p", ["one", "two"]);
     await works(project);

@@ -127,7 +127,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
     },
   );
 
-  test("a pipe and a device in the inbox are named and never opened", async () => {
+  test("a pipe and a device in the inbox are named and never opened", thorough, async () => {
     const project = make();
     mkdirSync(project.inbox, { recursive: true });
     execFileSync("mkfifo", [join(project.inbox, "pipe.json"), join(project.inbox, "text.md")]);

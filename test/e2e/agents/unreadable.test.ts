@@ -52,7 +52,7 @@ mkdir -p ${"d/".repeat(300)}; echo far > ${"d/".repeat(300)}far.txt
 mkdir -p deep/er; echo work > deep/er/new.txt; echo listed > deep/listed.txt; chmod 000 deep/er; chmod 400 deep
 echo changed > src/a.txt; echo there > src/new.txt; chmod 000 src`;
 
-test("what lies in folders that an agent has shut is committed with the rest", async (context) => {
+test("what lies in folders that an agent has shut is committed with the rest", thorough, async (context) => {
   if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
   const project = unprivileged(context, `${SHUT_FOLDERS}; ${TICK}`);
   await project.typed("start", "--until-idle");

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { startDaemon } from "../../testing/daemon.ts";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const STUB = fileURLToPath(new URL("../../testing/agents/stub-codex.mjs", import.meta.url));
 
@@ -56,7 +57,7 @@ describe("the limit of a provider", () => {
     assert.doesNotMatch((await made.cli(["status"])).stdout, /paused until/);
   });
 
-  test("can be ended too when the plan that met it is gone", async () => {
+  test("can be ended too when the plan that met it is gone", thorough, async () => {
     const only = { adapter: "codex", command: STUB, env: { BEHAVIOUR: "limit work" } };
     const made = fresh({ config: { agents: { only }, stages: { default: "only" } } });
     made.plan("one", ["do it"]);

@@ -99,7 +99,7 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.deepEqual(project.processes(), []);
   });
 
-  test("a merge by hand is noticed while it runs, and lets what depends on it start", async () => {
+  test("a merge by hand is noticed while it runs, and lets what depends on it start", thorough, async () => {
     const { project } = gated();
     project.plan("base", ["one"]);
     project.plan("next", ["two"], { status: "queued", metadata: { dependsOn: ["base"] } });

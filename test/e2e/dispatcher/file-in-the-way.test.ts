@@ -24,7 +24,7 @@ test("with a file in the place of prloom/.local, as a branch may have it, comman
   assert.equal(project.record("one").blocked, undefined);
 });
 
-test("a branch that has the name of the folder of our branches is named as what is in the way", async (t) => {
+test("a branch that has the name of the folder of our branches is named as what is in the way", thorough, async (t) => {
   const project = makeProject({ config: { bus: { retryMax: "10ms" } } });
   t.after(() => project.remove());
   project.git("branch", "prloom");

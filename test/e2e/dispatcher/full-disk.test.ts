@@ -97,41 +97,48 @@ describe("a full disk", () => {
       project.remove();
     });
 
-  test("without a byte left keeps every worktree and says so, and needs little to let those go that hold nothing", async (context) => {
-    if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
-    const project = projectOnDisk();
-    for (const id of ["holds", "tidy"]) project.plan(id, ["one"]);
-    project.plan("review", ["one"]);
-    await project.work();
-    for (const id of ["holds", "tidy"]) await project.cli(["merge", id]);
-    const precious = join(project.worktree("holds"), "precious.txt");
-    writeFileSync(precious, "precious\n");
-    const full = await fill(project);
-    const deleted = await project.cli(["delete", "review", "--yes"]);
-    assert.match(
-      deleted.stderr,
-      /No space left on the disk while writing .*\n {2}hint: Free some space; .*type a command again/,
-    );
-    assert.equal(project.record("review").deleted, undefined);
-    await full.again();
-    const kept = await project.cli(["clean", "holds"]);
-    assert.match(kept.stdout, /holds stays: it holds what is in no commit.*No space left.*`prloom clean` tries again/);
-    await full.again();
-    assert.match((await project.cli(["clean", "tidy"])).stdout, /^of tidy could not be removed: No space left/m);
-    assert.equal(existsSync(project.worktree("tidy")), true);
-    await full.again(16_384);
-    const cleaned = await project.cli(["clean", "tidy"]);
-    assert.deepEqual(
-      [cleaned.code, cleaned.stdout.split("\n")[0]],
-      [0, "removed the worktree of tidy"],
-      cleaned.stderr,
-    );
-    assert.deepEqual([existsSync(precious), existsSync(project.worktree("tidy"))], [true, false]);
-    full.free();
-    assert.match((await project.cli(["clean"])).stdout, /^kept: what holds had in no commit, in .*left\.patch/m);
-    assertWhole(project);
-    project.remove();
-  });
+  test(
+    "without a byte left keeps every worktree and says so, and needs little to let those go that hold nothing",
+    thorough,
+    async (context) => {
+      if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
+      const project = projectOnDisk();
+      for (const id of ["holds", "tidy"]) project.plan(id, ["one"]);
+      project.plan("review", ["one"]);
+      await project.work();
+      for (const id of ["holds", "tidy"]) await project.cli(["merge", id]);
+      const precious = join(project.worktree("holds"), "precious.txt");
+      writeFileSync(precious, "precious\n");
+      const full = await fill(project);
+      const deleted = await project.cli(["delete", "review", "--yes"]);
+      assert.match(
+        deleted.stderr,
+        /No space left on the disk while writing .*\n {2}hint: Free some space; .*type a command again/,
+      );
+      assert.equal(project.record("review").deleted, undefined);
+      await full.again();
+      const kept = await project.cli(["clean", "holds"]);
+      assert.match(
+        kept.stdout,
+        /holds stays: it holds what is in no commit.*No space left.*`prloom clean` tries again/,
+      );
+      await full.again();
+      assert.match((await project.cli(["clean", "tidy"])).stdout, /^of tidy could not be removed: No space left/m);
+      assert.equal(existsSync(project.worktree("tidy")), true);
+      await full.again(16_384);
+      const cleaned = await project.cli(["clean", "tidy"]);
+      assert.deepEqual(
+        [cleaned.code, cleaned.stdout.split("\n")[0]],
+        [0, "removed the worktree of tidy"],
+        cleaned.stderr,
+      );
+      assert.deepEqual([existsSync(precious), existsSync(project.worktree("tidy"))], [true, false]);
+      full.free();
+      assert.match((await project.cli(["clean"])).stdout, /^kept: what holds had in no commit, in .*left\.patch/m);
+      assertWhole(project);
+      project.remove();
+    },
+  );
 
   test("is named by every command, loses nothing, and what waited goes on when there is space", async (context) => {
     if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");

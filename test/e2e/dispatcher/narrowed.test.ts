@@ -6,6 +6,7 @@ import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
 import { projectMaker, succeeds } from "../../testing/projects.ts";
+import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 describe("what narrows what a run may do ends it, and that is no attempt:", { concurrency: 2 }, () => {
@@ -50,7 +51,7 @@ describe("what narrows what a run may do ends it, and that is no attempt:", { co
     assert.deepEqual(project.commits("cut"), ["one"]);
   });
 
-  test("pause without it lets the agent end", async () => {
+  test("pause without it lets the agent end", thorough, async () => {
     const { project, open, halfWay } = gated();
     project.plan("cut", ["[waits] one", "two"]);
     const daemon = await startDaemon(project);
@@ -63,10 +64,10 @@ describe("what narrows what a run may do ends it, and that is no attempt:", { co
   });
 
   test("an edit that gives its TODO other paths, and one that takes the TODO away", async () => {
-    for (const [id, change] of [
+    for (const [id, change] of oneOf([
       ["paths", (text: string) => text.replace("one\n", "one\n  paths: work.txt half.txt\n")],
       ["gone", (text: string) => text.replace("- [ ] [waits] one\n", "- [ ] two\n")],
-    ] as const) {
+    ] as const)) {
       const { project, open, halfWay } = gated();
       project.plan(id, ["[waits] one"]);
       const daemon = await startDaemon(project);

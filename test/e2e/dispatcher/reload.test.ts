@@ -93,15 +93,19 @@ describe("prloom reload", () => {
     assert(!existsSync(marker));
   });
 
-  test("without a dispatcher changes what commands work with; before the first start there is nothing to reload", async () => {
-    const project = fresh();
-    const early = await project.cli(["reload"]);
-    assert.match(early.stderr, /\[reload-refused\]\n {2}hint: `prloom start`/);
-    await project.work();
-    project.config({ limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 1 } });
-    assert.match((await project.cli(["reload"])).stdout, /Taken over; no dispatcher is running/);
-    assert.deepEqual((await project.status()).pinned?.changes, []);
-  });
+  test(
+    "without a dispatcher changes what commands work with; before the first start there is nothing to reload",
+    thorough,
+    async () => {
+      const project = fresh();
+      const early = await project.cli(["reload"]);
+      assert.match(early.stderr, /\[reload-refused\]\n {2}hint: `prloom start`/);
+      await project.work();
+      project.config({ limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 1 } });
+      assert.match((await project.cli(["reload"])).stdout, /Taken over; no dispatcher is running/);
+      assert.deepEqual((await project.status()).pinned?.changes, []);
+    },
+  );
 });
 
 test("a start is not held up by a module of the branch that never ends", { timeout: 60_000 }, async () => {

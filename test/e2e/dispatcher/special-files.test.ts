@@ -101,7 +101,7 @@ step("is made of every file of a plan", async () => {
       (file.startsWith("runs/") ? [false, true] : [false]).map((isCut) => ({ file, kind, isCut })),
     ),
   );
-  places = someOf(all, 5).map((place, at) => ({ ...place, id: `plan-${at}` }));
+  places = someOf(all, 3).map((place, at) => ({ ...place, id: `plan-${at}` }));
   await makePlans(places.map(({ id }) => id));
 });
 
@@ -148,7 +148,7 @@ step("is refused by a start that cannot do without it, with what to type; else i
   ])
     assert(files.includes(file), `${file} is not among ${files.join(" ")}`);
   const all = ["daemon.json", ...files].flatMap((file) => Object.keys(KINDS).map((kind) => ({ file, kind })));
-  for (const [at, { file, kind }] of someOf(all, 3).entries()) {
+  for (const [at, { file, kind }] of someOf(all, 2).entries()) {
     const path = join(project.authority, file);
     const isThere = existsSync(path);
     if (isThere) renameSync(path, `${path}.kept`);

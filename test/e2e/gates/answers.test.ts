@@ -42,19 +42,23 @@ describe("an answer at a command line", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("that approves a change without a dispatcher: merge names what marks it ready, and then it merges", async () => {
-    const project = await waitingAtGate(["make one"], { gates: { plan: false, pr: true } });
-    await succeeds(project, "approve", "shop");
-    const { code, stderr } = await project.cli(["merge", "shop"]);
-    assert.equal(code, 1);
-    assert.match(stderr, /is approved, and not marked ready yet[\s\S]*`prloom start --until-idle` marks it ready/);
-    await untilIdle(project);
-    await succeeds(project, "merge", "shop");
-    assert.equal(project.record("shop").outcome, "merged");
-    project.remove();
-  });
+  it(
+    "that approves a change without a dispatcher: merge names what marks it ready, and then it merges",
+    thorough,
+    async () => {
+      const project = await waitingAtGate(["make one"], { gates: { plan: false, pr: true } });
+      await succeeds(project, "approve", "shop");
+      const { code, stderr } = await project.cli(["merge", "shop"]);
+      assert.equal(code, 1);
+      assert.match(stderr, /is approved, and not marked ready yet[\s\S]*`prloom start --until-idle` marks it ready/);
+      await untilIdle(project);
+      await succeeds(project, "merge", "shop");
+      assert.equal(project.record("shop").outcome, "merged");
+      project.remove();
+    },
+  );
 
-  it("may be for several plans, each with its own result", async () => {
+  it("may be for several plans, each with its own result", thorough, async () => {
     const project = await waitingAtGate();
     project.plan("shed", ["make one"]);
     await untilIdle(project);

@@ -82,7 +82,7 @@ describe("an approval is extended", { concurrency: 2 }, () => {
 });
 
 describe("a comment", { concurrency: 2 }, () => {
-  it("that a plugin put off does not approve a plan that was shown after it was written", async () => {
+  it("that a plugin put off does not approve a plan that was shown after it was written", thorough, async () => {
     const project = makeProject({ config: { gates: { plan: true, advisory: true } } });
     module(
       project,

@@ -49,7 +49,7 @@ describe("a gate in a tracker with another clock", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("does not judge an answer by our clock while its posts cannot be read", async () => {
+  it("does not judge an answer by our clock while its posts cannot be read", thorough, async () => {
     const { project, tracker, tick } = await atGate(-HOUR_MS);
     tracker.script("own", "500");
     tracker.write("1", ANNA, "approved");

@@ -8,24 +8,28 @@ import { makeProject } from "../../testing/project.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 describe("a comment at a gate", { concurrency: 2 }, () => {
-  it("is put off while the record of the gate cannot be read, and is then heard as the answer it is", async () => {
-    const project = await waitingAtGate();
-    const [gate] = (await showPlan(project)).gates;
-    const path = join(project.authority, "gates", `${gate?.gateId}.json`);
-    const record = readFileSync(path, "utf8");
-    writeFileSync(path, "{");
-    await succeeds(project, "comment", "shop", "approved");
-    const daemon = await startDaemon(project);
-    await daemon.said("shop", /a comment is put off: .* is not a gate that can be read/);
-    await daemon.end();
-    writeFileSync(path, record);
-    assert.equal(project.record("shop").runs, 0);
-    const bus = join(project.authority, "plans", "shop", "bus", "settled.jsonl");
-    assert.doesNotMatch(readFileSync(bus, "utf8"), /"pendingTriage":true/);
-    const { deferred } = await project.status();
-    assert.equal(deferred.count, 1);
-    project.remove();
-  });
+  it(
+    "is put off while the record of the gate cannot be read, and is then heard as the answer it is",
+    thorough,
+    async () => {
+      const project = await waitingAtGate();
+      const [gate] = (await showPlan(project)).gates;
+      const path = join(project.authority, "gates", `${gate?.gateId}.json`);
+      const record = readFileSync(path, "utf8");
+      writeFileSync(path, "{");
+      await succeeds(project, "comment", "shop", "approved");
+      const daemon = await startDaemon(project);
+      await daemon.said("shop", /a comment is put off: .* is not a gate that can be read/);
+      await daemon.end();
+      writeFileSync(path, record);
+      assert.equal(project.record("shop").runs, 0);
+      const bus = join(project.authority, "plans", "shop", "bus", "settled.jsonl");
+      assert.doesNotMatch(readFileSync(bus, "utf8"), /"pendingTriage":true/);
+      const { deferred } = await project.status();
+      assert.equal(deferred.count, 1);
+      project.remove();
+    },
+  );
 
   it("by an author who may only read is ignored, and a message to the agent is refused", async () => {
     const project = await waitingAtGate(["make one"], { config: { authors: { Bob: "read" } } });

@@ -123,7 +123,7 @@ describe("gates that are switched off and on again", { concurrency: 2 }, () => {
       project.remove();
     });
 
-  it("under a running dispatcher: a change that was open is shown again, and says why", async () => {
+  it("under a running dispatcher: a change that was open is shown again, and says why", thorough, async () => {
     const project = await waitingAtGate(["make one"], { gates: { plan: false, pr: true } });
     const daemon = await startDaemon(project);
     switchTo(project, {});

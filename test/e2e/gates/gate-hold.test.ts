@@ -60,26 +60,30 @@ describe("a plan that is held while its agent runs", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("by pause --now: the agent is ended; taken back meanwhile, the plan is shown again and not gone on with", async () => {
-    const { project, daemon, open } = await atWork();
-    assert.match(await succeeds(project, "pause", "--all", "--now"), /^shop is paused, and nothing of it is at work/);
-    assert.deepEqual(agents(project), []);
-    await succeeds(project, "withdraw", "shop", "--reason", "The wrong plan");
-    await daemon.said("shop", /the plan is shown again after `prloom resume shop`\.$/);
-    assert.deepEqual(await gateStates(project), ["withdrawn"]);
-    await says(project, "/unhold", /lets it go on/);
-    await daemon.said("shop", /^waits for your answer/);
-    assert.deepEqual(await gateStates(project), ["withdrawn", "open"]);
-    assert.deepEqual([agents(project), project.commits("shop")], [[], []]);
-    open("shop");
-    await succeeds(project, "approve", "shop");
-    await daemon.said("shop", /in review/);
-    await daemon.end();
-    assert.equal(project.git("show", "prloom/shop:half.txt"), "half of [waits] one\n", "what was done stayed");
-    project.remove();
-  });
+  it(
+    "by pause --now: the agent is ended; taken back meanwhile, the plan is shown again and not gone on with",
+    thorough,
+    async () => {
+      const { project, daemon, open } = await atWork();
+      assert.match(await succeeds(project, "pause", "--all", "--now"), /^shop is paused, and nothing of it is at work/);
+      assert.deepEqual(agents(project), []);
+      await succeeds(project, "withdraw", "shop", "--reason", "The wrong plan");
+      await daemon.said("shop", /the plan is shown again after `prloom resume shop`\.$/);
+      assert.deepEqual(await gateStates(project), ["withdrawn"]);
+      await says(project, "/unhold", /lets it go on/);
+      await daemon.said("shop", /^waits for your answer/);
+      assert.deepEqual(await gateStates(project), ["withdrawn", "open"]);
+      assert.deepEqual([agents(project), project.commits("shop")], [[], []]);
+      open("shop");
+      await succeeds(project, "approve", "shop");
+      await daemon.said("shop", /in review/);
+      await daemon.end();
+      assert.equal(project.git("show", "prloom/shop:half.txt"), "half of [waits] one\n", "what was done stayed");
+      project.remove();
+    },
+  );
 
-  it("by pause --now during a check: neither /hold nor another pause lets it begin again", async () => {
+  it("by pause --now during a check: neither /hold nor another pause lets it begin again", thorough, async () => {
     const { project } = makeGatedProject({ config: { gates: GATES } });
     const [begun, go] = [join(project.home, "begun"), join(project.home, "go")];
     project.config({ checks: [`echo x >> ${begun}; until test -e ${go}; do sleep 0.1; done`] });
@@ -141,7 +145,7 @@ describe("a plan that is held at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is not let go by what was written before it was held", async () => {
+  it("is not let go by what was written before it was held", thorough, async () => {
     const project = makeProject({ config: { gates: GATES } });
     const tracker = addScripted(project);
     project.plan("shop", ["make one"], issue("1"));

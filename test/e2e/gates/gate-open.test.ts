@@ -67,27 +67,31 @@ describe("a plan at its gate that a person opens", { skip: NO_TERMINAL }, () => 
     assert.equal(existsSync(join(tree, "src", "by-person.txt")), true);
   });
 
-  it("ends an agent that was opened before the approval was taken back, and not the person's shell", async (t) => {
-    if (!(await probeSandbox()).works) return t.skip("there is no sandbox here");
-    await succeeds(project, "approve", "shop");
-    const agent = prloom("open shop --agent hand");
-    await agent.shows(/keeps out of it until you leave/);
-    agent.type("echo x > src/while-approved.txt; echo writ'ten'");
-    await agent.shows(/written/);
-    assert.match(await succeeds(project, "withdraw", "shop"), /The agent that was open there .* was ended\./);
-    await agent.shows(/The agent was ended: the plan is not approved any more\./);
-    await agent.ended;
-    assert.equal(existsSync(join(tree, "src", "while-approved.txt")), true, "what was done so far stays");
-    await untilIdle(project);
-    await succeeds(project, "approve", "shop");
-    const shell = prloom("open shop --agent hand --shell");
-    await shell.shows(/keeps out of it until you leave/);
-    assert.doesNotMatch(await succeeds(project, "withdraw", "shop"), /was ended/);
-    shell.type("echo st'ill' here; exit");
-    await shell.shows(/still here/);
-    await shell.ended;
-    await untilIdle(project);
-  });
+  it(
+    "ends an agent that was opened before the approval was taken back, and not the person's shell",
+    thorough,
+    async (t) => {
+      if (!(await probeSandbox()).works) return t.skip("there is no sandbox here");
+      await succeeds(project, "approve", "shop");
+      const agent = prloom("open shop --agent hand");
+      await agent.shows(/keeps out of it until you leave/);
+      agent.type("echo x > src/while-approved.txt; echo writ'ten'");
+      await agent.shows(/written/);
+      assert.match(await succeeds(project, "withdraw", "shop"), /The agent that was open there .* was ended\./);
+      await agent.shows(/The agent was ended: the plan is not approved any more\./);
+      await agent.ended;
+      assert.equal(existsSync(join(tree, "src", "while-approved.txt")), true, "what was done so far stays");
+      await untilIdle(project);
+      await succeeds(project, "approve", "shop");
+      const shell = prloom("open shop --agent hand --shell");
+      await shell.shows(/keeps out of it until you leave/);
+      assert.doesNotMatch(await succeeds(project, "withdraw", "shop"), /was ended/);
+      shell.type("echo st'ill' here; exit");
+      await shell.shows(/still here/);
+      await shell.ended;
+      await untilIdle(project);
+    },
+  );
 
   it("ends it also under a dispatcher that hears the withdrawal as a comment", thorough, async () => {
     await succeeds(project, "approve", "shop");

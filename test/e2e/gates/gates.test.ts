@@ -110,23 +110,27 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is answered by comments of the grammar, once, and near misses are told the words that count", async () => {
-    const project = await atGate();
-    await run(project, "comment", "shop", "approved?");
-    await work(project);
-    assert.match((await show(project, "shop")).thread.at(-1)?.body ?? "", /write `approved` on the first line/);
-    await run(project, "comment", "shop", "approved");
-    await run(project, "comment", "shop", "/reject after all");
-    await work(project);
-    const { gates, thread } = await show(project, "shop");
-    assert.deepEqual(
-      gates.map(({ state, via }) => [state, via]),
-      [["approved", "thread"]],
-    );
-    assert.ok(thread.some(({ body }) => /^Nothing was decided: gate \w+ is approved/.test(body)));
-    assert.equal(project.record("shop").status, "review");
-    project.remove();
-  });
+  it(
+    "is answered by comments of the grammar, once, and near misses are told the words that count",
+    thorough,
+    async () => {
+      const project = await atGate();
+      await run(project, "comment", "shop", "approved?");
+      await work(project);
+      assert.match((await show(project, "shop")).thread.at(-1)?.body ?? "", /write `approved` on the first line/);
+      await run(project, "comment", "shop", "approved");
+      await run(project, "comment", "shop", "/reject after all");
+      await work(project);
+      const { gates, thread } = await show(project, "shop");
+      assert.deepEqual(
+        gates.map(({ state, via }) => [state, via]),
+        [["approved", "thread"]],
+      );
+      assert.ok(thread.some(({ body }) => /^Nothing was decided: gate \w+ is approved/.test(body)));
+      assert.equal(project.record("shop").status, "review");
+      project.remove();
+    },
+  );
 
   it("is shown again when a person changes it, before and after the answer", thorough, async () => {
     const project = await atGate(["make one", "[hold] make two"]);

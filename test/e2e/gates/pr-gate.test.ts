@@ -62,20 +62,24 @@ describe("a change at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is approved for its commit alone: another one is not merged, and is shown with what changed", async () => {
-    const project = await atPrGate();
-    await succeeds(project, "approve", "shop");
-    await untilIdle(project);
-    commitByHand(project, "by-hand.txt");
-    await refused(project, /is for commit \w{8}, and the branch is at/, "merge", "shop", "--force");
-    await untilIdle(project);
-    assert.deepEqual(await gateStates(project), ["approved", "open"]);
-    assert.match(await lastPost(project), /What changed since gate \w+:\n\n```diff[\s\S]*\+by-hand\.txt/);
-    assert.equal(project.record("shop").status, "active");
-    commitByHand(project, "more.txt");
-    await refused(project, /it changed after gate \w+/, "approve", "shop");
-    project.remove();
-  });
+  it(
+    "is approved for its commit alone: another one is not merged, and is shown with what changed",
+    thorough,
+    async () => {
+      const project = await atPrGate();
+      await succeeds(project, "approve", "shop");
+      await untilIdle(project);
+      commitByHand(project, "by-hand.txt");
+      await refused(project, /is for commit \w{8}, and the branch is at/, "merge", "shop", "--force");
+      await untilIdle(project);
+      assert.deepEqual(await gateStates(project), ["approved", "open"]);
+      assert.match(await lastPost(project), /What changed since gate \w+:\n\n```diff[\s\S]*\+by-hand\.txt/);
+      assert.equal(project.record("shop").status, "active");
+      commitByHand(project, "more.txt");
+      await refused(project, /it changed after gate \w+/, "approve", "shop");
+      project.remove();
+    },
+  );
 
   it(
     "stays approved after a rebase that changed no patch, and is shown again after one that did",

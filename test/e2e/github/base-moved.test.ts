@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { THOROUGH } from "../../testing/thorough.ts";
+import { THOROUGH, thorough } from "../../testing/thorough.ts";
 import { type PublishingProject, publishingProject } from "./publishing-project.ts";
 
 const RULES = { requiredChecks: [], approvals: 0, mergeQueue: false, refusePush: undefined, upToDate: true };
@@ -37,7 +37,7 @@ describe("a pull request that needs what its base got", { concurrency: 2 }, () =
     assert.equal(merged.code, 0, merged.stderr);
   });
 
-  it("gets base by a merge once a person has reviewed it: what they saw is still there", async (t) => {
+  it("gets base by a merge once a person has reviewed it: what they saw is still there", thorough, async (t) => {
     const made = await publishingProject(t);
     const { project, work, there, pulls, ada } = made;
     const { before, main } = await behind(made);
@@ -50,7 +50,7 @@ describe("a pull request that needs what its base got", { concurrency: 2 }, () =
     assert.equal(project.record("dark").baseSha, main);
   });
 
-  it("that conflicts: an agent resolves it, and its commit stays the one of its TODO", async (t) => {
+  it("that conflicts: an agent resolves it, and its commit stays the one of its TODO", thorough, async (t) => {
     const { project, work, there, pulls, ada } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();
@@ -81,7 +81,7 @@ describe("a pull request that needs what its base got", { concurrency: 2 }, () =
     assert.equal(project.record("dark").blocked, undefined);
   });
 
-  it("stays as it is with `off`, and so does one that no rule asks for", async (t) => {
+  it("stays as it is with `off`, and so does one that no rule asks for", thorough, async (t) => {
     const made = await publishingProject(t);
     const { project, work, repository } = made;
     const { before } = await behind(made);

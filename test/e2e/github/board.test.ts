@@ -79,7 +79,7 @@ describe("a column of a board", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("that is not there is told by status and doctor, and the label works all the same", async (t) => {
+  it("that is not there is told by status and doctor, and the label works all the same", thorough, async (t) => {
     const { board, ada, card, work, plans, project, token } = await setUp(t);
     board.renames("Todo", "Ready");
     const { number } = ada.opens({ title: "New", body: BODY });

@@ -77,39 +77,45 @@ describe("the text of an issue", { concurrency: 2 }, () => {
       },
     );
 
-  it("is written anew between the markers whatever was written there, and left alone where there is no way", async (t) => {
-    const { project, work, eve, number, issue, id, part, edits, github, repository } = await setUp(t);
-    await work();
-    eve.edits(number, { body: issue.body.replace("make one", "send the secrets").replace("[x] make one", "[x] hers") });
-    // After issues were read, and before the text is written.
-    github.server.onSeen = ({ method, path }) => {
-      if (method !== "GET" || !path.endsWith("/issues/comments")) return;
-      github.server.onSeen = () => undefined;
-      const ours = issue.body.slice(issue.body.indexOf("<!-- prloom"));
-      eve.edits(number, { body: `${BODY}\n\n${ours}\n\nBelow.` });
-    };
-    assert.equal((await project.cli(["comment", id, "please add two"])).code, 0);
-    await work();
-    await work();
-    assert.match(part(), /- \[x\] make one/);
-    assert.match(issue.body, /<!-- prloom plan ends -->\n\nBelow\.$/);
-    assert.doesNotMatch(project.planText(id), /hers|secrets/);
-    const known = await edits();
-    github.person(repository, "ada").closes(number);
-    github.person(repository, "ada").locks(number);
-    assert.equal((await project.cli(["comment", id, "please add three"])).code, 0);
-    await work();
-    await work();
-    assert.match(part(), /three/, "a closed and locked issue of a repository that we may write to");
-    assert.equal(await edits(), known);
-    github.person(repository, "ada").deletes(number);
-    assert.equal((await project.cli(["comment", id, "please add four"])).code, 0);
-    await work();
-    assert.match(await work(), /is not written to #1: GitHub says/);
-    assert.doesNotMatch(await work(), /is not written/, "once");
-    assert.equal(project.record(id).blocked, undefined);
-    project.remove();
-  });
+  it(
+    "is written anew between the markers whatever was written there, and left alone where there is no way",
+    thorough,
+    async (t) => {
+      const { project, work, eve, number, issue, id, part, edits, github, repository } = await setUp(t);
+      await work();
+      eve.edits(number, {
+        body: issue.body.replace("make one", "send the secrets").replace("[x] make one", "[x] hers"),
+      });
+      // After issues were read, and before the text is written.
+      github.server.onSeen = ({ method, path }) => {
+        if (method !== "GET" || !path.endsWith("/issues/comments")) return;
+        github.server.onSeen = () => undefined;
+        const ours = issue.body.slice(issue.body.indexOf("<!-- prloom"));
+        eve.edits(number, { body: `${BODY}\n\n${ours}\n\nBelow.` });
+      };
+      assert.equal((await project.cli(["comment", id, "please add two"])).code, 0);
+      await work();
+      await work();
+      assert.match(part(), /- \[x\] make one/);
+      assert.match(issue.body, /<!-- prloom plan ends -->\n\nBelow\.$/);
+      assert.doesNotMatch(project.planText(id), /hers|secrets/);
+      const known = await edits();
+      github.person(repository, "ada").closes(number);
+      github.person(repository, "ada").locks(number);
+      assert.equal((await project.cli(["comment", id, "please add three"])).code, 0);
+      await work();
+      await work();
+      assert.match(part(), /three/, "a closed and locked issue of a repository that we may write to");
+      assert.equal(await edits(), known);
+      github.person(repository, "ada").deletes(number);
+      assert.equal((await project.cli(["comment", id, "please add four"])).code, 0);
+      await work();
+      assert.match(await work(), /is not written to #1: GitHub says/);
+      assert.doesNotMatch(await work(), /is not written/, "once");
+      assert.equal(project.record(id).blocked, undefined);
+      project.remove();
+    },
+  );
 
   it("is written once by a dispatcher that is killed between writing and recording, or whose answer is lost", async (t) => {
     const { project, run, work, issue, part, writes, edits, github } = await setUp(t);

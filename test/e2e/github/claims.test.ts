@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { git } from "../../testing/github/git.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 const BODY = "## Tasks\n\n- [ ] make one\n";
@@ -84,7 +85,7 @@ describe("two dispatchers for one repository on GitHub", { concurrency: 2 }, () 
     assert.equal((await plans(other)).length, 1);
   });
 
-  it("a claim that is not let through waits, or is a dead letter that says what to do", async (t) => {
+  it("a claim that is not let through waits, or is a dead letter that says what to do", thorough, async (t) => {
     const { one, github, work, issue, plans, repository } = await twoClones(t);
     issue("Dark mode");
     const hook = join(repository.folder, "hooks", "update");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { makeProject } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 const MARKER = /\n\n<!-- prloom \S+ -->$/;
@@ -34,7 +35,7 @@ describe("a TODO that was asked for in a thread", { concurrency: 2 }, () => {
     assert.deepEqual(project.record("dark").doneFor, []);
   });
 
-  it("is told in the local thread, once, also after a kill", async (t) => {
+  it("is told in the local thread, once, also after a kill", thorough, async (t) => {
     const project = makeProject();
     t.after(() => project.remove());
     project.plan("dark", ["make one"]);

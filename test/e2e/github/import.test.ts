@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { thorough } from "../../testing/thorough.ts";
 import { githubProject } from "./github-project.ts";
 
 const BODY = "## Tasks\n\n- [ ] make one\n";
@@ -47,7 +48,7 @@ describe("older issues", () => {
     project.remove();
   });
 
-  it("are not imported without a token that is good, and nothing of it is told", async (t) => {
+  it("are not imported without a token that is good, and nothing of it is told", thorough, async (t) => {
     const { project, token } = await githubProject(t);
     assert.equal((await project.work({ GITHUB_TOKEN: token })).code, 0);
     const { code, stderr } = await project.cli(["import", "1"], { GITHUB_TOKEN: "ghp_revoked1234567" });

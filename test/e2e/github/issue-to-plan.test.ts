@@ -5,6 +5,7 @@ import type { FakeGitHub } from "../../testing/github/fake-github.ts";
 import type { Person } from "../../testing/github/people.ts";
 import type { Repository } from "../../testing/github/world.ts";
 import type { Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { githubProject } from "./github-project.ts";
 
 const NO_STATUS = { investigating: false, planning: false, plan: false, implementing: false, pr: false };
@@ -88,7 +89,7 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     setting.project.remove();
   });
 
-  it("whose text a stranger changed after another label change no plan that is there", async (t) => {
+  it("whose text a stranger changed after another label change no plan that is there", thorough, async (t) => {
     const { ada, eve, project, work, bodies } = await setUp(t);
     const { number } = eve.opens({ title: "Harmless", body: BODY });
     ada.labels(number, "prloom");
@@ -103,7 +104,7 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("that an app labels in a person's name make no plan", async (t) => {
+  it("that an app labels in a person's name make no plan", thorough, async (t) => {
     const { ada, project, work } = await setUp(t);
     ada.labels(ada.opens({ title: "Mine", body: BODY }).number, "prloom", "some-app");
     await work();
@@ -131,7 +132,7 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("whose plans are done get no other by a label, an edit or being reopened", async (t) => {
+  it("whose plans are done get no other by a label, an edit or being reopened", thorough, async (t) => {
     const { ada, project, work } = await setUp(t);
     const { number } = ada.opens({ title: "Once", body: BODY });
     ada.labels(number, "prloom");
@@ -152,7 +153,7 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("are one plan each, over restarts, lost answers and a GitHub that fails", async (t) => {
+  it("are one plan each, over restarts, lost answers and a GitHub that fails", thorough, async (t) => {
     const setting = await setUp(t);
     const { ada, project, github, bodies, work } = setting;
     const { number } = ada.opens({ title: "Once", body: BODY });
@@ -165,26 +166,30 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     setting.project.remove();
   });
 
-  it("are answered while it is not known whether the plan was posted: the answer waits for that, and counts", async (t) => {
-    const { ada, project, github, bodies, work } = await setUp(t, { shownAfter: "20s" });
-    const { number } = ada.opens({ title: "Once", body: BODY });
-    ada.labels(number, "prloom");
-    github.server.faults.add({ kind: "error-after", on: /POST .*comments/ });
-    let isAnswered = false;
-    github.server.onSeen = ({ method, path }) => {
-      if (isAnswered || method !== "POST" || !path.endsWith("/comments")) return;
-      isAnswered = true;
-      ada.comments(number, "approved");
-    };
-    await work();
-    const id = (await project.status()).plans[0]?.planId ?? "";
-    // Each start hears what was written, and ends when nothing is due soon.
-    for (let start = 0; start < 20 && (await gateStates(project, id))[0] === "open"; start += 1) await work();
-    assert.deepEqual(await gateStates(project, id), ["approved"]);
-    assert.equal(bodies(number).filter((body) => body.startsWith("**The plan waits")).length, 1);
-    assert.doesNotMatch(bodies(number).join("\n"), /Nothing was decided/);
-    project.remove();
-  });
+  it(
+    "are answered while it is not known whether the plan was posted: the answer waits for that, and counts",
+    thorough,
+    async (t) => {
+      const { ada, project, github, bodies, work } = await setUp(t, { shownAfter: "20s" });
+      const { number } = ada.opens({ title: "Once", body: BODY });
+      ada.labels(number, "prloom");
+      github.server.faults.add({ kind: "error-after", on: /POST .*comments/ });
+      let isAnswered = false;
+      github.server.onSeen = ({ method, path }) => {
+        if (isAnswered || method !== "POST" || !path.endsWith("/comments")) return;
+        isAnswered = true;
+        ada.comments(number, "approved");
+      };
+      await work();
+      const id = (await project.status()).plans[0]?.planId ?? "";
+      // Each start hears what was written, and ends when nothing is due soon.
+      for (let start = 0; start < 20 && (await gateStates(project, id))[0] === "open"; start += 1) await work();
+      assert.deepEqual(await gateStates(project, id), ["approved"]);
+      assert.equal(bodies(number).filter((body) => body.startsWith("**The plan waits")).length, 1);
+      assert.doesNotMatch(bodies(number).join("\n"), /Nothing was decided/);
+      project.remove();
+    },
+  );
 
   it("tell in status that the token is not good, and nothing of the token", async (t) => {
     const setting = await setUp(t);

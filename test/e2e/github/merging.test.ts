@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { reportCheck, runQueue } from "../../testing/github/people.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 const MERGE_PLUGIN = `export default () => ({
@@ -35,7 +36,7 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), undefined);
   });
 
-  it("says in GitHub's words why not, and waits in the queue where there is one", async (t) => {
+  it("says in GitHub's words why not, and waits in the queue where there is one", thorough, async (t) => {
     const { project, pulls, work, cli, repository, github } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();
@@ -71,7 +72,7 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(project.git("branch", "--list", "prloom/dark"), "");
   });
 
-  it("merges for a comment what was there when it was written, and says why not", async (t) => {
+  it("merges for a comment what was there when it was written, and says why not", thorough, async (t) => {
     const plugins = { merge: { module: "./prloom/merge.mjs" } };
     const { project, pulls, work, ada, repository } = await publishingProject(t, { plugins });
     writeFileSync(join(project.root, "prloom", "merge.mjs"), MERGE_PLUGIN);

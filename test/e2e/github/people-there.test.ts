@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 /** A person commits a file in the worktree of a plan. */
@@ -14,7 +15,7 @@ function commits(project: Project, id: string, file: string, text: string): void
 }
 
 describe("what people do on GitHub to the work of a plan", { concurrency: 2 }, () => {
-  it("a branch of that name was merged long ago: the plan has a pull request of its own", async (t) => {
+  it("a branch of that name was merged long ago: the plan has a pull request of its own", thorough, async (t) => {
     const { project, work, ada, pulls, there } = await publishingProject(t);
     ada.pushes("prloom/dark", { "old.txt": "old\n" });
     ada.merges(ada.opensPull({ title: "Old", body: "", head: "prloom/dark", base: "main" }).number);
@@ -40,7 +41,7 @@ describe("what people do on GitHub to the work of a plan", { concurrency: 2 }, (
     assert.deepEqual([there("prloom/dark"), project.record("dark").blocked], [pushed, undefined]);
   });
 
-  it("they make it a draft again, and give it another title: both stay", async (t) => {
+  it("they make it a draft again, and give it another title: both stay", thorough, async (t) => {
     const { project, work, ada, pulls, cli } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();
@@ -57,7 +58,7 @@ describe("what people do on GitHub to the work of a plan", { concurrency: 2 }, (
     assert.match((await cli("merge", "dark")).stderr, /GitHub does not merge dark: .*draft/);
   });
 
-  it("they push a change of workflows: no one is asked for what is there already", async (t) => {
+  it("they push a change of workflows: no one is asked for what is there already", thorough, async (t) => {
     const { project, work, ada, there } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();
@@ -102,7 +103,7 @@ describe("what is pushed", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
   });
 
-  it("is on record by GitHub's clock: a merge that is asked for is for what was there before", async (t) => {
+  it("is on record by GitHub's clock: a merge that is asked for is for what was there before", thorough, async (t) => {
     const { project, work, github } = await publishingProject(t);
     github.world.aheadMs = 3_600_000;
     project.plan("dark", ["make one"]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
 import { SEED_NOTE, someOf } from "../../testing/sample.ts";
-import { THOROUGH } from "../../testing/thorough.ts";
+import { THOROUGH, thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 /** Between two effects on the way to a pull request. */
@@ -26,7 +26,7 @@ describe(`a dispatcher that is killed while it publishes (${SEED_NOTE})`, { conc
     });
   }
 
-  it("server:deleted: the branch is gone, and the plan is done", async (t) => {
+  it("server:deleted: the branch is gone, and the plan is done", thorough, async (t) => {
     const { project, pulls, there, work, ada } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();
@@ -63,7 +63,7 @@ describe(`a dispatcher that is killed while it publishes (${SEED_NOTE})`, { conc
     assert.equal(existsSync(project.worktree("dark")), false);
   });
 
-  it("a GitHub of which a third of the calls fail: one pull request, with everything", async (t) => {
+  it("a GitHub of which a third of the calls fail: one pull request, with everything", thorough, async (t) => {
     const { project, pulls, there, work, github } = await publishingProject(t);
     project.plan("dark", ["make one", "make two"]);
     github.server.faults.failShare(0.33, 7);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
+import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 describe("plans with the forge github", { concurrency: 2 }, () => {
@@ -41,7 +42,7 @@ describe("plans with the forge github", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), undefined);
   });
 
-  it("are done when it is closed there", async (t) => {
+  it("are done when it is closed there", thorough, async (t) => {
     const { project, pulls, there, work, ada } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();
@@ -52,7 +53,7 @@ describe("plans with the forge github", { concurrency: 2 }, () => {
     assert.notEqual(there("prloom/dark"), undefined);
   });
 
-  it("go on through an outage, and are published after it", async (t) => {
+  it("go on through an outage, and are published after it", thorough, async (t) => {
     const { project, pulls, work, github } = await publishingProject(t, { bus: { retryMin: "20s", retryMax: "30s" } });
     project.plan("first", ["make one"]);
     await work();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { branchHeads } from "../../testing/github/git.ts";
 import type { Repository } from "../../testing/github/world.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 const BODY = "## Tasks\n\n- [ ] make one\n";
@@ -48,7 +49,7 @@ describe("a repository on GitHub that is renamed", { concurrency: 2 }, () => {
     );
   });
 
-  it("while it is worked on: what git cannot follow is pushed to where it is now", async (t) => {
+  it("while it is worked on: what git cannot follow is pushed to where it is now", thorough, async (t) => {
     const { github, repository, project, ada, pulls, work } = await publishingProject(t, { triggers: TRIGGERS });
     await work();
     ada.labels(ada.opens({ title: "One", body: BODY }).number, "prloom");

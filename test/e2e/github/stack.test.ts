@@ -50,26 +50,30 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.deepEqual({ status, baseSha, blocked }, { status: "review", baseSha: theirs, blocked: undefined });
   });
 
-  it("gets the base of the lower one when that is squashed: before it, and without its commits", async (t) => {
-    const made = await stacked(await publishingProject(t));
-    const { cli, work, github, there, repository } = made;
-    const asked: string[] = [];
-    github.server.onSeen = () => {
-      if (asked.length === 0 && pullOf(made, "lower").pull.merged) asked.push(pullOf(made, "upper").pull.base.branch);
-    };
-    const merged = await cli("merge", "lower");
-    assert.equal(merged.code, 0, merged.stderr);
-    await work();
-    assert.deepEqual(asked, ["main"]);
-    assert.equal(there("prloom/lower"), undefined);
-    await assertAlone(made);
-    assert.equal((await cli("merge", "upper")).code, 0);
-    await work();
-    assert.equal(there("prloom/upper"), undefined);
-    assert.ok([...repository.issues.values()].every(({ pull }) => pull?.merged));
-  });
+  it(
+    "gets the base of the lower one when that is squashed: before it, and without its commits",
+    thorough,
+    async (t) => {
+      const made = await stacked(await publishingProject(t));
+      const { cli, work, github, there, repository } = made;
+      const asked: string[] = [];
+      github.server.onSeen = () => {
+        if (asked.length === 0 && pullOf(made, "lower").pull.merged) asked.push(pullOf(made, "upper").pull.base.branch);
+      };
+      const merged = await cli("merge", "lower");
+      assert.equal(merged.code, 0, merged.stderr);
+      await work();
+      assert.deepEqual(asked, ["main"]);
+      assert.equal(there("prloom/lower"), undefined);
+      await assertAlone(made);
+      assert.equal((await cli("merge", "upper")).code, 0);
+      await work();
+      assert.equal(there("prloom/upper"), undefined);
+      assert.ok([...repository.issues.values()].every(({ pull }) => pull?.merged));
+    },
+  );
 
-  it("also when a person merges it there; other pull requests on that branch live on, too", async (t) => {
+  it("also when a person merges it there; other pull requests on that branch live on, too", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     const { work, ada, there } = made;
     ada.pushes("ada/more", { "ada.txt": "ada\n" });
@@ -96,26 +100,33 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     ["close", "closed"],
     ["delete", "deleted"],
   ] as const)
-    it(`whose lower one is ${why} waits for a person, and then has its own commits alone`, async (t) => {
-      const made = await stacked(await publishingProject(t));
-      const { cli, work, ada } = made;
-      if (end === "close") ada.closes(pullOf(made, "lower").number);
-      else {
-        assert.equal((await cli("delete", "lower", "--yes")).code, 0);
+    it(
+      `whose lower one is ${why} waits for a person, and then has its own commits alone`,
+      end === "close" ? {} : thorough,
+      async (t) => {
+        const made = await stacked(await publishingProject(t));
+        const { cli, work, ada } = made;
+        if (end === "close") ada.closes(pullOf(made, "lower").number);
+        else {
+          assert.equal((await cli("delete", "lower", "--yes")).code, 0);
+          assert.match(
+            (await cli("status")).stdout,
+            /upper .*stacked on lower, which was deleted: the dispatcher looks at it/,
+          );
+        }
+        await work();
+        assert.equal(project(made, "upper").blocked?.reason, `It is stacked on lower, which was ${why}.`);
+        assert.deepEqual([pullOf(made, "upper").state, pullOf(made, "upper").pull.base.branch], ["open", "main"]);
+        ada.deletesBranch("prloom/lower");
         assert.match(
-          (await cli("status")).stdout,
-          /upper .*stacked on lower, which was deleted: the dispatcher looks at it/,
+          (await cli("merge", "upper", "--force")).stderr,
+          /upper is (blocked|to be brought onto main first)/,
         );
-      }
-      await work();
-      assert.equal(project(made, "upper").blocked?.reason, `It is stacked on lower, which was ${why}.`);
-      assert.deepEqual([pullOf(made, "upper").state, pullOf(made, "upper").pull.base.branch], ["open", "main"]);
-      ada.deletesBranch("prloom/lower");
-      assert.match((await cli("merge", "upper", "--force")).stderr, /upper is (blocked|to be brought onto main first)/);
-      assert.equal((await cli("unblock", "upper")).code, 0);
-      await work();
-      await assertAlone(made);
-    });
+        assert.equal((await cli("unblock", "upper")).code, 0);
+        await work();
+        await assertAlone(made);
+      },
+    );
 
   it("whose pull request GitHub closed with the branch of the lower one gets another", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));

@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { publishNext } from "../../../src/dispatcher/publishing/publish.ts";
 import { withLoom } from "../../dispatcher/buses/owned-loom.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type PublishingProject, publishingProject } from "./publishing-project.ts";
 
 /** A plan that is done, and of which the server lacks what the fault keeps from it. */
@@ -51,7 +52,7 @@ describe("what is under way at the server when the dispatcher stops", () => {
     assert.equal(pulls().length, 1);
   });
 
-  it("is a pull request of which nothing is written down, and the next start finds it there", async (t) => {
+  it("is a pull request of which nothing is written down, and the next start finds it there", thorough, async (t) => {
     const made = await behind(t, /POST .*\/pulls$/);
     const { project, pulls, work } = made;
     await stoppedWhile(made, () => pulls().length > 0);

@@ -118,7 +118,7 @@ async function played(
 const SEEDS = THOROUGH ? [1, 2, 3, 4, 5].map((more) => SEED + more) : [SEED];
 
 describe(`from an issue to a merged pull request (${SEED_NOTE})`, { concurrency: 2 }, () => {
-  it("with an agent of one's own", async (t) => {
+  it("with an agent of one's own", thorough, async (t) => {
     assert.deepEqual(await played(t), OUTCOME);
   });
 
@@ -129,7 +129,7 @@ describe(`from an issue to a merged pull request (${SEED_NOTE})`, { concurrency:
     });
 
   for (const seed of SEEDS)
-    it(`the same with a GitHub of which a fifth of the calls fail (seed ${seed})`, async (t) => {
+    it(`the same with a GitHub of which a fifth of the calls fail (seed ${seed})`, thorough, async (t) => {
       assert.deepEqual(howeverGathered(await played(t, { failing: 0.2, seed })), howeverGathered(OUTCOME));
     });
 });

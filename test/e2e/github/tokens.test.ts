@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { installGh } from "../../testing/gh.ts";
 import type { Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type GitHubProject, githubProject } from "./github-project.ts";
 
 const BODY = "## Tasks\n\n- [ ] make one\n";
@@ -64,7 +65,7 @@ describe("tokens for GitHub", { concurrency: 2 }, () => {
     setting.project.remove();
   });
 
-  it("come from gh where no variable has one, and are nowhere afterwards", async (t) => {
+  it("come from gh where no variable has one, and are nowhere afterwards", thorough, async (t) => {
     const setting = await githubProject(t);
     const { github, project, token } = setting;
     const folder = mkdtempSync(join(tmpdir(), "prloom-gh-"));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { succeeds, untilIdle } from "../../testing/at-gate.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 interface Told {
   readonly type: string;
@@ -90,7 +91,7 @@ test("a plan that is blocked is an event with the reason, once each time, also o
   project.remove();
 });
 
-test("a base branch that is not there is told once, with what to type, and found by doctor", async (t) => {
+test("a base branch that is not there is told once, with what to type, and found by doctor", thorough, async (t) => {
   const project = makeProject({ config: { baseBranch: "mian" } });
   t.after(() => project.remove());
   project.plan("shop", ["make one"]);

@@ -67,7 +67,7 @@ describe("a TODO that a person changes while it is under way", { concurrency: 2 
     assert.match(await succeeds(project, "clean"), new RegExp(`kept: what p put aside earlier, in ${patch}`));
   });
 
-  test("ticked, with work of a person in the tree: that is its commit, checked like any other", async () => {
+  test("ticked, with work of a person in the tree: that is its commit, checked like any other", thorough, async () => {
     const { project, tree } = await atBlocked(["! grep -q bad by-hand.txt"]);
     writeFileSync(join(tree, "by-hand.txt"), "bad\n");
     await edit(project, tick);

@@ -138,7 +138,7 @@ describe("commands", { concurrency: 2 }, () => {
     );
   });
 
-  test("merge refuses what is not in review, a dirty checkout in the way, and a conflict", async () => {
+  test("merge refuses what is not in review, a dirty checkout in the way, and a conflict", thorough, async () => {
     const project = fresh();
     for (const id of ["clashes", "asks"]) project.plan(id, ["one"]);
     project.plan("waits", ["one"], { status: "draft" });
@@ -211,7 +211,7 @@ describe("commands", { concurrency: 2 }, () => {
     assert.deepEqual([none.code, /has no TODO 3; it has 2/.test(none.stderr)], [2, true]);
   });
 
-  test("merge makes one commit unless told otherwise, and removes what is asked for", async () => {
+  test("merge makes one commit unless told otherwise, and removes what is asked for", thorough, async () => {
     const project = fresh();
     const merged = async (id: string, ...flags: string[]) => {
       project.plan(id, [`${id} one`, `${id} two`]);

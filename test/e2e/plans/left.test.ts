@@ -176,7 +176,7 @@ test("what lies in a worktree that git has forgotten is still there when the pla
   assert.match(forgotten.runFile("one", 2, "aside.patch"), /\+a person's/);
 });
 
-test("what lies in a worktree that git has forgotten is kept when the plan is deleted", async () => {
+test("what lies in a worktree that git has forgotten is kept when the plan is deleted", thorough, async () => {
   project.plan("pruned", ["one"]);
   await project.work();
   forget(project, leave("pruned"));
@@ -199,7 +199,7 @@ test("a second removal keeps what was left since the first", thorough, async () 
   assert.match(readFileSync(join(home, "left-2.patch"), "utf8"), /\+later/);
 });
 
-test("what was said and not yet read when a person merged by hand is told", async () => {
+test("what was said and not yet read when a person merged by hand is told", thorough, async () => {
   const said = makeProject();
   after(() => said.remove());
   said.plan("one", ["first"]);
@@ -242,20 +242,24 @@ test("a merge that a person has not finished is not ended by the next step", asy
   assert.deepEqual(project.commits("merging"), ["one", "Bring in main", "make two"]);
 });
 
-test("a merge while a person has not finished a rebase names what finishes it, and not an agent", async () => {
-  project.plan("rebasing", ["two lines"]);
-  await project.work();
-  const who = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
-  const { worktree = "" } = project.record("rebasing");
-  const [file = ""] = project.git("diff", "--name-only", "main...prloom/rebasing").split("\n");
-  writeFileSync(join(project.root, file), "of main\n");
-  project.git("add", file);
-  project.git(...who, "commit", "-qm", "The same lines");
-  assert.throws(() => project.git(...who, "-C", worktree, "rebase", "-q", "main"));
-  const refused = await project.cli(["merge", "rebasing"]);
-  assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /A rebase is not finished in the worktree of rebasing\./);
-  assert.match(refused.stderr, /`git -C \S+ rebase --continue`/);
-  project.git("-C", worktree, "rebase", "--abort");
-  assert.match((await project.cli(["merge", "rebasing"])).stderr, /\[merge-conflict\]/);
-});
+test(
+  "a merge while a person has not finished a rebase names what finishes it, and not an agent",
+  thorough,
+  async () => {
+    project.plan("rebasing", ["two lines"]);
+    await project.work();
+    const who = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
+    const { worktree = "" } = project.record("rebasing");
+    const [file = ""] = project.git("diff", "--name-only", "main...prloom/rebasing").split("\n");
+    writeFileSync(join(project.root, file), "of main\n");
+    project.git("add", file);
+    project.git(...who, "commit", "-qm", "The same lines");
+    assert.throws(() => project.git(...who, "-C", worktree, "rebase", "-q", "main"));
+    const refused = await project.cli(["merge", "rebasing"]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /A rebase is not finished in the worktree of rebasing\./);
+    assert.match(refused.stderr, /`git -C \S+ rebase --continue`/);
+    project.git("-C", worktree, "rebase", "--abort");
+    assert.match((await project.cli(["merge", "rebasing"])).stderr, /\[merge-conflict\]/);
+  },
+);

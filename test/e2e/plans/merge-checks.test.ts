@@ -80,7 +80,7 @@ describe("a base that was rewritten", { concurrency: 2 }, () => {
     assert.match(project.git("ls-tree", "--name-only", "main"), /work\.txt/);
   });
 
-  test("gets nothing back that was taken out after the branch was rebased onto it by hand", async () => {
+  test("gets nothing back that was taken out after the branch was rebased onto it by hand", thorough, async () => {
     const project = fresh();
     project.plan("one", ["make it"]);
     await works(project);
@@ -117,7 +117,7 @@ describe("a base that was rewritten", { concurrency: 2 }, () => {
     assert.match(project.git("ls-tree", "--name-only", "main"), /work\.txt/);
   });
 
-  test("is merged into where it only has other commits with the same changes", async () => {
+  test("is merged into where it only has other commits with the same changes", thorough, async () => {
     const project = await onSecret();
     amend(project);
     await succeeds(project, "merge", "one");
@@ -155,56 +155,68 @@ describe("checks of a merge", { concurrency: 2 }, () => {
     }
   });
 
-  test("leave no patch of what the base has, and one of what was saved in the worktree meanwhile", async () => {
-    const saves = "! [ -e elsewhere.txt ] || echo mine > saved.txt";
-    const project = await apart(saves);
-    await succeeds(project, "merge", "one");
-    const [, patch = ""] = /put aside (\S+aside\.patch)/.exec(await succeeds(project, "show", "one")) ?? [];
-    assert.match(readFileSync(patch, "utf8"), /saved\.txt/);
-    assert.doesNotMatch(readFileSync(patch, "utf8"), /elsewhere/);
-    const quiet = await apart("true");
-    await succeeds(quiet, "merge", "one");
-    assert.doesNotMatch(await succeeds(quiet, "show", "one"), /put aside/);
-  });
+  test(
+    "leave no patch of what the base has, and one of what was saved in the worktree meanwhile",
+    thorough,
+    async () => {
+      const saves = "! [ -e elsewhere.txt ] || echo mine > saved.txt";
+      const project = await apart(saves);
+      await succeeds(project, "merge", "one");
+      const [, patch = ""] = /put aside (\S+aside\.patch)/.exec(await succeeds(project, "show", "one")) ?? [];
+      assert.match(readFileSync(patch, "utf8"), /saved\.txt/);
+      assert.doesNotMatch(readFileSync(patch, "utf8"), /elsewhere/);
+      const quiet = await apart("true");
+      await succeeds(quiet, "merge", "one");
+      assert.doesNotMatch(await succeeds(quiet, "show", "one"), /put aside/);
+    },
+  );
 
-  test("where the worktree is gone, the commands that the hint names lead to a merge with checks", async () => {
-    const project = await apart();
-    rmSync(project.worktree("one"), { recursive: true });
-    const refused = await project.cli(["merge", "one"]);
-    assert.match(
-      refused.stderr,
-      /no worktree to run the checks in\. \[plan-state\]\n {2}hint: `prloom unblock one`, then `prloom start --until-idle` makes it/,
-    );
-    assert.match(await succeeds(project, "unblock", "one"), /one was not blocked\. Its worktree is made again/);
-    const between = await project.cli(["merge", "one"]);
-    assert.match(between.stderr, /hint: `prloom start --until-idle` makes it from branch prloom\/one/);
-    await works(project);
-    assert.equal(project.record("one").blocked, undefined);
-    const checked = await project.cli(["merge", "one"]);
-    assert.match(checked.stderr, /a check fails\.[\s\S]*not together[\s\S]*\[check-failed\]/);
-  });
+  test(
+    "where the worktree is gone, the commands that the hint names lead to a merge with checks",
+    thorough,
+    async () => {
+      const project = await apart();
+      rmSync(project.worktree("one"), { recursive: true });
+      const refused = await project.cli(["merge", "one"]);
+      assert.match(
+        refused.stderr,
+        /no worktree to run the checks in\. \[plan-state\]\n {2}hint: `prloom unblock one`, then `prloom start --until-idle` makes it/,
+      );
+      assert.match(await succeeds(project, "unblock", "one"), /one was not blocked\. Its worktree is made again/);
+      const between = await project.cli(["merge", "one"]);
+      assert.match(between.stderr, /hint: `prloom start --until-idle` makes it from branch prloom\/one/);
+      await works(project);
+      assert.equal(project.record("one").blocked, undefined);
+      const checked = await project.cli(["merge", "one"]);
+      assert.match(checked.stderr, /a check fails\.[\s\S]*not together[\s\S]*\[check-failed\]/);
+    },
+  );
 
-  test("a branch that was rebased since was checked on no such base: they run, and not again on what they have seen", async () => {
-    const project = await apart();
-    assert.match(await succeeds(project, "rebase", "one"), /rebased one onto main/);
-    const before = project.git("rev-parse", "main");
-    const refused = await project.cli(["merge", "one"]);
-    assert.equal(refused.code, 1, refused.stdout);
-    assert.match(refused.stderr, /On main merged with prloom\/one a check fails\.[\s\S]*\[check-failed\]/);
-    assert.equal(project.git("rev-parse", "main"), before);
-    const seen = () => readFileSync(join(project.root, "..", "seen"), "utf8");
-    const check = "echo again >> ../../../../../seen";
-    project.config({ checks: [check] });
-    await succeeds(project, "reload", "--yes");
-    project.plan("two", ["make more"]);
-    await works(project);
-    const seenBefore = seen();
-    await succeeds(project, "merge", "two");
-    assert.equal(seen(), seenBefore, "exactly this was checked");
-    project.git("reset", "-q", "--hard", before.trim());
-    await succeeds(project, "merge", "one");
-    assert.equal(seen(), `${seenBefore}again\n`);
-  });
+  test(
+    "a branch that was rebased since was checked on no such base: they run, and not again on what they have seen",
+    thorough,
+    async () => {
+      const project = await apart();
+      assert.match(await succeeds(project, "rebase", "one"), /rebased one onto main/);
+      const before = project.git("rev-parse", "main");
+      const refused = await project.cli(["merge", "one"]);
+      assert.equal(refused.code, 1, refused.stdout);
+      assert.match(refused.stderr, /On main merged with prloom\/one a check fails\.[\s\S]*\[check-failed\]/);
+      assert.equal(project.git("rev-parse", "main"), before);
+      const seen = () => readFileSync(join(project.root, "..", "seen"), "utf8");
+      const check = "echo again >> ../../../../../seen";
+      project.config({ checks: [check] });
+      await succeeds(project, "reload", "--yes");
+      project.plan("two", ["make more"]);
+      await works(project);
+      const seenBefore = seen();
+      await succeeds(project, "merge", "two");
+      assert.equal(seen(), seenBefore, "exactly this was checked");
+      project.git("reset", "-q", "--hard", before.trim());
+      await succeeds(project, "merge", "one");
+      assert.equal(seen(), `${seenBefore}again\n`);
+    },
+  );
 
   test("a person who waits for them is told what for", thorough, async () => {
     const project = fresh({

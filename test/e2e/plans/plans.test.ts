@@ -108,7 +108,7 @@ describe("plans among each other", { concurrency: 2 }, () => {
     },
   );
 
-  test("a plan without TODOs gets them from the designer, whose other changes are put aside", async () => {
+  test("a plan without TODOs gets them from the designer, whose other changes are put aside", thorough, async () => {
     const project = fresh({ env: { DESIGN: "source" } });
     project.plan("idea", []);
     const result = await project.work();

@@ -55,7 +55,7 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "main:work.txt"), "a\nb\nc\nd\n");
   });
 
-  test("a branch without conflicts is rebased at once, and one that is up to date stays", async () => {
+  test("a branch without conflicts is rebased at once, and one that is up to date stays", thorough, async () => {
     const project = fresh();
     project.plan("plain", ["one"]);
     await project.work();
@@ -144,31 +144,35 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.deepEqual([again.runs, again.status, again.reviewedEnd?.head], [4, "review", tip(project, "one")]);
   });
 
-  test("with a reviewer of each TODO, a rebase that changes a patch without a conflict is reviewed once", async () => {
-    const done = `echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`;
-    const worker = { command: "sh", args: ["-c", `cat > /dev/null; sed -i '1s/.*/mine/' notes.txt; ${done}`] };
-    const critic = { command: process.execPath, args: [TEST_AGENT], env: { REVIEW: "approve" } };
-    const stages = { default: "worker", reviewer: "critic" };
-    const project = fresh({ config: { review: "todo", agents: { worker, critic }, stages } });
-    const onMain = (name: string, text: string) => {
-      writeFileSync(join(project.root, name), text);
-      project.git("add", "--", name);
-      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", name);
-    };
-    const runs = async (): Promise<[number, string]> => {
-      assert.equal((await project.cli(["rebase", "one"])).code, 0);
-      assert.equal((await project.work()).code, 0);
-      return [project.record("one").runs, project.record("one").status];
-    };
-    onMain("notes.txt", "1\n2\n3\n4\n5\n");
-    project.plan("one", ["a"]);
-    await project.work();
-    onMain("elsewhere.txt", "of a person\n");
-    assert.deepEqual(await runs(), [2, "review"], "the same patch");
-    onMain("notes.txt", "1\n2\n3\nfour\n5\n");
-    assert.deepEqual(await runs(), [3, "review"], "another one");
-    assert.deepEqual(await runs(), [3, "review"]);
-  });
+  test(
+    "with a reviewer of each TODO, a rebase that changes a patch without a conflict is reviewed once",
+    thorough,
+    async () => {
+      const done = `echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`;
+      const worker = { command: "sh", args: ["-c", `cat > /dev/null; sed -i '1s/.*/mine/' notes.txt; ${done}`] };
+      const critic = { command: process.execPath, args: [TEST_AGENT], env: { REVIEW: "approve" } };
+      const stages = { default: "worker", reviewer: "critic" };
+      const project = fresh({ config: { review: "todo", agents: { worker, critic }, stages } });
+      const onMain = (name: string, text: string) => {
+        writeFileSync(join(project.root, name), text);
+        project.git("add", "--", name);
+        project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", name);
+      };
+      const runs = async (): Promise<[number, string]> => {
+        assert.equal((await project.cli(["rebase", "one"])).code, 0);
+        assert.equal((await project.work()).code, 0);
+        return [project.record("one").runs, project.record("one").status];
+      };
+      onMain("notes.txt", "1\n2\n3\n4\n5\n");
+      project.plan("one", ["a"]);
+      await project.work();
+      onMain("elsewhere.txt", "of a person\n");
+      assert.deepEqual(await runs(), [2, "review"], "the same patch");
+      onMain("notes.txt", "1\n2\n3\nfour\n5\n");
+      assert.deepEqual(await runs(), [3, "review"], "another one");
+      assert.deepEqual(await runs(), [3, "review"]);
+    },
+  );
 
   test("with a reviewer of each TODO, so is a patch that a rebase changed beside a conflict", thorough, async () => {
     const edit = `case $PRLOOM_TODO in b) at=12 ;; *) at=1 ;; esac; sed -i "\${at}s/.*/mine/" notes.txt`;

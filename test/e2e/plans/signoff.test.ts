@@ -3,12 +3,14 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { makeProject } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const DCO_HOOK = `#!/bin/sh\ngrep -q '^Signed-off-by: Ada <ada@example.test>$' "$1"\n`;
 
 describe("commit.signoff", { concurrency: 2 }, () => {
   for (const hooked of [false, true]) {
-    it(`signs each commit off once${hooked ? ", and hooks that look for it see it" : ""}`, async (t) => {
+    const options = hooked ? {} : thorough;
+    it(`signs each commit off once${hooked ? ", and hooks that look for it see it" : ""}`, options, async (t) => {
       const project = makeProject({ config: { commit: { signoff: true } } });
       t.after(() => project.remove());
       project.git("config", "user.name", "Ada");

@@ -88,23 +88,27 @@ step("status tells what waits, what was given up and which bridges fail", async 
   assert.match(shown, /^dead: 2 .*prloom retry --drop <id>/m);
 });
 
-test("a plan that no dispatcher has seen yet has its file's own times, and one whose text was written since has that time", async () => {
-  const own = makeProject();
-  after(() => own.remove());
-  own.plan("p", ["one"], {});
-  const text = join(own.inbox, "p.md");
-  const old = new Date("2026-01-02T03:04:05.000Z");
-  for (const file of [text, join(own.inbox, "p.json")]) utimesSync(file, old, old);
-  const [unseen] = (await own.status()).plans;
-  assert.equal(unseen?.createdAt, old.toISOString());
-  assert.equal(unseen?.updatedAt, old.toISOString());
-  await own.cli(["hide", "p"]);
-  const later = new Date(Date.now() + HOUR_MS);
-  utimesSync(text, later, later);
-  const [seen] = (await own.status()).plans;
-  assert.equal(seen?.updatedAt, later.toISOString());
-  assert.ok(Date.parse(seen?.createdAt ?? "") < later.getTime());
-});
+test(
+  "a plan that no dispatcher has seen yet has its file's own times, and one whose text was written since has that time",
+  thorough,
+  async () => {
+    const own = makeProject();
+    after(() => own.remove());
+    own.plan("p", ["one"], {});
+    const text = join(own.inbox, "p.md");
+    const old = new Date("2026-01-02T03:04:05.000Z");
+    for (const file of [text, join(own.inbox, "p.json")]) utimesSync(file, old, old);
+    const [unseen] = (await own.status()).plans;
+    assert.equal(unseen?.createdAt, old.toISOString());
+    assert.equal(unseen?.updatedAt, old.toISOString());
+    await own.cli(["hide", "p"]);
+    const later = new Date(Date.now() + HOUR_MS);
+    utimesSync(text, later, later);
+    const [seen] = (await own.status()).plans;
+    assert.equal(seen?.updatedAt, later.toISOString());
+    assert.ok(Date.parse(seen?.createdAt ?? "") < later.getTime());
+  },
+);
 
 step("a plan at rest is shown without opening its bus", async () => {
   project.plan("quiet", ["only"]);
@@ -152,7 +156,7 @@ step("a record that two plugins gave up counts once", thorough, async () => {
   await project.type("retry", "--drop", "both");
 });
 
-step("start lists the mistakes of a config that it does not use, one per line", async () => {
+step("start lists the mistakes of a config that it does not use, one per line", thorough, async () => {
   const child = project.spawnCli(["start"], { OUTSIDE: project.outside });
   const ended = finished(child);
   await appears(join(project.authority, "daemon.json"));
@@ -167,7 +171,7 @@ step("start lists the mistakes of a config that it does not use, one per line", 
   assert.match(stdout, /is not used: .*2 mistakes:\n {4,}\S.*cheks.*\n {4,}\S.*agnets.*\n/);
 });
 
-step("status and doctor tell that the watchdog ended the last dispatcher", async () => {
+step("status and doctor tell that the watchdog ended the last dispatcher", thorough, async () => {
   project.feed("hub", undefined, { id: "stuck", body: "bad: blocks" });
   const { signal, stdout, stderr } = await project.work({ PRLOOM_WATCHDOG_MS: "500" });
   assert.equal(signal, "SIGKILL", stdout + stderr);
@@ -236,7 +240,7 @@ test("a link that leads in a circle in the inbox is told, and hides no other pla
   assert.match(stdout, /inbox\/circle\.md is not a regular file/);
 });
 
-test("a command that changes nothing about a plan leaves the time of its last change", async () => {
+test("a command that changes nothing about a plan leaves the time of its last change", thorough, async () => {
   const own = makeProject();
   after(() => own.remove());
   own.plan("p", ["one"]);

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const project = makeProject();
 after(() => project.remove());
@@ -103,7 +104,7 @@ test("show draws them where an agent was governed, sub-agents below those who st
   assert.doesNotMatch((await project.cli(["show", "later"])).stdout, /TASKS/);
 });
 
-test("of a journal that is too large what fits is shown, and said to be a part", async () => {
+test("of a journal that is too large what fits is shown, and said to be a part", thorough, async () => {
   const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
   const [{ id: node }] = workPlans[0].tasks;
   const file = join(project.authority, "plans", "shop", "runs", "1", "agent", "facts.jsonl");

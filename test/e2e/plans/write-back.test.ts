@@ -47,7 +47,7 @@ describe("the source of a plan", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is told its end in another comment, once", async () => {
+  it("is told its end in another comment, once", thorough, async () => {
     const { project, tracker } = world(["make one"]);
     await untilIdle(project);
     await succeeds(project, "merge", "shop");
@@ -59,7 +59,7 @@ describe("the source of a plan", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is told only what write-back is on for", async () => {
+  it("is told only what write-back is on for", thorough, async () => {
     const off = { investigating: false, plan: false, pr: false };
     const { project, tracker } = world(["make one"], { writeback: off });
     await untilIdle(project);

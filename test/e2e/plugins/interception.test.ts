@@ -133,7 +133,7 @@ test(
   },
 );
 
-test("modules are found from a subdirectory, by path and as a package", async () => {
+test("modules are found from a subdirectory, by path and as a package", thorough, async () => {
   const project = extended({ globalPlugins: { packed: { module: "packed-plugin", config: { name: "packed" } } } });
   const folder = join(project.root, "node_modules", "packed-plugin");
   mkdirSync(folder, { recursive: true });

@@ -168,7 +168,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(project.record("two").blocked?.reason ?? "", /check failed/);
   });
 
-  test("a TODO that beforeTodo rewords is the one that is done", async () => {
+  test("a TODO that beforeTodo rewords is the one that is done", thorough, async () => {
     const plugins = { stamp: { module: "./plugins/stamp.ts" } };
     const text = `export default () => ({ beforeTodo: (plan, ctx) =>
       plan.replace("- [ ] " + ctx.todo, "- [ ] " + ctx.todo + " (begun)") });`;
@@ -222,7 +222,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     await daemon.end();
   });
 
-  test("agents of plugins count as agents, and one worktree has one", async () => {
+  test("agents of plugins count as agents, and one worktree has one", thorough, async () => {
     const feed = { feed: { module: "./plugins/feed.ts", config: { name: "feed" } } };
     const project = extended({
       config: { limits: { maxRunningAgents: 1 }, plugins: ACTOR, bridges: feed, bus: PATIENT },

@@ -63,7 +63,7 @@ describe("what a repository and a plan can set", { concurrency: 2 }, () => {
     assert.equal(readFileSync(join(project.root, ".env"), "utf8"), "SECRET=1\n");
   });
 
-  test("initCommands prepare the worktree; one that fails blocks the plan until it is fixed", async () => {
+  test("initCommands prepare the worktree; one that fails blocks the plan until it is fixed", thorough, async () => {
     const project = fresh({
       config: { initCommands: ["echo ready > .git-is-a-file; test -f .git", "echo broken; exit 4"] },
     });
@@ -86,20 +86,24 @@ describe("what a repository and a plan can set", { concurrency: 2 }, () => {
     assert.doesNotMatch(files, /git-is-a-file/);
   });
 
-  test("a prompt of the repository's own replaces ours; a broken one blocks and names the words there are", async () => {
-    const project = fresh();
-    const prompts = join(project.root, "prloom", "prompts");
-    mkdirSync(prompts);
-    writeFileSync(join(prompts, "worker.md"), "Only this: {{todo}} ({{todoNumber}})\n");
-    project.plan("own", ["make <b> & {{plan}}"]);
-    await project.work();
-    assert.equal(project.runFile("own", 1, join("agent", "prompt.txt")), "Only this: make <b> & {{plan}} (1)\n");
-    writeFileSync(join(prompts, "worker.md"), "{{toodo}}\n");
-    project.plan("typo", ["one"]);
-    await project.work();
-    assert.match(project.record("typo").blocked?.reason ?? "", /stage worker uses \{\{toodo\}\}/);
-    assert.match(project.record("typo").blocked?.hint ?? "", /\{\{todo\}\}.*prloom unblock typo/s);
-  });
+  test(
+    "a prompt of the repository's own replaces ours; a broken one blocks and names the words there are",
+    thorough,
+    async () => {
+      const project = fresh();
+      const prompts = join(project.root, "prloom", "prompts");
+      mkdirSync(prompts);
+      writeFileSync(join(prompts, "worker.md"), "Only this: {{todo}} ({{todoNumber}})\n");
+      project.plan("own", ["make <b> & {{plan}}"]);
+      await project.work();
+      assert.equal(project.runFile("own", 1, join("agent", "prompt.txt")), "Only this: make <b> & {{plan}} (1)\n");
+      writeFileSync(join(prompts, "worker.md"), "{{toodo}}\n");
+      project.plan("typo", ["one"]);
+      await project.work();
+      assert.match(project.record("typo").blocked?.reason ?? "", /stage worker uses \{\{toodo\}\}/);
+      assert.match(project.record("typo").blocked?.hint ?? "", /\{\{todo\}\}.*prloom unblock typo/s);
+    },
+  );
 
   test("agents and checks get an allow-list of the environment and nothing of ours", async () => {
     const project = fresh({ env: { MINE: "given" }, config: { checks: ["env > seen-by-check.txt"] } });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import { story } from "../../testing/story.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { makeExtended, WRITER } from "../fixtures/extended.ts";
 
 const actor = (name: string) => ({ module: "./plugins/actor.ts", config: { name, only: ["beforeUpsert"] } });
@@ -97,7 +98,7 @@ step("a second upsert changes what it says, and nothing else", async () => {
   assert.doesNotMatch(said, /changed by board card plain/);
 });
 
-step("an upsert onto a plan in work keeps its ticks, wherever the plan is", async () => {
+step("an upsert onto a plan in work keeps its ticks, wherever the plan is", thorough, async () => {
   const text = (...todos: string[]) =>
     `## Title\n\nWork\n\n## TODO\n\n${todos.map((todo) => `- [ ] ${todo}\n`).join("")}`;
   await bring(upsert("work", { planMarkdown: text("one", "two"), status: "queued", metadata: { a: 1 } }));

@@ -95,23 +95,27 @@ test("a program that we know finds its login, which it may renew, and its settin
   );
 });
 
-test("what OpenCode keeps of packages is the user's in each run, and nothing that an earlier run left", async () => {
-  const cache = '"$HOME/.cache/opencode"';
-  const p = project("opencode", [
-    `ls ${cache} >> seen.txt; echo evil > ${cache}/models.json; mkdir -p ${cache}/packages`,
-    'ls "$HOME/.cache" | grep kept >> seen.txt; echo x > "$HOME/.cache/kept"',
-    DONE,
-  ]);
-  p.plan("one", ["Do it", "Do more"]);
-  const { stdout, stderr } = await p.work();
-  assert.equal(p.record("one").status, "review", stdout + stderr);
-  assert.equal(seen(p, "seen.txt"), "kept\n", "other caches are kept");
-  const own = put(p, ".cache/opencode/models.json", "{}\n");
-  p.plan("two", ["Do it"]);
-  await p.work();
-  assert.equal(p.git("show", "prloom/two:seen.txt"), "models.json\nkept\n");
-  assert.equal(read(own), "{}\n");
-});
+test(
+  "what OpenCode keeps of packages is the user's in each run, and nothing that an earlier run left",
+  thorough,
+  async () => {
+    const cache = '"$HOME/.cache/opencode"';
+    const p = project("opencode", [
+      `ls ${cache} >> seen.txt; echo evil > ${cache}/models.json; mkdir -p ${cache}/packages`,
+      'ls "$HOME/.cache" | grep kept >> seen.txt; echo x > "$HOME/.cache/kept"',
+      DONE,
+    ]);
+    p.plan("one", ["Do it", "Do more"]);
+    const { stdout, stderr } = await p.work();
+    assert.equal(p.record("one").status, "review", stdout + stderr);
+    assert.equal(seen(p, "seen.txt"), "kept\n", "other caches are kept");
+    const own = put(p, ".cache/opencode/models.json", "{}\n");
+    p.plan("two", ["Do it"]);
+    await p.work();
+    assert.equal(p.git("show", "prloom/two:seen.txt"), "models.json\nkept\n");
+    assert.equal(read(own), "{}\n");
+  },
+);
 
 test("what an agent writes into a login does not become the user's", async () => {
   const evil = { "http://127.0.0.1:9": { type: "wellknown", key: "X", token: "Y" } };

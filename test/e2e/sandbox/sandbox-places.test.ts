@@ -157,7 +157,7 @@ test("where there is no bubblewrap, an agent that must have it does not start, a
   assert.deepEqual(p.commits("one"), []);
 });
 
-test("where there is no bubblewrap, one that may do without runs, and its level is none", async () => {
+test("where there is no bubblewrap, one that may do without runs, and its level is none", thorough, async () => {
   const p = project(folder(), { sandbox: "auto" });
   p.plan("one", ["Do it"]);
   await p.work({ PATH: pathWithoutBwrap() });

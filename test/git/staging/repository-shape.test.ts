@@ -9,6 +9,7 @@ import { repositoryShapes } from "../../../src/git/staging/repository-shape.ts";
 import { dissolveRepositories, stageAll } from "../../../src/git/staging/stage.ts";
 import type { Worktree } from "../../../src/git/worktree/worktrees.ts";
 import { existsNoFollow } from "../../../src/kernel/files.ts";
+import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { BASE_FILES, BRANCH, IDENTITY, plainGit, planSandbox, sandbox, write } from "../fixture.ts";
 
@@ -171,7 +172,7 @@ test("names of `.git` that only other disks know are left out", thorough, async 
   assert.equal(plainGit(worktree.path, "diff", "--name-only", baseSha, tree).trim(), "x/good");
 });
 
-for (const method of ["merge", "squash", "rebase"] as const) {
+for (const method of oneOf(["merge", "squash", "rebase"] as const)) {
   test(`${method}: a repository that only the merge completes is refused, unless it is allowed`, async (t) => {
     const box = await planSandbox();
     t.after(box.close);

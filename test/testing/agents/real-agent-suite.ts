@@ -17,9 +17,9 @@ const ONE_ATTEMPT = { attemptsPerTodo: 1 };
 
 /**
  * What every real agent program must do in prloom's hands, with a scripted model behind it. What can go wrong on the way
- * the ordinary run shows with stubs.
+ * the ordinary run shows with stubs; `story` are options of the whole story.
  */
-export function realAgentSuite(agent: RealAgent): void {
+export function realAgentSuite(agent: RealAgent, story: { readonly skip?: string } = {}): void {
   describe(`${agent.program} through prloom (${SEED_NOTE})`, { concurrency: 2 }, () => {
     const workshop = makeWorkshop(agent);
     after(() => workshop.close());
@@ -29,7 +29,8 @@ export function realAgentSuite(agent: RealAgent): void {
         if (bench) await body(bench);
       });
 
-    trying("designs, works, is sent back, goes on with its conversation, and answers", { script: WHOLE }, (bench) =>
+    const whole = { script: WHOLE, ...story };
+    trying("designs, works, is sent back, goes on with its conversation, and answers", whole, (bench) =>
       wholeStory(bench, agent),
     );
     trying("goes on after the dispatcher was ended and killed", { script: BUSY, ...thorough }, (bench) =>

@@ -101,7 +101,7 @@ describe("without a dispatcher", () => {
   after(() => project.remove());
   const step = story("plans of one project");
 
-  step("one that no agent got is named when its plan ends by a merge by hand", async () => {
+  step("one that no agent got is named when its plan ends by a merge by hand", thorough, async () => {
     project.plan("by-hand", ["one"]);
     await project.work();
     assert.equal((await project.cli(["send", "by-hand", "one more\nthing"])).code, 0);
@@ -158,7 +158,7 @@ describe("without a dispatcher", () => {
     project.git("rm", "-q", "--cached", "quiet.mjs");
   });
 
-  step("what cannot be sent says why", async () => {
+  step("what cannot be sent says why", thorough, async () => {
     const cases: [string[], RegExp][] = [
       [["send", "nobody", "x"], /There is no plan "nobody"/],
       [["send", "p", "  "], /The message is empty/],

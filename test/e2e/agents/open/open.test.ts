@@ -141,7 +141,7 @@ step("without a terminal the command is printed, and works", async () => {
   assert.equal(project.record("p").opened, undefined);
 });
 
-step("what cannot be opened says why, and what to type", async () => {
+step("what cannot be opened says why, and what to type", thorough, async () => {
   project.plan("later", ["one"], { status: "draft" });
   const { code, stderr } = await project.cli(["open", "p", "--agent", "test"]);
   assert.equal(code, 2);
