@@ -35,6 +35,22 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), undefined);
   });
 
+  it("leaves the branch there to a person who pushes to it while it is being deleted", async (t) => {
+    const { project, there, work, cli, ada, github } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    assert.equal((await cli("merge", "dark")).code, 0);
+    let theirs: string | undefined;
+    github.server.onSeen = ({ path, query }) => {
+      // Asked when it was looked at, and before it goes.
+      if (path.endsWith("/pulls") && query.includes("base=prloom%2Fdark"))
+        theirs ??= ada.pushes("prloom/dark", { "hers.txt": "hers\n" });
+    };
+    await work();
+    assert.ok(theirs);
+    assert.equal(there("prloom/dark"), theirs);
+  });
+
   it("says in GitHub's words why not, and waits in the queue where there is one", async (t) => {
     const { project, pulls, work, cli, repository, github } = await publishingProject(t);
     project.plan("dark", ["make one"]);

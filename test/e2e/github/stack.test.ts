@@ -47,9 +47,10 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.deepEqual({ status, baseSha, blocked }, { status: "review", baseSha: theirs, blocked: undefined });
   });
 
-  it("gets the base of the lower one when that is squashed: before it, and without its commits", async (t) => {
+  it("gets the base of the lower one when that is squashed: before it, without its commits, and keeps the title of a person", async (t) => {
     const made = await stacked(await publishingProject(t));
-    const { cli, work, github, there, repository } = made;
+    const { cli, work, github, there, repository, ada } = made;
+    ada.edits(pullOf(made, "upper").number, { title: "feat: two" });
     const asked: string[] = [];
     github.server.onSeen = () => {
       if (asked.length === 0 && pullOf(made, "lower").pull.merged) asked.push(pullOf(made, "upper").pull.base.branch);
@@ -60,6 +61,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.deepEqual(asked, ["main"]);
     assert.equal(there("prloom/lower"), undefined);
     await assertAlone(made);
+    assert.equal(pullOf(made, "upper").title, "feat: two");
     assert.equal((await cli("merge", "upper")).code, 0);
     await work();
     assert.equal(there("prloom/upper"), undefined);
@@ -122,6 +124,8 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     await work();
     assert.equal(pulls().length, 3);
     await assertAlone(made);
+    assert.equal(pullOf(made, "upper").pull.draft, false);
+    assert.equal((await cli("merge", "upper")).code, 0);
   });
 
   it("can bear another one, and goes on while the lower one is blocked", thorough, async (t) => {
