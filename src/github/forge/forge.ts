@@ -63,8 +63,10 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       const reviews = await allPages(repository, path, { query: {}, schema: reviewsSchema });
       return reviews.some(({ user }) => user !== null && String(user.id) !== self.id && user.type === "User");
     },
-    async merge(ref, { sha, method, force = false, confirm, before }) {
+    async merge(ref, { sha, base, method, force = false, confirm, before }) {
       const { pull, pulls: all, repository } = await pullOf(ref);
+      if (pull.state === "open" && pull.base !== base)
+        return { kind: "refused", reason: `its pull request is for ${pull.base}, not for ${base}` };
       const why =
         force || pull.state !== "open" || pull.head.sha !== sha ? undefined : await whyNotGreen(repository, pull);
       if (why !== undefined) return { kind: "refused", reason: why };

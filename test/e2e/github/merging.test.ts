@@ -51,6 +51,20 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), theirs);
   });
 
+  it("merges into no other branch than the plan's, which a person may have given it there", async (t) => {
+    const { project, pulls, work, cli, ada } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    ada.pushes("release", { "release.txt": "1\n" });
+    const { pull } = pulls()[0] ?? {};
+    assert.ok(pull);
+    pull.base.branch = "release";
+    const { code, stderr } = await cli("merge", "dark", "--force");
+    assert.equal(code, 1);
+    assert.match(stderr, /its pull request is for release, not for main/);
+    assert.deepEqual([pull.merged, project.record("dark").status], [undefined, "review"]);
+  });
+
   it("says in GitHub's words why not, and waits in the queue where there is one", async (t) => {
     const { project, pulls, work, cli, repository, github } = await publishingProject(t);
     project.plan("dark", ["make one"]);

@@ -80,6 +80,22 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     await assertAlone(made);
   });
 
+  it("is not merged into the branch of the lower one while GitHub has not got its next base", async (t) => {
+    const made = await stacked(await publishingProject(t));
+    const { project: one, cli, work, ada, there, github } = made;
+    one.config({ github: { ...(one.config().github as object), deleteBranch: false } });
+    ada.merges(pullOf(made, "lower").number);
+    github.server.faults.add({ kind: "error-before", on: /PATCH .*\/pulls\//, times: 99 });
+    await work();
+    assert.equal(there("prloom/upper"), head(one, "upper"));
+    assert.equal(pullOf(made, "upper").pull.base.branch, "prloom/lower");
+    for (const force of [[], ["--force"]]) {
+      const refused = await cli("merge", "upper", ...force);
+      assert.match(refused.stderr, /does not merge upper: its pull request is for prloom\/lower, not for main/);
+    }
+    assert.equal(pullOf(made, "upper").pull.merged, undefined);
+  });
+
   it("keeps its base when the lower one is not merged after all", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     const { cli, work, repository } = made;
