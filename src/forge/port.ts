@@ -64,6 +64,8 @@ export type NeedsBase = "behind" | "conflict";
 export interface AskedServerMerge {
   /** What was reviewed: nothing else is merged. */
   readonly sha: string;
+  /** The branch that it is to be merged into: a person, or an outage, may have left it with another. */
+  readonly base: string;
   readonly method?: MergeMethod | undefined;
   /** Whatever its checks say, as far as the server lets it. */
   readonly force?: boolean;

@@ -37,7 +37,7 @@ async function issueOf(repository: RepositoryCalls, number: number): Promise<Wan
   const outcome = await repository.get(`/issues/${number}`);
   if (outcome.kind === "not-found") return { number, problem: "there is no such issue" };
   if (outcome.kind === "deleted") return { number, problem: "it was deleted" };
-  if (outcome.kind === "moved") return { number, problem: `it was moved to ${outcome.to}` };
+  if (outcome.kind === "moved") return { number, problem: `it was moved to ${await repository.movedTo(outcome.to)}` };
   if (outcome.kind !== "ok") throw new CallError(`issue #${number}`, outcome);
   const issue = issueSchema.parse(outcome.data);
   return issue.pull_request === undefined ? { issue } : { number, problem: "it is a pull request" };

@@ -44,6 +44,16 @@ export class RepositoryCalls {
     return outcome.kind === "not-found" ? this.#confirmed(outcome) : outcome;
   }
 
+  /** Where an issue is now that was moved, as people write it; as GitHub wrote it where the token may not look. */
+  async movedTo(to: string): Promise<string> {
+    const { apiUrl } = this.client;
+    // Only this GitHub is asked.
+    if (!to.startsWith(`${apiUrl}/`)) return to;
+    const found = await this.client.get(to.slice(apiUrl.length).replace(/\/comments$/, ""));
+    const { html_url: url } = (found.kind === "ok" ? found.data : {}) as { html_url?: unknown };
+    return typeof url === "string" ? url : to;
+  }
+
   #path(path: string): string {
     return `/repos/${this.#fullName}${path}`;
   }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { appToken } from "../../src/github/client/app.ts";
-import type { GitHubClient } from "../../src/github/client/client.ts";
+import { GitHubClient } from "../../src/github/client/client.ts";
 import { judgeAnswer, judgeGraphql } from "../../src/github/client/outcome.ts";
 import { environmentToken, firstToken, ghToken } from "../../src/github/client/tokens.ts";
 import { sendOnce } from "../../src/github/client/transport.ts";
@@ -89,6 +89,28 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     const limited = await post();
     assert(limited.kind === "limited");
     assert(limited.retryAfterMs > 0 && limited.retryAfterMs <= 60_000);
+  });
+
+  it("makes 400 comments in an hour and no more, and says so", async (t) => {
+    let now = Date.parse("2026-01-01T00:00:00Z");
+    const { github, env, number } = await setUp(t, { now: () => now });
+    const client = new GitHubClient({
+      ...{ apiUrl: github.apiUrl, token: environmentToken(env, "TOKEN"), clock: { now: () => now } },
+      ...{ reserve: 0.2, send: sendOnce },
+    });
+    const post = (): ReturnType<GitHubClient["send"]> =>
+      client.send("POST", `${ISSUES}/${number}/comments`, { body: { body: "x" } });
+    for (let made = 0; made < 400; made += 1) {
+      assert.equal((await post()).kind, "ok");
+      now += 2000;
+    }
+    const limited = await post();
+    assert(limited.kind === "limited");
+    assert.match(limited.reason, /^prloom makes no more than 400 comments, .* in an hour with one token/);
+    assert.equal(limited.retryAfterMs, 3_600_000 - 800_000);
+    assert.equal((await client.get(ISSUES)).kind, "ok", "it is heard all the same");
+    now += limited.retryAfterMs;
+    assert.equal((await post()).kind, "ok");
   });
 
   it("takes a limit for one that has ended by our clock, and in both of GraphQL's words", () => {

@@ -5,6 +5,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
 import type { Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
+import { saidNow } from "../publishing/level.ts";
 import { type Records, updateRecord } from "../records.ts";
 
 /** The open plans that are stacked on this one. */
@@ -30,7 +31,7 @@ export async function retargetAbove(loom: Located & Records, forge: ServerForge,
     const child = updateRecord(loom, id, ({ published }) => ({ published: { ...published, described: undefined } }));
     loom.store.sync();
     const draft = { ...draftOf(loom, child), base: record.baseBranch ?? "" };
-    const outcome = await forge.describe(changeRequest.ref, draft, false);
+    const outcome = await forge.describe(changeRequest.ref, saidNow(child.published ?? {}, draft), false);
     crashPoint("server:retargeted");
     if ("refused" in outcome) throw new Error(`${id}, which is stacked on it, keeps its base: ${outcome.refused}`);
   }

@@ -1,5 +1,6 @@
-import type { ServerForge } from "../../forge/port.ts";
+import type { ServerChange, ServerForge } from "../../forge/port.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import type { Published } from "../../plan/at-forge.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { type Records, updateRecord } from "../records.ts";
@@ -28,12 +29,18 @@ export async function settleClosed(
   const state = isOpen || !changeRequest ? changeRequest : { ...changeRequest, state: "closed" as const };
   updateRecord(loom, id, ({ published }) => ({
     changeRequest: isOrphan ? undefined : state,
-    published: { ...published, closed: undefined, ...(isOrphan ? { described: undefined } : {}) },
+    published: { ...published, closed: undefined, ...(isOrphan ? anew(seen) : {}) },
   }));
   crashPoint("server:closed-there");
   loom.wake(id);
   return isOrphan || isOpen;
 }
+
+/** What was told to the one that is closed is told to the next as well; one that a person made a draft again is followed by a draft. */
+const anew = ({ ready }: ServerChange): Pick<Published, "described" | "ready"> => ({
+  described: undefined,
+  ...(ready ? { ready: undefined } : {}),
+});
 
 async function isGone(forge: ServerForge, branch: string): Promise<boolean> {
   const fetched = await forge.fetch(branch);

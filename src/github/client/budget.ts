@@ -11,6 +11,7 @@ interface Known {
 
 /** GitHub allows 80 in a minute and 500 in an hour for everything that uses the token. */
 const CONTENT = { perMinute: 60, perHour: 400 };
+export const MADE_ENOUGH = `prloom makes no more than ${CONTENT.perHour} comments, pull requests and the like in an hour with one token, and ${CONTENT.perMinute} in a minute: it goes on after that`;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../kernel/clock.ts";
-import { type Bucket, Budget } from "./budget.ts";
+import { type Bucket, Budget, MADE_ENOUGH } from "./budget.ts";
 import { judgeAnswer, judgeGraphql, type Outcome } from "./outcome.ts";
 import type { Missing, TokenSource } from "./tokens.ts";
 import { HEADERS, type Lost, type WireAnswer, type WireRequest } from "./transport.ts";
@@ -149,15 +149,8 @@ export class GitHubClient {
   }: Asked): Promise<Outcome> {
     const { clock, token: source, send } = this.#options;
     const isContent = bucket === "content";
-    const waitMs = Math.max(
-      this.budget.waitMs(isContent ? "core" : bucket, this.timeThere()),
-      isContent ? this.budget.waitMs(bucket, clock.now()) : 0,
-    );
-    if (waitMs > 0)
-      return {
-        ...{ kind: "limited", retryAfterMs: waitMs, unasked: true },
-        reason: "what is left of the token's limit is kept for people",
-      };
+    const limited = this.#limited(bucket);
+    if (limited) return limited;
     const token = await source.get();
     if (typeof token !== "string") return { kind: "unauthorised", reason: token.missing, unasked: true };
     this.#forgetOthers(token);
@@ -176,6 +169,16 @@ export class GitHubClient {
     const outcome = withoutSecrets(judge(answer, this.timeThere()), token);
     if (outcome.kind === "unauthorised") source.forget?.();
     return outcome;
+  }
+
+  /** What was made is counted here, and by our clock. */
+  #limited(bucket: Bucket): Outcome | undefined {
+    const isContent = bucket === "content";
+    const madeMs = isContent ? this.budget.waitMs(bucket, this.#options.clock.now()) : 0;
+    const leftMs = this.budget.waitMs(isContent ? "core" : bucket, this.timeThere());
+    if (madeMs === 0 && leftMs === 0) return undefined;
+    const reason = madeMs >= leftMs ? MADE_ENOUGH : "what is left of the token's limit is kept for people";
+    return { kind: "limited", retryAfterMs: Math.max(madeMs, leftMs), reason, unasked: true };
   }
 
   /** What one token may see, another may not. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Refused, ServerChange, ServerForge, ServerMerge } from "../../forge/port.ts";
 import type { MergeMethod } from "../../git/merge-method.ts";
 import { fetchBranch } from "../../git/remote/fetch.ts";
-import { pushBranch } from "../../git/remote/push.ts";
+import { pushBranch, pushRef } from "../../git/remote/push.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { GitHubAccess } from "../access.ts";
 import { whyNotGreen } from "../bridge/green.ts";
@@ -63,8 +63,10 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       const reviews = await allPages(repository, path, { query: {}, schema: reviewsSchema });
       return reviews.some(({ user }) => user !== null && String(user.id) !== self.id && user.type === "User");
     },
-    async merge(ref, { sha, method, force = false, confirm, before }) {
+    async merge(ref, { sha, base, method, force = false, confirm, before }) {
       const { pull, pulls: all, repository } = await pullOf(ref);
+      if (pull.state === "open" && pull.base !== base)
+        return { kind: "refused", reason: `its pull request is for ${pull.base}, not for ${base}` };
       const why =
         force || pull.state !== "open" || pull.head.sha !== sha ? undefined : await whyNotGreen(repository, pull);
       if (why !== undefined) return { kind: "refused", reason: why };
@@ -75,28 +77,32 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       const { repository, pulls: all, pull } = await pullOf(ref);
       return orRefused(repository, await all.close(pull));
     },
-    deleteBranch: async (branch, expected) => deleteBranch(await pulls(), branch, expected),
+    async deleteBranch(branch, { sha, instead }) {
+      if (!(await isFreeToGo(await pulls(), branch, { sha, instead }))) return;
+      const ref = `refs/heads/${branch}`;
+      const deleted = await atRemote((there) => pushRef(repo, there, { ref, sha: undefined, expected: sha }));
+      // A person who pushes at this moment keeps it; so does a rule of the repository.
+      if (deleted.kind === "failed") throw new Error(`deleting ${branch}: ${deleted.reason}`);
+    },
     ...claimsAt({ connection: access.connection, repo, atRemote }),
   };
 }
 
-/** Where it is still at that commit, and nothing would be closed by that. */
-async function deleteBranch(
+/** Whether a branch is still at that commit, and nothing would be closed with it: what it is the base of gets another. */
+async function isFreeToGo(
   { repository, pulls }: { readonly repository: RepositoryCalls; readonly pulls: Pulls },
   branch: string,
   { sha, instead }: { readonly sha: string; readonly instead: string },
-): Promise<void> {
+): Promise<boolean> {
   const found = await repository.get(`/git/ref/heads/${branch}`);
-  if (found.kind === "not-found") return;
+  // GitHub deletes it by itself where the repository says so.
+  if (found.kind === "not-found") return false;
   if (found.kind !== "ok") throw new CallError(`the branch ${branch}`, found);
   // A person has pushed to it since.
-  if ((found.data as { object?: { sha?: unknown } }).object?.sha !== sha) return;
+  if ((found.data as { object?: { sha?: unknown } }).object?.sha !== sha) return false;
   const left = await pulls.retarget(branch, instead);
   if (left !== undefined) throw new Error(`${branch} is still the base of #${left.number}: ${left.refused}`);
-  const deleted = await repository.send("DELETE", `/git/refs/heads/${branch}`);
-  // GitHub deletes it by itself where the repository says so, and says 422 then.
-  if (deleted.kind !== "ok" && deleted.kind !== "not-found" && deleted.kind !== "refused")
-    throw new CallError(`deleting ${branch}`, deleted);
+  return true;
 }
 
 function numberOf({ id }: RepositoryCalls, ref: string): number {

@@ -43,14 +43,15 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
     permissionOf: (author): Promise<AuthorPermission> => permissions.of(author),
     async post(thread, post) {
       const repository = await connection.repository();
-      return postedFrom(await repository.send("POST", `${issuePath(repository, thread)}/comments`, bodyOf(post)));
+      const path = `${issuePath(repository, thread)}/comments`;
+      return postedIn(repository, await repository.send("POST", path, bodyOf(post)));
     },
     async edit(thread, ref, post) {
       const repository = await connection.repository();
       // The thread is ours, so the comment is one of ours there.
       issuePath(repository, thread);
       const outcome = await repository.send("PATCH", `/issues/comments/${Number(ref)}`, bodyOf(post));
-      return outcome.kind === "not-found" ? "gone" : postedFrom(outcome);
+      return outcome.kind === "not-found" ? "gone" : postedIn(repository, outcome);
     },
     async own(thread, ids) {
       const repository = await connection.repository();
@@ -113,6 +114,13 @@ export function issuePath({ id, fullName }: RepositoryCalls, thread: string): st
   const [repository, number] = thread.split("#");
   if (repository === String(id) && Number(number) > 0) return `/issues/${Number(number)}`;
   throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
+}
+
+/** An issue that was moved is another repository's: its plan stays, and does not write there. */
+async function postedIn(repository: RepositoryCalls, outcome: Outcome): Promise<Posted> {
+  if (outcome.kind !== "moved") return postedFrom(outcome);
+  const error = `the issue was moved to ${await repository.movedTo(outcome.to)}, where prloom does not write`;
+  return { success: false, error, retryable: false };
 }
 
 /** One that may have happened is looked for before it is made again, as after every failure that is retryable. */

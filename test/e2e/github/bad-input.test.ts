@@ -40,6 +40,8 @@ describe("what can happen to an issue", { concurrency: 2 }, () => {
       await work();
       assert.deepEqual([project.record(id).status, project.commits(id).length], ["review", 1]);
       assert.equal((await project.status()).plans.length, 1);
+      const said = /the issue was moved to http:\/\/[^ ]+\/acme\/other\/issues\/1, where prloom does not write/;
+      assert.equal(said.test((await project.cli(["status"])).stdout), happen === "transfers");
       project.remove();
     });
   }

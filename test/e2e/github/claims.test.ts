@@ -60,6 +60,16 @@ describe("two dispatchers for one repository on GitHub", { concurrency: 2 }, () 
     assert.deepEqual(claims(), [`refs/prloom/claims/${number}`]);
   });
 
+  it("that hear of a label at the same moment make one plan of each issue", async (t) => {
+    const { one, other, work, issue, plans, claims, pulls } = await twoClones(t);
+    const titles = ["Dark mode", "Light mode", "No mode"];
+    for (const title of titles) issue(title);
+    await Promise.all([work(one), work(other)]);
+    const made = [...(await plans(one)), ...(await plans(other))].map(({ title }) => title);
+    assert.deepEqual(made.toSorted(), titles);
+    assert.deepEqual([claims().length, pulls().length], [3, 3]);
+  });
+
   it("killed between the claim and the plan: it knows its own claim; a deleted plan releases it, also over a kill", async (t) => {
     const { one, other, env, work, issue, plans, claims, ada, pulls } = await twoClones(t);
     const number = issue("Dark mode");

@@ -36,6 +36,36 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), undefined);
   });
 
+  it("leaves the branch there to a person who pushes to it while it is being deleted", async (t) => {
+    const { project, there, work, cli, ada, github } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    assert.equal((await cli("merge", "dark")).code, 0);
+    let theirs: string | undefined;
+    github.server.onSeen = ({ path, query }) => {
+      // Asked when it was looked at, and before it goes.
+      if (path.endsWith("/pulls") && query.includes("base=prloom%2Fdark"))
+        theirs ??= ada.pushes("prloom/dark", { "hers.txt": "hers\n" });
+    };
+    await work();
+    assert.ok(theirs);
+    assert.equal(there("prloom/dark"), theirs);
+  });
+
+  it("merges into no other branch than the plan's, which a person may have given it there", async (t) => {
+    const { project, pulls, work, cli, ada } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    ada.pushes("release", { "release.txt": "1\n" });
+    const { pull } = pulls()[0] ?? {};
+    assert.ok(pull);
+    pull.base.branch = "release";
+    const { code, stderr } = await cli("merge", "dark", "--force");
+    assert.equal(code, 1);
+    assert.match(stderr, /its pull request is for release, not for main/);
+    assert.deepEqual([pull.merged, project.record("dark").status], [undefined, "review"]);
+  });
+
   it("says in GitHub's words why not, and waits in the queue where there is one", thorough, async (t) => {
     const { project, pulls, work, cli, repository, github } = await publishingProject(t);
     project.plan("dark", ["make one"]);

@@ -51,11 +51,12 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
   });
 
   it(
-    "gets the base of the lower one when that is squashed: before it, and without its commits",
+    "gets the base of the lower one when that is squashed: before it, without its commits, and keeps the title of a person",
     thorough,
     async (t) => {
       const made = await stacked(await publishingProject(t));
-      const { cli, work, github, there, repository } = made;
+      const { cli, work, github, there, repository, ada } = made;
+      ada.edits(pullOf(made, "upper").number, { title: "feat: two" });
       const asked: string[] = [];
       github.server.onSeen = () => {
         if (asked.length === 0 && pullOf(made, "lower").pull.merged) asked.push(pullOf(made, "upper").pull.base.branch);
@@ -66,6 +67,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
       assert.deepEqual(asked, ["main"]);
       assert.equal(there("prloom/lower"), undefined);
       await assertAlone(made);
+      assert.equal(pullOf(made, "upper").title, "feat: two");
       assert.equal((await cli("merge", "upper")).code, 0);
       await work();
       assert.equal(there("prloom/upper"), undefined);
@@ -83,6 +85,22 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.equal(there("prloom/lower"), undefined);
     assert.deepEqual([own.state, own.pull?.base.branch], ["open", "main"]);
     await assertAlone(made);
+  });
+
+  it("is not merged into the branch of the lower one while GitHub has not got its next base", async (t) => {
+    const made = await stacked(await publishingProject(t));
+    const { project: one, cli, work, ada, there, github } = made;
+    one.config({ github: { ...(one.config().github as object), deleteBranch: false } });
+    ada.merges(pullOf(made, "lower").number);
+    github.server.faults.add({ kind: "error-before", on: /PATCH .*\/pulls\//, times: 99 });
+    await work();
+    assert.equal(there("prloom/upper"), head(one, "upper"));
+    assert.equal(pullOf(made, "upper").pull.base.branch, "prloom/lower");
+    for (const force of [[], ["--force"]]) {
+      const refused = await cli("merge", "upper", ...force);
+      assert.match(refused.stderr, /does not merge upper: its pull request is for prloom\/lower, not for main/);
+    }
+    assert.equal(pullOf(made, "upper").pull.merged, undefined);
   });
 
   it("keeps its base when the lower one is not merged after all", thorough, async (t) => {
@@ -142,6 +160,8 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     await work();
     assert.equal(pulls().length, 3);
     await assertAlone(made);
+    assert.equal(pullOf(made, "upper").pull.draft, false);
+    assert.equal((await cli("merge", "upper")).code, 0);
   });
 
   it("can bear another one, and goes on while the lower one is blocked", thorough, async (t) => {

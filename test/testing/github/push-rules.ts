@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Token } from "./tokens.ts";
 import { reaches } from "./tokens.ts";
@@ -19,7 +19,10 @@ export function writePushRules({ folder, rules }: Repository, token: Token): voi
     ...(mayChangeWorkflows ? [] : WORKFLOWS),
     "done",
   ];
-  writeFileSync(join(folder, "hooks", "pre-receive"), `${lines.join("\n")}\n`, { mode: 0o755 });
+  // Put in its place as a whole: git may be running it for another push.
+  const hook = join(folder, "hooks", "pre-receive");
+  writeFileSync(`${hook}.next`, `${lines.join("\n")}\n`, { mode: 0o755 });
+  renameSync(`${hook}.next`, hook);
 }
 
 const WORKFLOWS = [

@@ -43,7 +43,8 @@ export async function mergeAtServer(
   }
   const sha = wanted.sha ?? published.sha ?? "";
   const before = async () => retargetAbove(loom, await forge.server(), record);
-  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha, confirm, before });
+  const base = record.baseBranch ?? "";
+  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha, base, confirm, before });
   if (outcome.kind === "refused") {
     const hint = `${changeRequest.url ?? "The pull request"} tells more; then run \`prloom merge ${id}\` again.`;
     throw new PrloomError("forge-refused", `GitHub does not merge ${id}: ${outcome.reason}`, hint);
