@@ -1,5 +1,4 @@
 import { join, relative } from "node:path";
-import * as z from "zod";
 import { readmitWorktree } from "../git/worktree/readmit.ts";
 import { repairGitFile, repairWorktree } from "../git/worktree/repair.ts";
 import { isTreeOf, type Worktree } from "../git/worktree/worktrees.ts";
@@ -7,6 +6,7 @@ import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { placeFile } from "../kernel/held/files.ts";
 import type { Ids } from "../kernel/ids.ts";
+import { asFields } from "../kernel/json-fields.ts";
 import { isSameFolder } from "../kernel/lstat.ts";
 import { isWithin } from "../kernel/paths.ts";
 import { shellWord } from "../kernel/words.ts";
@@ -17,14 +17,20 @@ import type { Records } from "./records.ts";
 import type { Configured } from "./settings/pinned.ts";
 
 /** Where the repository was when its owner looked last. Records name worktrees and processes by what they were there. */
-const placeSchema = z.object({ id: z.string(), root: z.string(), commonDir: z.string() });
-type Place = z.infer<typeof placeSchema>;
+interface Place {
+  readonly id: string;
+  readonly root: string;
+  readonly commonDir: string;
+}
 
 const fileIn = (authority: string): string => join(authority, "place.json");
 
+/** What cannot be looked at counts as not there. Checked by hand: status reads it each time. */
 function readPlace(authority: string): Place | undefined {
   try {
-    return placeSchema.parse(JSON.parse(readTextIfExists(fileIn(authority)) ?? ""));
+    const { id, root, commonDir } = asFields(JSON.parse(readTextIfExists(fileIn(authority)) ?? ""));
+    const isPlace = typeof id === "string" && typeof root === "string" && typeof commonDir === "string";
+    return isPlace ? { id, root, commonDir } : undefined;
   } catch {
     return undefined;
   }

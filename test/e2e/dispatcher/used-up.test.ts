@@ -11,8 +11,8 @@ import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { thorough } from "../../testing/thorough.ts";
 
-/** `games`, which has no processes of its own here: the limit counts all processes of a user. */
-const USER = 5;
+/** `man`, which has no processes of its own here, and no other test has: the limit counts all processes of a user. */
+const USER = 6;
 const MAX_PROCESSES = "150";
 const BECOME = [`--reuid=${USER}`, `--regid=${USER}`, "--clear-groups"];
 
