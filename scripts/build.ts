@@ -1,6 +1,6 @@
 /**
- * Makes `dist/`, which is what the package holds: the CLI and the entry for authors as bundles that need no node_modules, `status` once more as
- * one file and the shim as another (each start is waited for), the prompts, the types, and the licences of what is in it.
+ * Makes `dist/`, which is what the package holds: the CLI and the entry for authors as bundles of one file that need no node_modules, `status` once
+ * more as a smaller one and the shim as another (each start is waited for), the prompts, the types, and the licences of what is in it.
  * `--programs <folder>` makes there what can be run alone, for the tests.
  */
 import { execFileSync } from "node:child_process";
@@ -58,7 +58,7 @@ const onlyStatus: Plugin = {
   },
 };
 
-/** Schemas that are made when they are used: `status` uses few of those that it loads. */
+/** Schemas that are made when they are used: a command uses few of those that it loads. */
 const lazySchemas: Plugin = {
   name: "lazy schemas",
   setup(build) {
@@ -116,6 +116,8 @@ const SHARED: BuildOptions = {
   outdir: dist,
   metafile: true,
   logLevel: "warning",
+  // A member that lazy-zod.ts does not have.
+  logOverride: { "import-is-undefined": "error" },
   define: { PRLOOM_VERSION: JSON.stringify(packageJson(root).version), PRLOOM_BUILD: JSON.stringify(sourceHash()) },
 };
 
@@ -148,8 +150,6 @@ async function bundle(): Promise<Metafile[]> {
     ...SHARED,
     entryPoints: { status: "src/cli/main.ts" },
     plugins: [...(SHARED.plugins ?? []), onlyStatus, lazySchemas, bareBuiltins(CALLED_LATE)],
-    // A member that lazy-zod.ts does not have.
-    logOverride: { "import-is-undefined": "error" },
     banner: { js: REQUIRE },
   });
   const programs = await build({

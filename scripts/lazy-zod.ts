@@ -1,6 +1,6 @@
 /**
- * Stands for zod in the bundle of `status`. The modules that it loads describe some thousand schemas, it uses a handful, and making
- * them all takes a sixth of its time. Here a schema is what was asked for, and is made when it is used; then the library is loaded, too.
+ * Stands for zod in the bundles of the CLI. The modules that a command loads describe some thousand schemas, `status` uses a handful,
+ * and making them all takes a sixth of its time. Here a schema is what was asked for, and is made when it is used; then the library is loaded, too.
  */
 import type * as members from "./zod-members.ts";
 
