@@ -159,7 +159,7 @@ async function shell(ask: Ask, sizes: Sizes): Promise<Result> {
     what: `${EVERYDAY.length} everyday commands`,
     floorIs: "the shell parser alone, its tree read to the end",
     gates: [],
-    budget: { ratio: 3 },
+    budget: { ratio: 10 },
     per: EVERYDAY.length,
     times,
     also: [{ what: "the parser without the inside of words", value: percentile(unread, 0.5), unit: "ms" }],

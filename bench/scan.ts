@@ -46,7 +46,7 @@ async function startUp(project: Project, sizes: Sizes): Promise<Result> {
       { what: "listed", counted: counts.listed, most: 2 },
       { what: "looked", counted: counts.looked, most: sizes.plans + 3 * inInbox },
     ],
-    budget: { ratio: 1.5 },
+    budget: { ratio: 2 },
     times: await measurePairs({
       floor: () => timedSync(() => lookOnly(project)),
       ours: () => timedSync(open),
