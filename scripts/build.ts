@@ -5,7 +5,17 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -27,7 +37,7 @@ function packageJson(dir: string): PackageJson {
 
 /** Names this build: what one of another source has checked is checked again. */
 function sourceHash(): string {
-  const files = [...globSync("src/**/*.ts", { cwd: root }).sort(), "package-lock.json"];
+  const files = [...globSync(["src/**/*.ts", "scripts/*.ts"], { cwd: root }).sort(), "package-lock.json"];
   const hash = createHash("sha256");
   for (const file of files) hash.update(readFileSync(join(root, file)));
   return hash.digest("hex").slice(0, 16);
@@ -121,35 +131,47 @@ const SHARED: BuildOptions = {
   define: { PRLOOM_VERSION: JSON.stringify(packageJson(root).version), PRLOOM_BUILD: JSON.stringify(sourceHash()) },
 };
 
-/** The program itself uses what older Nodes do not have and cannot even be read by them; this can, and says so. */
-const CLI = `#!/usr/bin/env node
-import * as module from "node:module";
-const [major, minor] = process.versions.node.split(".").map(Number);
-if (major > 22 || (major === 22 && minor >= 18)) {
-  // What is imported after this line comes compiled from the second start on.
-  module.enableCompileCache();
-  // \`status\` has a file of its own, a third as long: to read the whole program takes an eighth of its time.
-  // It has no --watch in it, which loads what draws.
-  const isStatus = process.argv[2] === "status" && !process.argv.some((word) => /^--?\\w*w/.test(word));
-  await import(isStatus ? "./status.js" : "./main.js");
-} else {
-  console.error(\`prloom needs Node 22.18 or newer; this is Node \${process.versions.node}.\`);
-  process.exitCode = 1;
+/**
+ * A function that takes its own address and gives what it exports, for src/cli/built.ts. In one file: to find and link the parts that
+ * a command needs takes longer than to read all of them.
+ */
+const PROGRAM: BuildOptions = {
+  ...SHARED,
+  format: "iife",
+  globalName: "program",
+  define: { ...SHARED.define, "import.meta.url": "PRLOOM_URL" },
+  banner: { js: `((PRLOOM_URL) => { "use strict"; ${REQUIRE}` },
+  footer: { js: "return program; })" },
+};
+
+/** One letter of another alphabet, in a comment for instance, and Node keeps the whole text in twice the space. */
+function onlyAscii(file: string): void {
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  writeFileSync(file, readFileSync(file, "utf8").replace(/[^\0-\x7f]/g, escaped));
 }
-`;
 
 async function bundle(): Promise<Metafile[]> {
-  const entries = await build({
+  const cli = await build({
     ...SHARED,
-    entryPoints: { main: "src/cli/main.ts", plugin: "src/plugin.ts", thread: "src/hooks/modules/thread.ts" },
-    // In one file each: to find and link the parts that a command needs takes longer than to read all of them.
+    entryPoints: { cli: "src/cli/built.ts" },
+    // Older Nodes read it as well, and are told that they are too old.
+    target: "node14.13",
+    banner: { js: "#!/usr/bin/env node" },
+  });
+  const main = await build({
+    ...PROGRAM,
+    entryPoints: { main: "src/cli/run.ts" },
     plugins: [...(SHARED.plugins ?? []), lazySchemas, bareBuiltins()],
-    banner: { js: REQUIRE },
   });
   const status = await build({
-    ...SHARED,
-    entryPoints: { status: "src/cli/main.ts" },
+    ...PROGRAM,
+    entryPoints: { status: "src/cli/run.ts" },
     plugins: [...(SHARED.plugins ?? []), onlyStatus, lazySchemas, bareBuiltins(CALLED_LATE)],
+  });
+  const entries = await build({
+    ...SHARED,
+    entryPoints: { plugin: "src/plugin.ts", thread: "src/hooks/modules/thread.ts" },
+    plugins: [...(SHARED.plugins ?? []), lazySchemas, bareBuiltins()],
     banner: { js: REQUIRE },
   });
   const programs = await build({
@@ -160,7 +182,10 @@ async function bundle(): Promise<Metafile[]> {
       opencode: "src/opencode.ts",
     },
   });
-  return [entries.metafile, status.metafile, programs.metafile].filter((metafile) => metafile !== undefined);
+  for (const name of ["main.js", "status.js"]) onlyAscii(join(dist, name));
+  return [cli, main, status, entries, programs]
+    .map(({ metafile }) => metafile)
+    .filter((metafile) => metafile !== undefined);
 }
 
 /** `node_modules/…/<package>` of every bundled file, sorted. */
@@ -199,7 +224,7 @@ function makeTypes(): void {
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
 const metafiles = await bundle();
-writeFileSync(join(dist, "cli.js"), CLI, { mode: 0o755 });
+chmodSync(join(dist, "cli.js"), 0o755);
 cpSync(join(root, "src/agents/prompts"), join(dist, "prompts"), { recursive: true });
 if (programs === undefined) {
   writeLicences(metafiles);

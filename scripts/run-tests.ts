@@ -1,30 +1,57 @@
 /**
- * Runs the tests. Those of rooms that need nothing but their own folders share a process, which loads the source once;
- * then each other file has one of its own. Arguments are handed on to Node's runner.
+ * Runs the tests, some dozens of files in a process, which loads the source once for all of them. Arguments are handed on to Node's runner.
  */
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { globSync } from "node:fs";
+import { createInterface } from "node:readline";
 
-const TOGETHER = [
-  ...["bridges", "bus", "config", "forge", "gate", "github", "governance", "hooks", "model", "plan"],
-  ...["acp", "claude", "codex", "dialogue", "opencode", "results"].map((room) => `agents/${room}`),
-  ...["acceptance", "gates", "messages", "publishing", "settings", "stacking", "steps"].map(
-    (room) => `dispatcher/${room}`,
-  ),
-  "cli/render",
-];
+const PARTS = 12;
+const AT_ONCE = 3;
 
-function passes(files: readonly string[], ...how: string[]): boolean {
-  const args = ["--test", "--test-timeout=1200000", ...how, ...process.argv.slice(2), ...files];
-  return spawnSync(process.execPath, args, { stdio: "inherit" }).status === 0;
+const counts = new Map<string, number>();
+const isSummary = /^ℹ (tests|pass|fail|cancelled|skipped) (\d+)$/;
+
+/** Prints what is told of a file when all of it is there: several processes tell at the same time. */
+function tell(child: ChildProcess): void {
+  let told: string[] = [];
+  const flush = (): void => {
+    if (told.length > 0) console.log(told.join("\n"));
+    told = [];
+  };
+  if (child.stdout === null) return;
+  createInterface({ input: child.stdout })
+    .on("line", (line) => {
+      const [, what = "", count] = isSummary.exec(line) ?? [];
+      if (count !== undefined) counts.set(what, (counts.get(what) ?? 0) + Number(count));
+      told.push(line);
+      if (/^[✔✖﹣] /.test(line)) flush();
+    })
+    .once("close", flush);
 }
 
+async function passes(files: readonly string[]): Promise<boolean> {
+  const how = ["--test", "--test-isolation=none", "--test-timeout=1200000"];
+  const child = spawn(process.execPath, [...how, ...process.argv.slice(2), "scripts/test-part.ts"], {
+    env: { ...process.env, PRLOOM_TEST_FILES: files.join("\n") },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  tell(child);
+  const [code] = await once(child, "close");
+  return code === 0;
+}
+
+// Neighbours load much of the same.
 const files = globSync("test/**/*.test.ts").sort();
-const shares = (file: string): boolean => TOGETHER.some((room) => file.startsWith(`test/${room}/`));
-const together = passes(files.filter(shares), "--test-isolation=none");
-const alone = passes(
-  files.filter((file) => !shares(file)),
-  "--test-concurrency=3",
+const size = Math.ceil(files.length / PARTS);
+const waiting = Array.from({ length: PARTS }, (_, index) => files.slice(index * size, (index + 1) * size));
+let failed = false;
+await Promise.all(
+  Array.from({ length: AT_ONCE }, async () => {
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift())
+      failed = !(await passes(part)) || failed;
+  }),
 );
-if (!together) console.error("Some tests failed; they are told of above the others.");
-process.exitCode = together && alone ? 0 : 1;
+console.log(`All in all: ${[...counts].map(([what, count]) => `${what} ${count}`).join(", ")}`);
+if (failed) console.error("Some tests failed; they are told of at the end of their part, above.");
+process.exitCode = failed ? 1 : 0;

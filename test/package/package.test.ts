@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -114,10 +116,45 @@ test("status, which has a bundle of its own, tells mistakes in a config as the p
   execFileSync("git", ["init", "--quiet", cwd]);
   const mistaken = { agents: { a: { adapter: "none" } }, limits: { zz: 1 }, presets: { p: { checks: [1] } } };
   writeFileSync(join(cwd, "prloom", "config.json"), JSON.stringify(mistaken));
-  const told = run("status.js", cwd, ["status"]);
-  assert.deepEqual(told, run("main.js", cwd, ["status"]));
+  const told = run("cli.js", cwd, ["status"]);
+  const cli = readFileSync(join(unpacked, "dist", "cli.js"), "utf8");
+  writeFileSync(join(unpacked, "dist", "whole.js"), cli.replace('"status.js"', '"main.js"'));
+  assert.deepEqual(told, run("whole.js", cwd, ["status"]));
   assert.equal(told.code, 0, told.stderr);
   assert.match(told.stdout, /limits\.zz: unknown key/);
+});
+
+test("the first run of a command keeps what it compiled; the next take it, and make it again where it is broken", () => {
+  const cwd = join(dir, "kept");
+  mkdirSync(join(cwd, "prloom"), { recursive: true });
+  execFileSync("git", ["init", "--quiet", cwd]);
+  const agents = { a: { adapter: "command", command: "true", sandbox: "none" } };
+  writeFileSync(join(cwd, "prloom", "config.json"), JSON.stringify({ agents, stages: { default: "a" } }));
+  execFileSync("git", ["add", "-A"], { cwd });
+  execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "-qm", "Begin"], { cwd });
+  // A dispatcher changes a flag of V8, and what was kept with other flags is not taken.
+  const start = () => run("cli.js", cwd, ["start", "--until-idle"]);
+  const first = start();
+  assert.equal(first.code, 0, first.stderr);
+  const kept = () => files(join(dir, "node-compile-cache")).filter((file) => file.includes("-start-main.js"));
+  const [file = ""] = kept();
+  const written = statSync(file).mtimeMs;
+  assert.deepEqual(start(), first);
+  assert.equal(statSync(file).mtimeMs, written, "what was kept was not taken");
+  writeFileSync(file, readFileSync(file).subarray(0, 5000));
+  assert.deepEqual(start(), first);
+  assert.ok(statSync(file).size > 500_000);
+  assert.deepEqual(kept(), [file]);
+});
+
+test("what another user could have kept is not taken", {
+  skip: process.getuid?.() !== 0 && "only root can give a file away",
+}, () => {
+  prloom("--version");
+  const [file = ""] = files(join(dir, "node-compile-cache")).filter((name) => name.includes("-other-main.js"));
+  chownSync(file, 65534, 65534);
+  prloom("--version");
+  assert.equal(statSync(file).uid, 0);
 });
 
 test("the demo runs from the package", () => {

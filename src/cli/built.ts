@@ -1,0 +1,78 @@
+/**
+ * The entry of the built program, of which nothing is read before it is known that this Node can. Node's own cache holds what is compiled of a file
+ * before any of it has run, a third of what a command then needs. So the first run of a command keeps what it has compiled, for the next ones.
+ */
+declare const PRLOOM_BUILD: string;
+
+interface Program {
+  run(): Promise<void>;
+}
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major > 22 || (major === 22 && minor >= 18)) {
+  // `status` has a file of its own, a third as long: to read the whole program takes an eighth of its time.
+  // It has no --watch in it, which loads what draws.
+  const isStatus = process.argv[2] === "status" && !process.argv.some((word) => /^--?\w*w/.test(word));
+  await load(isStatus ? "status.js" : "main.js").run();
+} else {
+  console.error(`prloom needs Node 22.18 or newer; this is Node ${process.versions.node}.`);
+  process.exitCode = 1;
+}
+
+function load(name: string): Program {
+  const { readFileSync } = process.getBuiltinModule("node:fs");
+  const { constants, Script } = process.getBuiltinModule("node:vm");
+  const url = new URL(name, import.meta.url);
+  const filename = process.getBuiltinModule("node:url").fileURLToPath(url);
+  const kept = keptIn(name);
+  const cachedData = kept === undefined ? undefined : own(kept);
+  // The build wrote nothing but ASCII.
+  const script = new Script(readFileSync(filename, "latin1"), {
+    filename,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(cachedData && { cachedData }),
+  });
+  if (kept !== undefined && (!cachedData || script.cachedDataRejected)) {
+    process.once("exit", () => keep(kept, script));
+  }
+  return script.runInThisContext()(url.href) as Program;
+}
+
+/** Where it is kept what a command compiles of this file; the folder is one for this version of Node, with its flags, and for this user. */
+function keptIn(name: string): string | undefined {
+  // Plugins and other modules that are imported come from there, too.
+  const { enableCompileCache, getCompileCacheDir } = process.getBuiltinModule("node:module");
+  enableCompileCache();
+  const directory = getCompileCacheDir();
+  const word = process.argv[2] ?? "";
+  const command = /^[a-z]{1,20}$/.test(word) ? word : "other";
+  return directory === undefined ? undefined : `${directory}/prloom-${PRLOOM_BUILD}-${command}-${name}`;
+}
+
+function own(file: string): Buffer | undefined {
+  const { closeSync, fstatSync, openSync, readFileSync } = process.getBuiltinModule("node:fs");
+  try {
+    const fd = openSync(file, "r");
+    try {
+      // What is in there is executed. The folder is below one that everybody can write to.
+      return fstatSync(fd).uid === process.getuid?.() ? readFileSync(fd) : undefined;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return undefined; // nothing was kept yet
+  }
+}
+
+function keep(file: string, script: import("node:vm").Script): void {
+  const { renameSync, writeFileSync } = process.getBuiltinModule("node:fs");
+  try {
+    // V8 takes it with the same flags only, and a dispatcher has changed this one (young-generation.ts).
+    process.getBuiltinModule("node:v8").setFlagsFromString("--semi-space-growth-factor=2");
+    const whole = `${file}.${process.pid}`;
+    writeFileSync(whole, script.createCachedData(), { flush: true, mode: 0o600, flag: "wx" });
+    renameSync(whole, file);
+  } catch {
+    // Then the next start takes longer, which is nothing to stop or to complain for.
+  }
+}
