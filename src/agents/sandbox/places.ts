@@ -191,10 +191,11 @@ function secretsIn({ kind, path }: Mount): string[] {
   if (basename(path) === "conda-meta") {
     return [join(path, "state"), ...[join(path, "history")].filter(holds(LOGIN_OF_CONDA))];
   }
-  // In PATH as a whole, with the versions of Node that it installed.
-  const prefixes =
-    basename(path) === "pnpm" ? namesIn(join(path, "nodejs")).map((name) => join(path, "nodejs", name)) : [];
-  return prefixes.flatMap(npmSettings).filter(holds(LOGIN_OF_NPM));
+  // In PATH as a whole, with the versions of Node that it installed, and settings for what it installs for all projects.
+  if (basename(path) !== "pnpm") return [];
+  const below = (folder: string) => namesIn(join(path, folder)).map((name) => join(path, folder, name));
+  const settings = [...below("nodejs").flatMap(npmSettings), ...below("global").map((one) => join(one, ".npmrc"))];
+  return settings.filter(holds(LOGIN_OF_NPM));
 }
 
 /** What npm reads beside itself, for everything that is installed under one prefix. */

@@ -62,6 +62,7 @@ const LOGINS = [
   ]),
   // What pnpm installed, in a folder that is in PATH as a whole
   ...NODE_OF_PNPM.map((file) => `.local/share/pnpm/nodejs/22.1.0/${file}`),
+  ".local/share/pnpm/global/5/.npmrc",
   // Addresses of private plugins
   ...[".asdf", ".pyenv", ".rbenv", ".local/share/mise"].map((manager) => `${manager}/plugins/x/.git/config`),
   // Ruby
