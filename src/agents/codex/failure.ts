@@ -1,5 +1,4 @@
 import { classifyError, type KnownError } from "../dialogue/error-kind.ts";
-import { MONTHS } from "../dialogue/retry-hint.ts";
 import type { ErrorEvent, ErrorKind } from "../port.ts";
 
 /** "Reconnecting... 2/5 (unexpected status 401 …)": it tries again by itself. */
@@ -33,9 +32,7 @@ const BY_REASON: readonly (readonly [ErrorKind, RegExp])[] = [
 
 function known(text: string, now: number): KnownError {
   const status = STATUS.exec(text)?.[1];
-  const kind = status === undefined ? knownByWords(text, now) : classifyError({ text, now, status: Number(status) });
-  const again = againAt(text, now);
-  return again === undefined ? kind : { ...kind, retryAfterMs: again - now };
+  return status === undefined ? knownByWords(text, now) : classifyError({ text, now, status: Number(status) });
 }
 
 function knownByWords(text: string, now: number): KnownError {
@@ -48,21 +45,6 @@ function knownByWords(text: string, now: number): KnownError {
 
 function kindIn(table: readonly (readonly [ErrorKind, RegExp])[], text: string): ErrorKind | undefined {
   return table.find(([, pattern]) => pattern.test(text))?.[0];
-}
-
-const AGAIN = /try again at (?:([a-z]{3})[a-z]* (\d{1,2})[a-z]{2}, (\d{4}) )?(\d{1,2}):(\d{2}) ([ap])m/i;
-
-/** When a usage limit ends: "try again at 1:50 PM", or "… at Nov 18th, 2026 11:50 AM", in local time. */
-function againAt(text: string, now: number): number | undefined {
-  const found = AGAIN.exec(text);
-  if (!found) return undefined;
-  const [, month, day, year, hour, minute, half] = found;
-  const at = new Date(now);
-  if (month !== undefined) at.setFullYear(Number(year), MONTHS.indexOf(month.toLowerCase()), Number(day));
-  at.setHours((Number(hour) % 12) + (half?.toLowerCase() === "p" ? 12 : 0), Number(minute), 0, 0);
-  // It is told without seconds, so a minute that has just begun is now, and not tomorrow.
-  if (month === undefined && at.getTime() < now - 60_000) at.setDate(at.getDate() + 1);
-  return Math.max(now, at.getTime());
 }
 
 /** What Codex prints outside of its JSON when it does not even begin. */

@@ -118,6 +118,7 @@ const SENTENCES = [
   /^(?:[\w-]+ ){0,2}limit reached\b.{0,5}\bresets?\b.{1,60}$/i,
   /^you[’']ve (?:hit|reached) your (?:[\w-]+ ){0,3}(?:limit|budget)(?:[.!]?|(?: ·| ∙|\.) .{0,250}\b(?:resets?|try again|upgrade|credits)\b.{0,100})$/i,
   /^you[’']re out of (?:extra )?usage(?: credits)?(?:[.!]?| · .{1,100})$/i,
+  /^you have exhausted your (?:daily )?(?:capacity|quota) on this model\.?(?: your quota will reset after .{1,40})?$/i,
   /^(?:invalid api key|not logged in|credit balance is too low)(?: · .{1,80})?$/i,
   /^api error: (?:request rejected \()?[45]\d\d\b.{0,400}$/i,
 ];

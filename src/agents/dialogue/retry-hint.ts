@@ -39,7 +39,7 @@ const EPOCH = /\|\s*(\d{10}(?:\d{3})?)\b/;
 const CLOCK =
   /resets?(?: at| on)?\s+(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d{2}))?\s*([ap]m)?(?:\s*\(([\w/+-]+)\))?/i;
 
-export const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAY_MS = 86_400_000;
 
 /** The time until a limit ends, where the text says when that is. */
@@ -47,7 +47,22 @@ export function resetAfterMs(text: string, now: number): number | undefined {
   const epoch = EPOCH.exec(text)?.[1];
   if (epoch !== undefined) return Math.max(0, Number(epoch) * (epoch.length > 10 ? 1 : 1000) - now);
   const clock = CLOCK.exec(text);
-  return clock ? untilClock(clock, now) : undefined;
+  return clock ? untilClock(clock, now) : untilAgain(text, now);
+}
+
+const AGAIN = /try again at (?:([a-z]{3})[a-z]* (\d{1,2})[a-z]{2}, (\d{4}) )?(\d{1,2}):(\d{2}) ([ap])m/i;
+
+/** As Codex says it, in local time: "try again at 1:50 PM", or "… at Nov 18th, 2026 11:50 AM". */
+function untilAgain(text: string, now: number): number | undefined {
+  const found = AGAIN.exec(text);
+  if (!found) return undefined;
+  const [, month, day, year, hour, minute, half] = found;
+  const at = new Date(now);
+  if (month !== undefined) at.setFullYear(Number(year), MONTHS.indexOf(month.toLowerCase()), Number(day));
+  at.setHours((Number(hour) % 12) + (half?.toLowerCase() === "p" ? 12 : 0), Number(minute), 0, 0);
+  // It is told without seconds, so a minute that has just begun is now, and not tomorrow.
+  if (month === undefined && at.getTime() < now - 60_000) at.setDate(at.getDate() + 1);
+  return Math.max(0, at.getTime() - now);
 }
 
 /** Computed with the zone's current offset: an hour off across a clock change, which is harmless. */

@@ -12,6 +12,7 @@ import {
 } from "../../plan/checklists/checklist.ts";
 import type { Group } from "../../plan/checklists/groups.ts";
 import { hasTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
+import { isSetting } from "../../plan/todos/todo.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
 
@@ -20,8 +21,8 @@ export interface ChosenTodos {
   readonly text: string;
   readonly from: readonly string[];
   readonly leftOut: readonly LeftOut[];
-  /** Lists that were perhaps meant as TODOs. */
-  readonly unticked?: readonly string[];
+  /** What was perhaps meant otherwise: lists as TODOs, lines as settings. */
+  readonly notes?: readonly string[];
 }
 
 /** Says that the designer is to make the TODOs. */
@@ -40,7 +41,7 @@ export async function chooseTodos(
   }
   const found = readChecklist(text);
   const chosen = wanted === undefined ? await clear(call, found) : named(text, found, wanted);
-  if (chosen.kind === "none") return { text, from: [], leftOut: chosen.leftOut, unticked: untickedLines(text, wanted) };
+  if (chosen.kind === "none") return { text, from: [], leftOut: chosen.leftOut, notes: untickedLines(text, wanted) };
   const from = chosen.groups.map(({ heading }) => heading);
   if (chosen.kind === "all-ticked")
     throw new PrloomError(
@@ -49,9 +50,22 @@ export async function chooseTodos(
       `Untick what is to be done, or ${wanted === undefined ? 'say where the tasks are: --todos-from "<heading>" (none: the designer agent makes them)' : "type --todos-from none: the designer agent makes the TODOs"}.`,
     );
   const plan = withTodos(text, chosen.groups);
-  if (plan !== undefined) return { text: plan, from, leftOut: chosen.leftOut };
+  if (plan !== undefined) return { text: plan, from, leftOut: chosen.leftOut, notes: settingLines(chosen.groups) };
   const hint = "Close what is open in it, such as a code fence or a comment.";
   throw new PrloomError("plan-invalid", "Something in the text swallows what follows, so no TODO can be added.", hint);
+}
+
+/** Settings count in what was written for prloom alone: an issue may be a stranger's. */
+function settingLines(groups: readonly Group[]): string[] {
+  return groups
+    .flatMap(({ boxes }) => boxes)
+    .flatMap(({ context }, index) => {
+      const lines = context.split(/\r?\n/).filter(isSetting);
+      return lines.map(
+        (line) =>
+          `TODO ${index + 1} says "${line.trim()}", which has no effect: settings count below a heading \`## TODO\`. If it is meant as one, take the \\ out of it.`,
+      );
+    });
 }
 
 function untickedLines(text: string, wanted: readonly string[] | undefined): string[] {

@@ -94,9 +94,12 @@ interface Wanted {
 
 async function makePlan(call: Call, repo: Repository, { title, given: source, options }: Wanted): Promise<number> {
   const given = source === undefined ? undefined : withoutTasklistFences(source);
-  const beginning = given === undefined ? undefined : beginningOf(given);
-  const name = title === "" ? (beginning?.title ?? titleFrom(options.file, given)) : title;
-  // Of a text that a person gives a title, the first line is a line like others.
+  const fromFile = titleFrom(options.file, given);
+  // The name of a file is a title if it has several words; "issue.md" tells less than the first line.
+  const hasTitle = title !== "" || fromFile.includes(" ");
+  const beginning = given === undefined ? undefined : beginningOf(given, { hasTitle });
+  const name = title === "" ? (beginning?.title ?? fromFile) : title;
+  // Of a text that a person gives a title, its own is a line like others.
   const body = title === "" || beginning?.title === undefined ? beginning?.rest : given;
   // The title comes afterwards: what follows it would stand below it.
   const chosen = body === undefined ? undefined : await chooseTodos(call, body, options.todosFrom);
@@ -113,7 +116,7 @@ async function makePlan(call: Call, repo: Repository, { title, given: source, op
   ensureIgnored(repo);
   const doc = requireReadable(text);
   const { config } = settingsInForce(paths.pinFile, repo.root);
-  const problems = [...planProblems(doc, config.governance.roles), ...(chosen?.unticked ?? []), ...misspelt(body)];
+  const problems = [...planProblems(doc, config.governance.roles), ...(chosen?.notes ?? []), ...misspelt(body)];
   const id = place(paths, { wanted: options.id, title: doc.title ?? name, text, meta: metaOf(options) });
   const named = options.dependsOn ?? [];
   const unstackable = options.stack

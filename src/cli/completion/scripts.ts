@@ -10,9 +10,10 @@ complete -o default -F _prloom prloom
 const ZSH = `#compdef prloom
 # prloom completion for zsh
 _prloom() {
-  local line
+  # The command as it is typed, or what an alias of yours stands for: no alias is known in here.
+  local line command=\${~\${(Q)words[1]}}
   local -a found
-  for line in "\${(@f)$(prloom complete -- "\${(@)words[2,$CURRENT]}" 2>/dev/null)}"; do
+  for line in "\${(@f)$("$command" complete -- "\${(@)words[2,$CURRENT]}" 2>/dev/null)}"; do
     [[ -n $line ]] && found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
   done
   if (( \${#found} )); then _describe prloom found; else _files; fi

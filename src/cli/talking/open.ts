@@ -210,6 +210,9 @@ function tellWhere({ output }: Call, plan: string, opened: Opened): void {
   output.line(visible(`${plan}: ${how} in ${opened.worktree} (${hasSandbox(level) ? "sandboxed" : "no sandbox"}).`));
   if (opened.door) output.line(doorWords(opened));
   output.line("prloom keeps out of it until you leave.");
+  // git in there says that it has committed, on the branch of the plan.
+  if (args === undefined && hasSandbox(level))
+    output.line("Files that you change stay. Commits that you make do not: they are in the sandbox alone.");
 }
 
 /** Signals of the terminal go to all programs in it; ours is to wait for the program, whatever it makes of them. */
@@ -265,7 +268,7 @@ async function close({ cwd, output }: Call, plan: string, { who, worktree }: Hel
   if (closed.ended) output.line("The agent was ended: the plan is not approved any more.");
   output.line(visible(`closed; the plan goes on. ${afterwards(closed, worktree)}`));
   if (closed.todo) return;
-  const hint = `Add a TODO to have it committed: \`prloom edit ${plan}\``;
+  const hint = `Add a TODO to have it committed: \`prloom edit ${plan}\`. Or commit it yourself: \`git -C ${shellWord(worktree)} commit\``;
   for (const line of hintLines(hint)) output.line(line);
 }
 

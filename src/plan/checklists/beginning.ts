@@ -21,7 +21,8 @@ const GOES_ON = /^(?:[ \t]|-[ \t]|#|$)/;
 /** Longer first lines are sentences. */
 const MAX_TITLE = 80;
 
-export function beginningOf(text: string): Beginning {
+/** The first line is a title only where there is no other: it may as well be "Hi everyone". */
+export function beginningOf(text: string, { hasTitle = false } = {}): Beginning {
   const doc = parsePlan(text);
   if (doc.tooLarge !== undefined || hasTodoSection(doc)) return { rest: text, frontMatter: [] };
   const { values, rest } = withoutFrontMatter(text);
@@ -29,7 +30,7 @@ export function beginningOf(text: string): Beginning {
   if (parsePlan(rest).title !== undefined) return { rest, frontMatter };
   const title = values.get("title");
   if (title !== undefined && title !== "") return { title, rest, frontMatter };
-  const first = firstLine(rest);
+  const first = hasTitle ? undefined : firstLine(rest);
   return first ? { ...first, frontMatter } : { rest, frontMatter };
 }
 

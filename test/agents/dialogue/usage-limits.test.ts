@@ -112,6 +112,18 @@ describe("a refusal that comes as an ordinary answer", () => {
     assert.equal(troubleOf("codex", json(...CODEX, codexLimit, { type: "turn.completed" }))?.retryAfterMs, 18_000_000);
   });
 
+  test("with its end in the words of Codex and Gemini, whatever program hands them on", () => {
+    const inWords = (text: string) => troubleOf("acp", json(...ACP, chunk(text), turnOver));
+    const { kind, retryAfterMs = 0 } =
+      inWords("You've hit your usage limit. Upgrade to Pro or try again at 3:45 AM.") ?? {};
+    assert.deepEqual(
+      [kind, new Date(NOW + retryAfterMs).getHours(), new Date(NOW + retryAfterMs).getMinutes()],
+      ["quota", 3, 45],
+    );
+    const gemini = "You have exhausted your capacity on this model. Your quota will reset after 1h30m5s.";
+    assert.deepEqual([inWords(gemini)?.kind, inWords(gemini)?.retryAfterMs], ["quota", 5_405_000]);
+  });
+
   test("opencode: in words for people", () => {
     const { message } = troubleOf("opencode", recorded("opencode", "error-in-answer")) ?? assert.fail();
     assert.equal(message, "The usage limit has been reached");

@@ -201,6 +201,19 @@ describe("new", { concurrency: 2 }, () => {
         ["Measure it", "done"],
       ],
     );
+    const greeting = "Hi everyone\n\nIt is slow.\n\n### Tasks\n- [ ] Cache it\n  paths: src/**\n";
+    writeFileSync(file, greeting);
+    const greeted = await repository.run(["new", "--file", file]);
+    assert.match(
+      greeted.stdout,
+      /^my-feature-request-2 {2}My Feature Request/,
+      "the file says more than its first line",
+    );
+    assert.match(textOf("my-feature-request-2"), /^Hi everyone$/m);
+    assert.match(greeted.stdout, /^ {2}note: TODO 1 says "paths: src\/\*\*", which has no effect: /m);
+    const plain = join(repository.root, "issue.md");
+    writeFileSync(plain, "Users cannot log out\n\nIt is slow.\n");
+    assert.equal((await made(["--file", plain])).plan, "users-cannot-log-out");
     const tasklist = "It is slow.\n\n```[tasklist]\n### Tasks\n- [ ] Cache it\n```\n";
     assert.equal((await made(["--stdin", "--id", "tasklist"], tasklist)).todos, 1);
     const criteria = ["--stdin", "--id", "criteria", "--todos-from", "acceptance criteria"];

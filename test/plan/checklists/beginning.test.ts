@@ -28,4 +28,9 @@ describe("what a text begins with", () => {
       const found = beginningOf(text);
       assert.deepEqual([found.title, found.rest], [title, rest]);
     });
+
+  it("is no title where there is another", () => {
+    const text = "Hi everyone\n\nThe button does nothing.\n";
+    assert.deepEqual(beginningOf(text, { hasTitle: true }), { rest: text, frontMatter: [] });
+  });
 });

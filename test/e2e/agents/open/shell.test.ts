@@ -28,7 +28,10 @@ test("a shell has job control, and what is left in it is named by merge and clea
     const { stdout: status } = await project.cli(["status"]);
     assert.match(status, /^[pq] +review, open .* a person has it open \(`prloom open`, process \d+\)$/m);
     person.type("exit");
-    assert.match(await person.ended, /closed; the plan goes on/);
+    const said = await person.ended;
+    assert.equal(said.includes("Commits that you make do not"), said.includes("(sandboxed)"), said);
+    assert.match(said, /closed; the plan goes on/);
+    assert.match(said, /Or commit it yourself: `git -C \S+\/worktrees\/[pq] commit`/);
   };
   await leaveSomething("p");
   const merged = await project.cli(["merge", "p"]);
