@@ -10,6 +10,10 @@ export type ShellRights = (typeof SHELL_RIGHTS)[number];
 export const OWN_ROLES = ["coordinator", "investigator", "executor"] as const;
 export type OwnRole = (typeof OWN_ROLES)[number];
 
+/** What a plan is about. Research changes nothing; the others tell agents what kind of change is wanted. */
+export const CATEGORIES = ["feature", "fix", "refactor", "research", "docs", "chore"] as const;
+export type Category = (typeof CATEGORIES)[number];
+
 /** Where every role may write: its copy of the plan, what it answers with, and evidence. */
 export const ANSWERS: readonly string[] = [
   "prloom/.local/plan.md",

@@ -10,6 +10,7 @@ import {
   type PluginEntry,
   type Review,
 } from "./config.ts";
+import type { Category } from "./governance-words.ts";
 import { didYouMean, nearest } from "./problems/nearest.ts";
 import { knownKeys } from "./schema/json-schema.ts";
 import { limitsOverlaySchema } from "./schema/limits-schema.ts";
@@ -24,6 +25,7 @@ export interface PlanWishes {
   /** Switched on; a plan cannot switch them off. */
   readonly gate?: true | undefined;
   readonly prGate?: true | undefined;
+  readonly category?: Category | undefined;
 }
 
 export type StageAgent = AgentConfig & { readonly name: string };

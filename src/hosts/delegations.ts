@@ -101,7 +101,7 @@ export class Delegations {
     // It has no task until all of it is recorded.
     this.#children.set(session, without);
     const node = journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks).find(({ id }) => id === start?.node);
-    if (!start || !node) return without;
+    if (!start || !node || from.node === null) return without;
     const to = roleOfSubAgent(start.to, from).name;
     const terms = { from: from.role.name, to, node: node.id, session, parentSession: parent };
     const named = start.to === undefined ? {} : { agent: start.to.slice(0, 200) };
@@ -112,7 +112,8 @@ export class Delegations {
     await this.#move(call, "accept", "accepted");
     if (node.parent !== undefined && node.status === "planned")
       await journal.append({ type: "node_moved", ...this.common(call, "started"), node: node.id, move: "start" });
-    const policy = childPolicy(from, delegation);
+    // The one who started it may have been recalled meanwhile.
+    const policy = this.policyFor(parent).node === null ? without : childPolicy(from, delegation);
     this.#all = [...this.#all, { ...delegation, state: "accepted" }];
     this.#children.set(session, policy);
     return policy;

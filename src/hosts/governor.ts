@@ -24,7 +24,7 @@ import { shortHash } from "../kernel/ids.ts";
 import { Delegations } from "./delegations.ts";
 import { factId, type HostCall } from "./host-call.ts";
 import { type HostVerdict, unjudged } from "./host-verdict.ts";
-import { digestOf, OpenCalls } from "./open-calls.ts";
+import { digestOf, filesNamed, mayTouch, OpenCalls } from "./open-calls.ts";
 import { SessionWear } from "./session-wear.ts";
 
 export type { HostCall };
@@ -92,7 +92,8 @@ export class Governor {
         ? { allow: false, denial: harm }
         : this.#judge(request, this.#graph(), policy, this.#options.now());
       if (!verdict.allow) return await this.#denied(call, request, verdict);
-      this.#open.open(call.id, { digest: digest ?? "", request, node: policy.node });
+      const files = filesNamed(request, policy, this.#options.files);
+      this.#open.open(call.id, { digest: digest ?? "", request, node: policy.node, files, at: this.#options.now() });
       if (request.kind === "delegate" && policy.node !== null) this.#sub.noteStart(call, request, policy.node);
       return { allow: true, note: verdict.note };
     } catch (error) {
@@ -164,6 +165,7 @@ export class Governor {
     { id, session }: Pick<HostCall, "id" | "session">,
     { said, ...end }: Pick<EndedCall, "ok" | "files" | "putBack"> & { readonly said?: string | undefined },
   ): Promise<void> {
+    const changed = this.mayTouch(id) ? this.#open.shareOf(id, end.files, this.#options.now()) : end.files;
     const open = this.#open.close(id);
     if (!open) return;
     const { request, node, fact } = open;
@@ -173,7 +175,8 @@ export class Governor {
     this.#worn.brought(session, { node });
     const effects = request.kind === "shell" ? effectsOf(request, policy, files) : undefined;
     const at = this.#options.now();
-    const checkpoint = node === null ? undefined : checkpointOf({ id: fact, request, effects, ...end, at }, node);
+    const checkpoint =
+      node === null ? undefined : checkpointOf({ id: fact, request, effects, ...end, files: changed, at }, node);
     if (checkpoint) {
       this.#worn.anchored(session);
       await journal.append({
@@ -204,8 +207,7 @@ export class Governor {
 
   /** Whether a call can have changed files; one that nothing is known about can. */
   mayTouch(id: string): boolean {
-    const kind = this.#open.get(id)?.request.kind ?? "other";
-    return kind === "write" || kind === "edit" || kind === "shell" || kind === "other";
+    return mayTouch(this.#open.get(id)?.request.kind);
   }
 
   /** A governance tool: its answer, or a command that the host is to run. */

@@ -1,4 +1,7 @@
+import { below, type Files, realPath } from "../governance/policy/paths.ts";
+import type { Policy } from "../governance/policy/policy-file.ts";
 import type { ToolRequest } from "../governance/policy/request.ts";
+import { startFolder } from "../governance/policy/rule.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { factId } from "./host-call.ts";
 
@@ -8,9 +11,29 @@ export interface OpenCall {
   readonly digest: string;
   readonly request: ToolRequest;
   readonly node: string | null;
+  /** Files of the worktree that it names as those it changes; a command names none. */
+  readonly files: readonly string[];
+  readonly at: number;
   /** What it is called in facts. */
   readonly fact: string;
 }
+
+/** What can change files: what is not known can. */
+export const mayTouch = (kind: ToolRequest["kind"] = "other"): boolean =>
+  kind === "write" || kind === "edit" || kind === "shell" || kind === "other";
+
+/** Files of the worktree that a tool for files names, wherever links lead. */
+export function filesNamed(request: ToolRequest, policy: Policy, files: Files): readonly string[] {
+  if (request.kind !== "write" && request.kind !== "edit") return [];
+  const root = realPath(policy.root, "/", files) ?? policy.root;
+  return request.paths.flatMap((path) => {
+    const real = realPath(path, startFolder(request, policy), files);
+    return real === undefined ? [] : (below(real, root) ?? []);
+  });
+}
+
+/** Far longer than a file takes to be written: one that is open for longer has ended, and no one told us. */
+const UNDER_WAY_MS = 5 * 60_000;
 
 /** Of a call; undefined for arguments that are nested deeper than can be written down. */
 export function digestOf(tool: string, input: unknown, session = ""): string | undefined {
@@ -26,6 +49,8 @@ export class OpenCalls {
   readonly #open = new Map<string, OpenCall>();
   /** How often each id was used. */
   readonly #times = new Map<string, number>();
+  /** Files that are other than before, and those of calls that were not looked at yet. */
+  #left: readonly string[] = [];
 
   get(id: string): OpenCall | undefined {
     return this.#open.get(id);
@@ -36,6 +61,24 @@ export class OpenCalls {
     const times = this.#times.get(id) ?? 0;
     this.#times.set(id, times + 1);
     this.#open.set(id, { ...call, fact: factId(times === 0 ? id : `${id}#${times}`) });
+  }
+
+  /**
+   * Of files that are other than before, those of a call that is over: calls are made at once, and looked at one after another.
+   * A file is that of the calls that name it. Any other one is that of a command, if one is under way.
+   */
+  shareOf(id: string, changed: readonly string[], now: number): readonly string[] {
+    const own = this.#open.get(id);
+    const others = [...this.#open.values()].filter(
+      (one) => one !== own && now - one.at < UNDER_WAY_MS && mayTouch(one.request.kind),
+    );
+    const named = new Set(others.flatMap(({ files }) => files));
+    const isCommand = own === undefined || own.files.length === 0;
+    const takesRest = isCommand || others.every(({ files }) => files.length > 0);
+    const found = [...new Set([...this.#left, ...changed])];
+    const mine = found.filter((file) => own?.files.includes(file) || (takesRest && !named.has(file)));
+    this.#left = found.filter((file) => named.has(file) || !mine.includes(file));
+    return mine;
   }
 
   close(id: string): OpenCall | undefined {

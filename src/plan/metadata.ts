@@ -1,3 +1,4 @@
+import { CATEGORIES, type Category } from "../config/governance-words.ts";
 import type { PlanWishes } from "../config/presets.ts";
 import type { PlanDoc } from "./markdown/markdown.ts";
 import { planSourceSchema, sourceKey } from "./record.ts";
@@ -42,11 +43,21 @@ export function wishesOf(metadata: Metadata): { wishes: PlanWishes; problems: st
     problems.push(
       `The plan's metadata.gates can only be {"plan": true}, {"pr": true} or both, but is ${JSON.stringify(gates)}.`,
     );
+  const category = valueAt(metadata, "category");
+  const known = CATEGORIES.find((one) => one === category);
+  if (known) wishes.category = known;
+  else if (category !== undefined)
+    problems.push(
+      `The plan's metadata.category must be one of ${CATEGORIES.join(", ")}, but is ${JSON.stringify(category)}.`,
+    );
   const stack = valueAt(metadata, "stack");
   if (stack !== undefined && typeof stack !== "boolean")
     problems.push(`The plan's metadata.stack must be true or false, but is ${JSON.stringify(stack)}.`);
   return { wishes: problems.length === 0 ? wishes : {}, problems };
 }
+
+/** What the plan is about, where it says so. */
+export const categoryOf = (metadata: Metadata): Category | undefined => wishesOf(metadata).wishes.category;
 
 /** Whether the plan is to begin on the branch of the one that it depends on, once that is in review. */
 export const wantsStack = (metadata: Metadata): boolean => valueAt(metadata, "stack") === true;
@@ -75,7 +86,10 @@ export function dependenciesOf(metadata: Metadata, doc: PlanDoc): string[] {
 
 /** Everything in a plan's metadata that prloom reads. */
 const KEYS: ReadonlyMap<string, string> = new Map(
-  ["agent", "model", "preset", "limits", "gates", "dependsOn", "stack", "branch"].map((key) => [normalised(key), key]),
+  ["agent", "model", "preset", "limits", "gates", "dependsOn", "stack", "branch", "category"].map((key) => [
+    normalised(key),
+    key,
+  ]),
 );
 const MAX_NOTES = 10;
 

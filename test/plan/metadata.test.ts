@@ -21,6 +21,8 @@ test("a plan's wishes are checked, and strange keys are ignored", () => {
     wrong.problems.map((problem) => /metadata\.(\w+)/.exec(problem)?.[1]),
     ["agent", "model", "preset", "limits"],
   );
+  assert.deepEqual(wishesOf({ category: "research" }).wishes, { category: "research" });
+  assert.match(wishesOf({ category: "Research" }).problems[0] ?? "", /metadata\.category must be one of feature, fix/);
   assert.match(wishesOf({ limits: { runTimeout: null } }).problems[0] ?? "", /limits\.runTimeout/);
 });
 

@@ -4,7 +4,7 @@ import type { Overseer, Permission, SubAgent, Told } from "../port.ts";
 
 const EVENTS = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "PreCompact", "UserPromptSubmit"];
 
-/** Longer than any answer of ours takes: the program lets a call run that a hook did not answer, unless it has to ask. */
+/** Longer than any answer of ours takes. A call that no hook answered for is not made by 2.1.325; other versions would have to ask. */
 const TIMEOUT_SECONDS = 60;
 
 /** Has the program ask before each call and tell what came of it. What settings say about hooks does not concern these. */

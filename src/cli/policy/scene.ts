@@ -16,9 +16,10 @@ import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
 import { below } from "../../governance/policy/paths.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
-import { type Role, roleNamed } from "../../governance/policy/roles.ts";
+import { type Role, roleNamed, usualRole } from "../../governance/policy/roles.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
+import { categoryOf } from "../../plan/metadata.ts";
 import type { PlanSummary } from "../../plan/plan-types.ts";
 import type { Call } from "../output.ts";
 import { reading, suggesting } from "../plans.ts";
@@ -70,15 +71,17 @@ async function planScene(call: Call, plan: string, asked: string | undefined): P
   return reading(call, async (loom) => {
     const { record, summary, todos, problems } = await readPlanDetail(loom, plan);
     const status = workPlanStatus(record);
+    const category = categoryOf(record.metadata);
     const { graph, current } = graphOfPlan({
       id: plan,
       title: summary.title,
+      category,
       status,
       todos,
       at: Date.parse(record.updatedAt),
     });
     const { governance } = loom.config;
-    const { by = "executor", paths, tools } = current?.settings ?? {};
+    const { by = usualRole(category), paths, tools } = current?.settings ?? {};
     const task = current ? `TODO ${current.index + 1}` : withoutTodo(todos);
     const role = roleOf(asked ?? by, governance, asked === undefined ? `${task} of ${plan}: ` : "");
     const root = worktreeOf(loom, record).path;

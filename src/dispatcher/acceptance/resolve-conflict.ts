@@ -81,7 +81,7 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
     changes,
     expects: "none",
     evidence: false,
-    scope: todo ? scopeOf(todo, loom.config.governance) : [],
+    scope: todo ? scopeOf(todo, record, loom.config.governance) : [],
     maxDeletions: config.limits.maxDeletions,
   });
   if (verdict.kind !== "accept" || changes.kind !== "staged") return verdict;

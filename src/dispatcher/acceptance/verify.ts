@@ -7,11 +7,12 @@ import type { Config } from "../../config/config.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
 import { dissolveRepositories } from "../../git/staging/stage.ts";
-import { roleNamed } from "../../governance/policy/roles.ts";
+import { roleNamed, usualRole } from "../../governance/policy/roles.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { counted } from "../../kernel/words.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
+import { categoryOf } from "../../plan/metadata.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { applyClaims, type Claims } from "../../plan/todos/claims.ts";
 import type { Buses } from "../buses/buses.ts";
@@ -70,7 +71,7 @@ export async function verify(
       changes: changed,
       expects: todo.settings.expects,
       evidence: hasEvidence(runDir),
-      scope: scopeOf(todo, loom.config.governance),
+      scope: scopeOf(todo, record, loom.config.governance),
       maxDeletions: config.limits.maxDeletions,
     });
   const first = judge(changes);
@@ -96,8 +97,14 @@ export async function verify(
 }
 
 /** Where the change may be: the same that a policy inside of an agent has, whatever agent it was. */
-export function scopeOf({ settings: { by = "executor", paths } }: Todo, { roles }: Config["governance"]) {
-  return [paths, roleNamed(by, roles)?.paths].flatMap((patterns) => (patterns ? [patterns] : []));
+export function scopeOf(
+  { settings: { by, paths } }: Todo,
+  { metadata }: PlanRecord,
+  { roles }: Config["governance"],
+): readonly (readonly string[])[] {
+  return [paths, roleNamed(by ?? usualRole(categoryOf(metadata)), roles)?.paths].flatMap((patterns) =>
+    patterns ? [patterns] : [],
+  );
 }
 
 /** Refused by its provider, or ended because nothing was left to spend: what follows is not about the work. */

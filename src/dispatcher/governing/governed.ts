@@ -14,7 +14,7 @@ import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { filesSeenFrom } from "../../governance/policy/files-seen.ts";
 import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
-import { type Role, roleNamed } from "../../governance/policy/roles.ts";
+import { type Role, roleNamed, usualRole } from "../../governance/policy/roles.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
 import { ProtectedFiles } from "../../hosts/protected-files.ts";
 import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../../hosts/run-governance.ts";
@@ -25,6 +25,7 @@ import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
 import { criteriaIn } from "../../plan/checklists/criteria.ts";
 import { type Todo, titleOf } from "../../plan/markdown/markdown.ts";
+import { categoryOf } from "../../plan/metadata.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { EncloseOptions, Enclosure } from "../enclosure/enclose.ts";
 import type { Gated } from "../gates/gate-store.ts";
@@ -55,9 +56,16 @@ export function oursFor({ adapter }: StageAgent, runDir: string): Pick<EncloseOp
 }
 
 /** What a run is: what its TODO says, an executor unless it says so; without a TODO it only looks. */
-export function roleOfRun({ config }: Configured, { id }: PlanRecord, todo: Todo | undefined): Role {
-  const name = todo ? (todo.settings.by ?? "executor") : "investigator";
+export function roleOfRun({ config }: Configured, { id, metadata }: PlanRecord, todo: Todo | undefined): Role {
+  const category = categoryOf(metadata);
+  const name = todo ? (todo.settings.by ?? usualRole(category)) : "investigator";
   const role = roleNamed(name, config.governance.roles);
+  if (role && category === "research" && role.shell === "work")
+    throw new PrloomError(
+      "plan-state",
+      `TODO ${(todo?.index ?? 0) + 1} is to be done by "${name}", and the plan is research, which changes nothing.`,
+      `Take the line "by: ${name}" out (\`prloom edit ${id}\`), then \`prloom unblock ${id}\`.`,
+    );
   if (role) return role;
   throw new PrloomError(
     "plan-state",
@@ -172,10 +180,12 @@ function termsOf(
   record: PlanRecord,
   { stage, text, enclosure, vars, isOfPlugin }: GovernedRun,
 ): { policy: Policy; graph: TaskGraph } {
+  const category = categoryOf(record.metadata);
   const asked = isOfPlugin && stage === "worker" ? { id: PLUGIN_TASK, name: "What the plugin asks for" } : undefined;
   const { graph, current } = graphOfPlan({
     id: record.id,
     title: titleOf(text.text, record.id),
+    category,
     status: "active",
     todos: text.doc.todos,
     acceptance: criteriaIn(text.text),
@@ -189,7 +199,7 @@ function termsOf(
       ? (text.doc.todos.find(({ id }) => id === record.current?.todoId) ?? current)
       : undefined;
   const { governance } = loom.config;
-  const role = (asked && roleNamed("executor")) ?? roleOfRun(loom, record, todo);
+  const role = (asked && roleNamed(usualRole(category))) ?? roleOfRun(loom, record, todo);
   const home = enclosure.env.HOME ?? loom.environment.HOME ?? "/";
   const temporary = enclosure.env.TMPDIR ?? loom.environment.TMPDIR ?? tmpdir();
   const policy = makePolicy(governance, {

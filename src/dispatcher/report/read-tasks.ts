@@ -7,6 +7,7 @@ import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
 import { readLinesInside } from "../../kernel/held/files.ts";
 import { criteriaIn } from "../../plan/checklists/criteria.ts";
+import { categoryOf } from "../../plan/metadata.ts";
 import { factsIn } from "../governing/facts-in.ts";
 import { workPlanStatus } from "../steps/dependencies.ts";
 import type { PlanDetail } from "./read.ts";
@@ -28,7 +29,8 @@ export interface TasksReport {
 export function readTasks({ record, summary, text: plan = "", todos, runs, before }: PlanDetail): TasksReport {
   const isHeld = summary.phase === "plan_gate" || summary.phase === "planning_complete";
   const status = workPlanStatus(record);
-  const terms = { id: record.id, title: summary.title, acceptance: criteriaIn(plan), status, todos, before, isHeld };
+  const about = { id: record.id, title: summary.title, category: categoryOf(record.metadata) };
+  const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
   const problems: string[] = [];
   const note = (run: number, line: number, problem: string): void => {

@@ -69,10 +69,20 @@ function wholesOf(graph: TaskGraph, { parent }: TaskNode): readonly TaskNode[] {
   return wholes;
 }
 
+/** What kind of change is wanted; a feature is what every plan is that does not say otherwise. */
+const ABOUT: Readonly<Record<WorkPlan["category"], string>> = {
+  feature: "",
+  fix: "a fix: nothing else changes; ",
+  refactor: "a refactoring: it behaves as before; ",
+  research: "research: nothing is changed; ",
+  docs: "documentation: no code changes; ",
+  chore: "a chore: no user sees a change; ",
+};
+
 export function planLine(plan: WorkPlan): string {
   const all = nodesOf(plan);
   const done = all.filter(({ status }) => status === "completed").length;
-  return `PLAN: "${short(plan.name)}" (${done}/${all.length} tasks done)`;
+  return `PLAN: "${short(plan.name)}" (${ABOUT[plan.category]}${done}/${all.length} tasks done)`;
 }
 
 function delegationLines({ from, tools, expectedOutput }: Delegation): string[] {

@@ -3,6 +3,8 @@ import type { Checkpoint } from "./schema.ts";
 
 /** What a node without words of its own must show. */
 export const A_CHANGE = "a change";
+/** The same in a plan that changes nothing. */
+export const FINDINGS = "what was found, as a file in prloom/.local/evidence";
 
 /** What is missing before a node is done, in words; undefined when its checkpoints show what it expects. */
 export function missingEvidence(expected: string, checkpoints: readonly Checkpoint[]): string | undefined {

@@ -1,7 +1,9 @@
+import type { Category } from "../../config/governance-words.ts";
 import { nextTodo, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
+import { usualRole } from "../policy/roles.ts";
 import { mcpName } from "../policy/tools/mcp-name.ts";
 import { settleWaiting } from "./changes.ts";
-import { A_CHANGE } from "./expected-output.ts";
+import { A_CHANGE, FINDINGS } from "./expected-output.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "./make.ts";
 import { asName, asNames, type NodeStatus, type TaskGraph, type TaskNode, type WorkPlan } from "./schema.ts";
 
@@ -11,6 +13,7 @@ export interface PlanTodos {
   readonly title: string;
   readonly status: WorkPlan["status"];
   readonly todos: readonly Todo[];
+  readonly category?: Category | undefined;
   /** When it counts as done, in words for people. */
   readonly acceptance?: readonly string[];
   /** When it was last changed. */
@@ -40,6 +43,7 @@ export function graphOfPlan({
   title,
   status,
   todos,
+  category = "feature",
   acceptance = [],
   at,
   before = [],
@@ -48,13 +52,15 @@ export function graphOfPlan({
 }: PlanTodos): PlanGraph {
   const next = nextTodo({ todos });
   const current = next.kind === "todo" ? next.todo : undefined;
-  const nodes = todos.map((todo) => nodeOf(todo, todos, { plan: id, at, isCurrent: todo === current && !isHeld }));
+  const nodes = todos.map((todo) =>
+    nodeOf(todo, todos, { plan: id, category, at, isCurrent: todo === current && !isHeld }),
+  );
   const ahead = current ? current.index + 1 : nodes.length;
   const besides = asked ? [makeNode({ ...asked, workPlanId: id, status: "active" }, at)] : [];
   const lists = { tasks: [...nodes.slice(0, ahead), ...besides], planAhead: nodes.slice(ahead) };
   const dependsOn = before.map((one) => one.id);
   const words = { name: asName(title, id), acceptance: asNames(acceptance) };
-  const plan = makeWorkPlan({ id, ...words, status, dependsOn, ...lists }, at);
+  const plan = makeWorkPlan({ id, ...words, category, status, dependsOn, ...lists }, at);
   const others = before.map((one) => makeWorkPlan({ ...one, name: one.id }, at));
   const graph = { ...makeGraph([plan, ...others]), activeWorkPlanId: status === "active" ? id : null };
   return { graph: settleWaiting(graph), current };
@@ -70,9 +76,10 @@ const STATUSES: Readonly<Record<Todo["state"], NodeStatus>> = {
 function nodeOf(
   todo: Todo,
   todos: readonly Todo[],
-  { plan, at, isCurrent }: { plan: string; at: number; isCurrent: boolean },
+  { plan, category, at, isCurrent }: { plan: string; category: Category; at: number; isCurrent: boolean },
 ): TaskNode {
-  const { after, by = "executor", tools = [], expects = A_CHANGE } = todo.settings;
+  const usual = category === "research" ? FINDINGS : A_CHANGE;
+  const { after, by = usualRole(category), tools = [], expects = usual } = todo.settings;
   // One that names nothing is after the one before; what the dispatcher took up waits for nothing.
   const before = after?.map((number) => todos[number - 1]) ?? (isCurrent ? [] : [todos[todo.index - 1]]);
   const node = {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { CATEGORIES } from "../../config/governance-words.ts";
 import { MAX_DATE_MS } from "../../kernel/clock.ts";
 
 /** What agents name and say is bounded: a graph is read at every call of a tool. */
@@ -22,8 +23,6 @@ export const asNames = (all: readonly string[]): string[] =>
     .filter((name) => name !== "")
     .slice(0, MAX_LIST);
 
-/** Kinds of work. Research goes to roles that only read. */
-export const CATEGORIES = ["feature", "fix", "refactor", "research", "docs", "chore"] as const;
 const PLAN_STATUSES = ["draft", "active", "completed", "archived", "abandoned"] as const;
 const NODE_STATUSES = ["planned", "blocked", "active", "review", "completed", "failed"] as const;
 const DELEGATION_STATES = ["pending", "accepted", "completed", "failed", "recalled", "expired"] as const;

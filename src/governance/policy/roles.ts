@@ -1,4 +1,11 @@
-import { ANSWERS, ROLE_RIGHTS, SHELL_RIGHTS, type ShellRights, TOOL_KINDS } from "../../config/governance-words.ts";
+import {
+  ANSWERS,
+  type Category,
+  ROLE_RIGHTS,
+  SHELL_RIGHTS,
+  type ShellRights,
+  TOOL_KINDS,
+} from "../../config/governance-words.ts";
 import { TOOL_MAPS } from "./tools/request-of.ts";
 
 export { ANSWERS };
@@ -55,6 +62,10 @@ export interface RoleSettings {
   readonly paths?: readonly string[] | undefined;
   readonly shell?: Role["shell"] | undefined;
 }
+
+/** Who does a TODO that names no role. */
+export const usualRole = (category: Category | undefined): string =>
+  category === "research" ? "investigator" : "executor";
 
 /** The role of that name. One of the config has no more tools and no more of a shell than the one that it extends. */
 export function roleNamed(name: string, added: Readonly<Record<string, RoleSettings>> = {}): Role | undefined {

@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { CATEGORIES } from "../../config/governance-words.ts";
 import { anchorSchema } from "../context/anchors.ts";
-import { CATEGORIES, idSchema, nameSchema, namesSchema } from "../graph/schema.ts";
+import { idSchema, nameSchema, namesSchema } from "../graph/schema.ts";
 
 const task = z.strictObject({
   name: nameSchema.describe("What is to be done."),

@@ -17,6 +17,10 @@ import type { Hooks, PluginInput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
 const HOOK_MS = 5000;
+
+/** For what only observes: the program goes on whatever becomes of it, and never waits long. */
+const briefly = (act: () => Promise<unknown>): Promise<void> => quietly(() => within(act(), HOOK_MS));
+
 /** OpenCode's plugin of a dispatched run. Without it the configuration of the run denies all that changes something. */
 export async function server(input: PluginInput): Promise<Hooks> {
   const folder = process.env[GOVERNANCE_VARIABLES.folder];
@@ -28,7 +32,7 @@ export async function server(input: PluginInput): Promise<Hooks> {
     return hooksOf(governor, facts, input);
   } catch (error) {
     const why = `prloom's rules for this run cannot be read: ${messageOf(error)}`;
-    await quietly(() => within(tellEnd(facts, why), HOOK_MS));
+    await briefly(() => tellEnd(facts, why));
     return refusing(why, input);
   }
 }
@@ -37,7 +41,7 @@ export async function server(input: PluginInput): Promise<Hooks> {
 function refusing(why: string, { client }: PluginInput): Hooks {
   return {
     config: async (config) => reopen(config),
-    "chat.message": () => tellInForce(client),
+    "chat.message": () => briefly(() => tellInForce(client)),
     "tool.execute.before": async ({ tool }, { args }) => {
       const verdict = unjudged("opencode", { tool, input: args }, why);
       if (!verdict.allow) throw new Error(verdict.text);
@@ -60,11 +64,11 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
     event: async ({ event }) => {
       summarised.heard(event);
       tellRetry(client, event);
-      await quietly(() => children.heard(event));
+      await briefly(() => children.heard(event));
     },
     "chat.message": async ({ sessionID }) => {
-      await tellInForce(client);
-      await quietly(() => children.bind(sessionID));
+      await briefly(() => tellInForce(client));
+      await briefly(() => children.bind(sessionID));
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { id: callID, session: sessionID, tool, input: args };
@@ -75,9 +79,9 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       notify(client, verdict.text, "warn");
       if (verdict.endsRun) {
         // The agent can delete what is written.
-        await tellPrinted(client, verdict.text);
-        await quietly(() => tellEnd(facts, verdict.text));
-        await quietly(() => children.endAll(sessionID));
+        await briefly(() => tellPrinted(client, verdict.text));
+        await briefly(() => tellEnd(facts, verdict.text));
+        await briefly(() => children.endAll(sessionID));
       }
       throw new Error(verdict.text);
     },
@@ -86,7 +90,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       ended.delete(callID);
       const call = { id: callID, session: sessionID };
       if (!governor.mayTouch(callID))
-        return quietly(() => governor.after(call, { ok, files: [], said: output.output }));
+        return briefly(() => governor.after(call, { ok, files: [], said: output.output }));
       const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
       const note = governor.changedProtected(call, back);
       if (note !== "") {

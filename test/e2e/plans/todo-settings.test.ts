@@ -41,3 +41,24 @@ test("what a TODO expects, and where it may change something, is the dispatcher'
   assert.match(own.record("wanting").blocked?.reason ?? "", /failed after 2 attempts.*no changed file matches/s);
   assert.match(own.runFile("narrow", 2, "prompt.md"), /do not allow a change of/);
 });
+
+test("a plan that is research has its TODOs done by those who only look, whatever agent it has, and by no other", async () => {
+  const own = project({ config: { limits: { attemptsPerTodo: 1 } } });
+  const metadata = { category: "research" };
+  own.planFile("study", "# Study\n\n## TODO\n\n- [ ] one\n", { status: "queued", metadata });
+  own.planFile("build", "# Build\n\n## TODO\n\n- [ ] one\n  by: executor\n", { status: "queued", metadata });
+  own.planFile("odd", "# Odd\n\n## TODO\n\n- [ ] one\n", { status: "queued", metadata: { category: "reserch" } });
+  await works(own);
+  assert.match(own.record("study").blocked?.reason ?? "", /do not allow a change of `/, "its agent changed something");
+  assert.match(
+    own.record("build").blocked?.reason ?? "",
+    /by "executor", and the plan is research, which changes nothing/,
+  );
+  assert.match(own.record("odd").blocked?.reason ?? "", /metadata\.category must be one of feature, fix/);
+  const { workPlans } = JSON.parse(await succeeds(own, "tasks", "study", "--json"));
+  assert.deepEqual([workPlans[0].category, workPlans[0].tasks[0].assignedTo], ["research", "investigator"]);
+  assert.match(
+    await succeeds(own, "explain", "--plan", "study", "write", "src/a.txt"),
+    /^deny {2}role|^deny {2}path scope/m,
+  );
+});

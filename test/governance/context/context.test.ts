@@ -65,6 +65,21 @@ const view = (changes: Partial<TurnView> = {}): TurnView => ({
 });
 
 describe("a turn", () => {
+  for (const [category, told] of [
+    ["feature", "1/5"],
+    ["fix", "a fix: nothing else changes; 1/5"],
+    ["refactor", "a refactoring: it behaves as before; 1/5"],
+    ["research", "research: nothing is changed; 1/5"],
+    ["docs", "documentation: no code changes; 1/5"],
+    ["chore", "a chore: no user sees a change; 1/5"],
+  ] as const)
+    test(`tells what a plan is about: ${category}`, () => {
+      const graph = { ...GRAPH, workPlans: GRAPH.workPlans.map((plan) => ({ ...plan, category })) };
+      const line = `PLAN: "User accounts" (${told} tasks done)`;
+      for (const text of [renderTurn(view({ graph })), renderCompaction(view({ graph }))])
+        assert(text.includes(line), text);
+    });
+
   test("tells the task, what it expects and what comes next", () => {
     const anchors = bestAnchors([anchor("one", { priority: "critical", content: "Tokens, not\nsessions." })], {
       now: NOW,

@@ -74,6 +74,10 @@ test("the plan is the coordinator's, and counts as done when its text says so", 
   const terms = { id: "p", title: "A plan", status: "active", todos, acceptance: criteriaIn(text), at: 0 } as const;
   const [plan] = graphOfPlan(terms).graph.workPlans;
   assert.deepEqual([plan?.ownedBy, plan?.category], ["coordinator", "feature"]);
+  const [research] = graphOfPlan({ ...terms, category: "research" }).graph.workPlans;
+  const [found] = research?.tasks ?? [];
+  assert.deepEqual([research?.category, found?.assignedTo], ["research", "investigator"]);
+  assert.match(found?.expectedOutput ?? "", /a file in prloom\/\.local\/evidence/);
   assert.deepEqual(plan?.acceptance.toSorted(), ["It is fast", "It is safe", "It is told"]);
 });
 

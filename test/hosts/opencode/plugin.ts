@@ -22,13 +22,15 @@ interface PluginParts {
   readonly facts?: readonly string[];
   /** The calls that started sessions, by these. */
   readonly started?: ReadonlyMap<string, string>;
+  /** What the program waits for before it answers its plugins. */
+  readonly answers?: Promise<unknown>;
 }
 
 let calls = 0;
 
 export async function pluginFor(
   t: Pick<TestContext, "after">,
-  { terms = {}, parents = {}, facts = [], started = new Map() }: PluginParts = {},
+  { terms = {}, parents = {}, facts = [], started = new Map(), answers }: PluginParts = {},
 ): Promise<Plugin> {
   const files = governedFiles(terms);
   t.after(() => files.remove());
@@ -40,6 +42,7 @@ export async function pluginFor(
   const client: OpenCodeClient = {
     session: {
       async get({ path: { id } }) {
+        if (answers) await answers;
         const parentID = parents[id];
         return { data: { id, ...(parentID === undefined ? {} : { parentID }) } };
       },
@@ -55,7 +58,12 @@ export async function pluginFor(
       },
       update: async () => undefined,
     },
-    app: { log: async ({ body }) => noticed.push(`log ${body.level} ${body.message}`) },
+    app: {
+      async log({ body }) {
+        if (answers) await answers;
+        noticed.push(`log ${body.level} ${body.message}`);
+      },
+    },
     tui: { showToast: async ({ body }) => noticed.push(`toast ${body.variant} ${body.message}`) },
   };
   const hooks = await server({ client });

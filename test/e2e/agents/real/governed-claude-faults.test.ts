@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { makeWorkshop } from "../../../testing/agents/real-agent-bench.ts";
@@ -33,6 +33,34 @@ describe("Claude Code without its hooks", () => {
     assert(!existsSync(join(project.worktree("governed"), "src/form.txt")));
     assert.deepEqual(project.commits("governed"), []);
   });
+
+  test(
+    "a policy and a graph that are torn under the run permit nothing more: they are known by then",
+    thorough,
+    async (t) => {
+      const script = works(
+        { shell: "git push origin HEAD" },
+        { write: ".claude/mine.txt", content: "x" },
+        { write: "src/form.txt", content: "x\n" },
+      );
+      const bench = await usual.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project, model, program } = bench;
+      const command = join(project.home, "claude.sh");
+      const folder = join(project.authority, "plans/governed/runs/1/governance");
+      const tear = `for name in policy graph; do echo '{torn' > "${folder}/$name.json"; done`;
+      writeFileSync(command, `#!/bin/sh\n${tear}\nexec ${program.command} "$@"\n`, { mode: 0o755 });
+      const { real } = project.config().agents as { real: Record<string, unknown> };
+      project.config({ agents: { real: { ...real, command } } });
+      project.plan("governed", ["Build the form"]);
+      const { stdout } = await project.work();
+      assert.equal(project.record("governed").status, "review", stdout);
+      const said = model.asked().at(-1)?.conversation.said ?? [];
+      assert.equal(said.filter(({ text }) => /GOVERNANCE BLOCK/.test(text)).length, 2, JSON.stringify(said));
+      assert.equal(readFileSync(join(folder, "policy.json"), "utf8"), "{torn\n");
+      assert.equal(project.git("show", "--format=", "--name-only", "prloom/governed").trim(), "src/form.txt");
+    },
+  );
 
   test("a script of the agent's that would switch them off does not, in the middle of a run", thorough, async (t) => {
     const settings = JSON.stringify({ env: { CLAUDE_CODE_SIMPLE: "1" }, permissions: { allow: ["Bash", "Write"] } });

@@ -118,6 +118,7 @@ describe("Claude Code under the policy", () => {
       { edit: "README.md", from: "project", to: "house" },
       { shell: "echo x > src/b.txt" },
       { tool: "Agent", args: { description: "A part", subagent_type: "general-purpose", prompt: "Write it." } },
+      { tool: "mcp__notes__write_note", args: { text: "x" } },
     ];
     const designing = {
       when: promptOf("designer"),
@@ -126,6 +127,13 @@ describe("Claude Code under the policy", () => {
     const bench = await begin(t, [designing, { steps: [{ say: "No." }] }]);
     if (!bench) return;
     const { project, model } = bench;
+    const notes = join(project.home, "notes.cjs");
+    writeFileSync(notes, NOTES);
+    const config = { adapter: "claude", readable: [notes] };
+    const { real } = project.config().agents as { real: Record<string, unknown> };
+    project.config({ agents: { real: { ...real, ...config } } });
+    const mcpServers = { notes: { command: process.execPath, args: [notes] } };
+    userFile(bench, ".claude.json", { hasCompletedOnboarding: true, mcpServers });
     project.planFile("governed", "## Title\n\nA form\n\n## Objective\n\nThere is a form.\n");
     await project.work();
     assert.match(project.planText("governed"), /- \[ \] Build the form/);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { makeWorkshop } from "../../../testing/agents/real-agent-bench.ts";
 import type { Script } from "../../../testing/model/script.ts";
-import { promptOf } from "../../../testing/model/stages.ts";
+import { promptOf, tick } from "../../../testing/model/stages.ts";
 import { thorough } from "../../../testing/thorough.ts";
 
 const TRIES: Script = [
@@ -94,6 +94,40 @@ describe("OpenCode without its rules", () => {
       const said = model.asked().at(-1)?.conversation.said ?? [];
       if (told === UNREADABLE) assert.match(said.find(({ role }) => role === "tool")?.text ?? "", /A project/);
     });
+
+  test("files of the rules that vanish in the middle of a run take nothing away from them", thorough, async (t) => {
+    const part = { description: "A part", subagent_type: "general", prompt: "Push it." };
+    const push = { shell: "git push origin HEAD" };
+    const steps = [
+      { write: "src/vanish.sh", content: 'rm "$PRLOOM_GOVERNANCE"/*.json; ls "$PRLOOM_GOVERNANCE"\n' },
+      { shell: "sh src/vanish.sh" },
+      push,
+      { write: ".claude/mine.txt", content: "x" },
+      { tool: "task", args: part },
+      { write: "src/form.txt", content: "x\n" },
+      tick,
+      { say: "Done." },
+    ];
+    const script = [
+      { when: /^Push it/, steps: [push, { say: "Over." }] },
+      { when: promptOf("worker"), steps },
+    ];
+    const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project, model } = bench;
+    project.plan("governed", ["Build the form"]);
+    const { stdout } = await project.work();
+    assert.equal(project.record("governed").status, "review", stdout);
+    assert.deepEqual(readdirSync(join(project.authority, "plans/governed/runs/1/governance")), []);
+    const denied = (asked: typeof model.requests): number =>
+      (asked.at(-1)?.conversation.said ?? []).filter(({ text }) => /GOVERNANCE BLOCK/.test(text)).length;
+    assert.equal(denied(bench.asked("worker")), 2);
+    assert.equal(denied(model.asked().filter(({ text }) => /^Push it/.test(text))), 1);
+    const files = project.git("show", "--format=", "--name-only", "prloom/governed").trim().split("\n");
+    assert.deepEqual(files, ["src/form.txt", "src/vanish.sh"]);
+    const { runs } = JSON.parse((await project.cli(["show", "governed", "--json"])).stdout);
+    assert.equal(runs[0].level, "policy");
+  });
 
   test(
     "an agent of the user's own with rules of its own, while plugins are off: nothing is taken",
