@@ -175,7 +175,9 @@ describe("a change on GitHub whose plan has no issue", { concurrency: 2 }, () =>
       const actions = readFileSync(join(project.authority, "plans", "dark", "bus", "actions.jsonl"), "utf8").split(
         "\n",
       );
-      assert.equal(actions.filter((line) => line.includes('"type":"notification"')).length, 1);
+      const notices = actions.filter((line) => line.includes('"type":"notification"'));
+      assert.equal(notices.length, 1);
+      assert.match(notices[0] ?? "", /shows it \(gate \w+\)\. http\S+\/acme\/app\/pull\/\d+ Answer with/);
       assert.equal(pull.pull?.draft, false);
     });
   }
