@@ -50,6 +50,8 @@ export const gateRecordSchema = z.strictObject({
   state: z.enum(GATE_STATES),
   /** The newest state that the thread and the global bus were told of. */
   told: z.enum(GATE_STATES).optional(),
+  /** It is to be shown there, and that is not open yet when the gate is opened. */
+  awaits: z.literal("change-request").optional(),
   /** Where it was told; without it, in the local thread, where a post is there as soon as it is made. */
   thread: replyAddressSchema.optional(),
   /** The posts, where the words that are shown took more than one. */

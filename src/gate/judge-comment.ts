@@ -33,6 +33,10 @@ export interface GateComment {
   readonly at?: number | undefined;
   /** What became of its signature, if it has one. */
   readonly signature?: SignatureCheck | undefined;
+  /** It is a review, or stands at a line: that is about the code, and may be an app's in a person's name. Only taking back counts. */
+  readonly isRemark?: boolean | undefined;
+  /** It is a review that approves, in the sense of the place where it stands. */
+  readonly isVerdict?: boolean | undefined;
 }
 
 export interface AnswerRules {
@@ -76,11 +80,20 @@ export function judgeComment(comment: GateComment, gates: readonly PostedGate[],
   if (signature) return { ...told(`its signature does not count: ${signature.why}`, howTo(gates)), isAnswer: true };
   if (said.says === "none") {
     const isAsked = shownHere(gates).some(({ state }) => state === "open");
-    return said.isNear && isAsked ? { ...told(said.why, howTo(gates)), isNear: true } : ignored(said.why);
+    const isNear = said.isNear || comment.isVerdict === true;
+    return isNear && isAsked ? nearMiss(comment, said.why, gates) : ignored(said.why);
   }
   const judged = judgeAnswer(comment, said, { gates, rules });
   return judged.decides === "none" ? { ...judged, isAnswer: true } : judged;
 }
+
+function nearMiss({ body, isRemark }: GateComment, why: string, gates: readonly PostedGate[]): Judged {
+  const near = { ...told(isRemark ? REMARK : why, howTo(gates)), isNear: true } as const;
+  // Without words there is nothing else that it could be.
+  return /\S/.test(body) ? near : { ...near, isAnswer: true };
+}
+
+const REMARK = "a review answers no gate, a comment in the thread does";
 
 /** The key tells whose answer it is, and the signature has all of it: who posts it does not matter. */
 function judgeSigned(
@@ -147,6 +160,7 @@ function decideFor(comment: GateComment, said: DecidingAnswer, all: readonly Pos
   const gates = says === "withdraw" ? all : shownHere(all);
   if (gates.length === 0 && all.length > 0)
     return told("the plan was not shown here", "Answer where it was shown, or with `prloom approve`.");
+  if (comment.isRemark && says !== "withdraw") return told(REMARK, howTo(gates));
   const named = said.gateId === undefined ? undefined : gates.find(({ gateId }) => gateId === said.gateId);
   if (said.gateId !== undefined && !named) return told(`there is no gate ${said.gateId} here`, howTo(gates));
   const wanted: GateState = says === "withdraw" ? "approved" : "open";

@@ -117,6 +117,15 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
     { triggers: [{ on: "issue.opened", do: "qeue" }] },
     ['triggers.0.do: must be "upsert" or "queue", did you mean queue?'],
   ],
+  // Answers at a gate need no trigger.
+  [
+    { triggers: [{ on: "issue_comment.created", do: "resume-session", commentPattern: "lgtm", message: "Go on." }] },
+    [
+      'triggers.0.do: must be "upsert" or "queue"',
+      "triggers.0.commentPattern: unknown key",
+      "triggers.0.message: unknown key",
+    ],
+  ],
   [{ triggers: [{ on: " ", do: "queue" }] }, ["triggers.0.on: must not be empty"]],
   [
     { triggers: [{ on: "issue.opened", do: "queue", lable: "x" }] },

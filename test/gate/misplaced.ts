@@ -16,4 +16,14 @@ export const MISPLACED: readonly Case[] = [
   { body: "/hold", gates: [elsewhere(A)], outcome: "hold" },
   { body: "/withdraw", gates: [{ ...elsewhere(A), state: "approved" }], outcome: `withdraw ${A}` },
   signed("approve", "none, told", { gates: [elsewhere(A)] }),
+  // In a review, at the pull request where it was shown.
+  { body: "LGTM", about: { isRemark: true, isVerdict: true }, outcome: "none, told" },
+  { body: `/approve ${A}`, about: { isRemark: true }, outcome: "none, told" },
+  { body: "/reject no", about: { isRemark: true }, outcome: "none, told" },
+  { body: "", about: { isRemark: true, isVerdict: true }, outcome: "none, told" },
+  { body: "Nice work.", about: { isRemark: true, isVerdict: true }, outcome: "none, told" },
+  { body: "Nice work.", about: { isRemark: true }, outcome: "none" },
+  { body: "", about: { isRemark: true, isVerdict: true }, gates: [elsewhere(A)], outcome: "none" },
+  { body: "/hold", about: { isRemark: true }, outcome: "hold" },
+  { body: "/withdraw", about: { isRemark: true }, gates: [{ gateId: A, state: "approved" }], outcome: `withdraw ${A}` },
 ];

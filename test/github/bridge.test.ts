@@ -40,8 +40,10 @@ async function setUp(t: TestContext) {
     now += seconds * 1000;
   };
   /** A plan of the issue is there from now on. */
-  const plan = (number: number): void =>
-    void plans.push({ planId: `plan-${number}`, source: { system: "github", id: `${repository.id}#${number}` } });
+  const plan = (number: number, of = repository.id): void => {
+    const planId = of === repository.id ? `plan-${number}` : `other-${number}`;
+    plans.push({ planId, source: { system: "github", id: `${of}#${number}` } });
+  };
   return { plan, github, repository, ada, bob, eve, warnings, look, pass };
 }
 
@@ -167,6 +169,28 @@ describe("the poll of GitHub", { concurrency: 4 }, () => {
     assert.deepEqual(told(await look()), ["comment 1"]);
     pass(600);
     assert.deepEqual(told(await look()), []);
+  });
+
+  it("brings a comment to the plan of that very issue, whatever other has that number or begins with it", async (t) => {
+    const { ada, github, repository, look, plan } = await setUp(t);
+    for (let count = 0; count < 12; count += 1) ada.opens({ title: "one of many" });
+    const other = github.repository("acme/shop", { ada: "write" });
+    const there = github.person(other, "ada");
+    there.opens({ title: "another first" });
+    for (const number of [1, 12]) plan(number);
+    plan(1, other.id);
+    await look();
+    there.comments(1, "approved");
+    assert.deepEqual(await look(), []);
+    ada.comments(2, "approved");
+    ada.comments(12, "approved");
+    const heard = (await look()).map(({ plan: of, replyTo }) => [of, replyTo?.token]);
+    assert.deepEqual(heard, [[`plan-12`, `${repository.id}#12`]]);
+    ada.comments(1, "approved");
+    assert.deepEqual(
+      (await look()).map((event) => event.plan),
+      ["plan-1"],
+    );
   });
 
   it("tells nothing of what was before the first look", async (t) => {

@@ -1,7 +1,7 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
 import { partsOf } from "../../gate/parts.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import type { ChangeRequest, PlanStatus } from "../../plan/plan-types.ts";
+import type { PlanStatus } from "../../plan/plan-types.ts";
 import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";
 import { renderForThread } from "../local/render.ts";
 import type { HeardPost, NewPost, Tracker, TrackerAuthor } from "./port.ts";
@@ -14,8 +14,6 @@ export interface TrackerBridgeOptions {
   readonly name: string;
   /** Threads whose plans are about to be made: what is said there waits for them. */
   expected?(): readonly string[];
-  /** Where a change request is talked about, if that is in this tracker. */
-  changeAddress?(change: ChangeRequest): ReplyAddress | undefined;
 }
 
 /** How far the tracker was read, and comments whose plan or whose author's permission is not there yet; kept as JSON. */
@@ -134,13 +132,13 @@ interface ThreadOfPlan {
 }
 
 async function plansByThread(
-  { tracker, target, changeAddress }: TrackerBridgeOptions,
+  { tracker, target }: TrackerBridgeOptions,
   ctx: Pick<BridgeContext, "listPlans">,
 ): Promise<Map<string, ThreadOfPlan>> {
   const plans = new Map<string, ThreadOfPlan>();
   for (const { source, planId, changeRequest } of await ctx.listPlans({ status: OPEN })) {
     const address: ReplyAddress | undefined = source && tracker.addressOf(source);
-    const change = changeRequest && changeAddress?.(changeRequest);
+    const change = changeRequest && tracker.changeAddress?.(changeRequest);
     for (const replyTo of [address?.target === target ? address : undefined, change])
       if (replyTo?.token !== undefined) plans.set(replyTo.token, { plan: planId, replyTo });
   }

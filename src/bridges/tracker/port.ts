@@ -1,6 +1,6 @@
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { ReplyAddress } from "../../bus/message-types.ts";
-import type { PlanSource } from "../../plan/plan-types.ts";
+import type { ChangeRequest, PlanSource } from "../../plan/plan-types.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -74,6 +74,8 @@ export interface Tracker {
   written?(body: string): string;
   /** Where the plan of a source is talked about; undefined for sources of others. */
   addressOf(source: PlanSource): ReplyAddress | undefined;
+  /** Where a change request is talked about; undefined for those of other forges. */
+  changeAddress?(change: Pick<ChangeRequest, "forge" | "ref">): ReplyAddress | undefined;
   /** The author that we post as. */
   self(): Awaitable<TrackerAuthor>;
   /** What an author may do with the repository; throws where that cannot be found out now. */

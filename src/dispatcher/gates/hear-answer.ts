@@ -15,7 +15,7 @@ import { planConfig } from "../settings/plan-config.ts";
 import { answerGate } from "./answer-gate.ts";
 import type { Gated } from "./gate-store.ts";
 import { gatesOf, putGates } from "./plan-gate.ts";
-import { isShownAt, type Posts, readPosts, showAgain } from "./posting.ts";
+import { isRemark, isShownAt, type Posts, readPosts, showAgain } from "./posting.ts";
 
 /** A comment that decided something, or one that goes on as feedback, with what its author is told; or one that cannot be judged now. */
 export type HeardAnswer =
@@ -53,7 +53,7 @@ export async function postsFor(
   const isHeard = signature?.kind === "valid" || (author !== undefined && mayAnswer(author, loom.config.gates));
   if (!isHeard || !ANSWERS_OPEN.has(says)) return undefined;
   const gate = openGate(loom, record);
-  if (!gate || !isShownAt(gate, event)) return undefined;
+  if (!gate || !isShownAt(gate, event) || isRemark(event)) return undefined;
   return { gateId: gate.gateId, posts: await readPosts(loom, gate, event) };
 }
 
@@ -100,7 +100,8 @@ function hear(
   const at = gates.length === 0 ? undefined : (told ?? loom.bus(record.id).cameInAt(event.id) ?? 0);
   // By one clock: that of the place where it was written, else ours.
   const seen = told === undefined ? undefined : read;
-  const comment = { body: event.body, author, edited, at, signature };
+  const isVerdict = event.type === "review" && event.context?.state === "approved";
+  const comment = { body: event.body, author, edited, at, signature, isRemark: isRemark(event), isVerdict };
   const rules = { approvers: loom.config.gates.approvers, ownLogin: ownLoginOf(event) };
   const judged = judgeComment(
     comment,
@@ -114,7 +115,8 @@ function hear(
   if (judged.decides === "none") {
     // Where nothing is to be approved, praise is feedback like any other.
     if (gates.length === 0 && !isGated(loom, record)) return undefined;
-    return judged.isNear && !isFirstHint(loom, gates, event) ? { kind: "pending" } : unheard(judged);
+    if (!judged.isNear || isFirstHint(loom, gates, event)) return unheard(judged);
+    return judged.isAnswer ? undefined : { kind: "pending" };
   }
   if (judged.decides === "hold" || judged.decides === "unhold")
     return hold(loom, record, { event, login: author.login, paused: judged.decides === "hold" });

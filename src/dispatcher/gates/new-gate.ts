@@ -8,7 +8,7 @@ import type { Configured } from "../settings/pinned.ts";
 import type { Gated } from "./gate-store.ts";
 import { newestGates, putGates } from "./plan-gate.ts";
 
-interface Asked extends Pick<GateRecord, "kind" | "digest" | "scope" | "text" | "head"> {
+interface Asked extends Pick<GateRecord, "kind" | "digest" | "scope" | "text" | "head" | "awaits"> {
   /** The newest gate of this kind. */
   readonly before: GateRecord | undefined;
   /** What is posted; it names the gate. */

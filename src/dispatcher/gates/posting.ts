@@ -16,7 +16,7 @@ import type { Configured } from "../settings/pinned.ts";
 import type { Gated } from "./gate-store.ts";
 import { putGates } from "./plan-gate.ts";
 
-/** Where a plan is talked about: where it came from if a bridge knows that place, else in its local thread. */
+/** Where a plan is shown: where it came from if a bridge knows that place, else at its change request, else in its local thread. */
 export function threadOf(
   loom: Extended,
   record: PlanRecord,
@@ -32,18 +32,57 @@ interface Place {
   readonly address: ReplyAddress;
 }
 
-function placeOf({ extensions }: Extended, { source }: PlanRecord): Place | undefined {
-  for (const loaded of source ? extensions.registry.all : []) {
+function placeOf(loom: Extended, { source, changeRequest }: Pick<PlanRecord, "source" | "changeRequest">) {
+  return (
+    firstPlace(loom, (tracker) => source && tracker.addressOf(source)) ??
+    firstPlace(loom, (tracker) => changeRequest && tracker.changeAddress?.(changeRequest))
+  );
+}
+
+function firstPlace(
+  { extensions }: Extended,
+  addressIn: (tracker: Tracker) => ReplyAddress | undefined,
+): Place | undefined {
+  for (const loaded of extensions.registry.all) {
     const { tracker } = loaded.bridge;
-    const address = source && tracker?.addressOf(source);
+    const address = tracker && addressIn(tracker);
     if (address && tracker) return { loaded, tracker, address };
   }
   return undefined;
 }
 
+/** Where the source of a plan is told about it; undefined where no bridge knows that place. */
+export function sourceThread(loom: Extended, { source }: PlanRecord): ReplyAddress | undefined {
+  return placeOf(loom, { source })?.address;
+}
+
+/** Where a change is to be shown that has no change request yet: its forge is a server, and what it publishes is talked about there. */
+function placeToCome(loom: Extended & Configured, record: PlanRecord, head: string): Place | undefined {
+  const { forge } = loom.config;
+  // Nothing is published of a branch without commits.
+  const isToCome = forge !== "local" && !record.changeRequest && head !== record.baseSha;
+  return isToCome ? firstPlace(loom, (tracker) => tracker.changeAddress?.({ forge, ref: "" })) : undefined;
+}
+
+/** Whether the gate of a change waits for its change request, to be shown there. */
+export function isToAwaitChange(loom: Extended & Configured, record: PlanRecord, head: string): boolean {
+  return !placeOf(loom, record) && placeToCome(loom, record, head) !== undefined;
+}
+
+/** Whether its change request is still to come. */
+export function awaitsChange({ config }: Configured, record: PlanRecord, gate: GateRecord): boolean {
+  const { awaits, state, told } = gate;
+  const isToBeShown = awaits === "change-request" && state === "open" && told === undefined;
+  return isToBeShown && !record.changeRequest && config.forge !== "local";
+}
+
 /** The login under which a plan is shown, if a person who may answer could have it, too; undefined also where it cannot be asked for now. */
-export async function postedAs(loom: Extended & Configured, record: PlanRecord): Promise<string | undefined> {
-  const place = placeOf(loom, record);
+export async function postedAs(
+  loom: Extended & Configured,
+  record: PlanRecord,
+  head = record.baseSha ?? "",
+): Promise<string | undefined> {
+  const place = placeOf(loom, record) ?? placeToCome(loom, record, head);
   if (!place) return undefined;
   const { loaded, tracker } = place;
   const label = `self:${loaded.name}`;
@@ -56,11 +95,14 @@ export async function postedAs(loom: Extended & Configured, record: PlanRecord):
   return isPerson && mayAnswer({ login, permission: "write" }, loom.config.gates) ? login : undefined;
 }
 
-/**
- * Whether a comment stands where a gate was shown, or in the local thread of its plan. What stands at a line of a file is about that
- * line. Where a plugin showed it is not known, so the place is that plugin's business.
- */
+/** Whether it is a part of a review, and no comment in the thread. */
+export function isRemark({ type, context }: BusEvent): boolean {
+  return context?.path !== undefined || type === "review";
+}
+
+/** Whether a comment stands where a gate was shown, or in the local thread of its plan. Where a plugin showed it is not known, so the place is that plugin's business. */
 export function isShownAt({ planId, thread, redirected }: GateRecord, { replyTo, context }: BusEvent): boolean {
+  // A thread of its own.
   if (context?.path !== undefined) return false;
   if (redirected) return true;
   const local = { target: LOCAL_TARGET, token: planId };
@@ -69,12 +111,14 @@ export function isShownAt({ planId, thread, redirected }: GateRecord, { replyTo,
 
 /** What became of the posts of a gate that is not shown yet. `dead`: one of them cannot be posted; `bridge`: by the one that a plugin may have sent it to. */
 export type Posting =
+  | { readonly kind: "awaits-change" }
   | { readonly kind: "under-way"; readonly target: string }
   | { readonly kind: "posted" }
   | { readonly kind: "dead"; readonly reason: string; readonly bridge?: string | undefined };
 
 /** Undefined when there is nothing to wait for. */
-export function postingOf(loom: Buses, gate: GateRecord): Posting | undefined {
+export function postingOf(loom: Buses & Configured, record: PlanRecord, gate: GateRecord): Posting | undefined {
+  if (awaitsChange(loom, record, gate)) return { kind: "awaits-change" };
   if (gate.state !== "open" || gate.told !== "open" || isShown(gate)) return undefined;
   const bus = loom.bus(gate.planId);
   const fates = postsOf(gate).map(({ id }) => ({ id, fate: bus.actionFate(id) }));

@@ -8,7 +8,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { threadOf } from "../gates/posting.ts";
+import { sourceThread } from "../gates/posting.ts";
 import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -27,7 +27,7 @@ export function writeBack(loom: Located & Configured & Records & Gated & Buses &
   const now = reachedBy(record, phaseAt(loom, record).phase);
   const { seq = 0, reached: before = [] } = record.writtenBack ?? {};
   const fresh = now === undefined ? [] : reachedSince(before.at(-1)?.what, now);
-  const { address } = fresh.length > 0 ? threadOf(loom, record) : {};
+  const address = fresh.length > 0 ? sourceThread(loom, record) : undefined;
   if (!address || address.target === LOCAL_TARGET) return false;
   const at = isoTime(loom.clock.now());
   const reached = [...before, ...fresh.map((what) => ({ what, at }))].slice(-MAX_LISTED);

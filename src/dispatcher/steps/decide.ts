@@ -139,6 +139,8 @@ function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined
 
 function waitAtGate({ record, remindAfterMs, posting }: PlanView, gate: GateRecord, now: number): Step {
   if (posting?.kind === "dead") return { ...posting, kind: "give-up-gate" };
+  if (posting?.kind === "awaits-change")
+    return waits("its change request is to be opened first; it is shown there, and then it waits for your answer");
   if (posting?.kind === "under-way")
     return waits(`it is being posted (${posting.target}); then it waits for your answer`);
   const { openedAt, remindedAt = openedAt, expiresAt } = gate;

@@ -11,7 +11,7 @@ import type { Timing } from "../capabilities.ts";
 import { doorsAt, isAsked } from "../gates/doors.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { gateOf, untoldGate, waitingGate } from "../gates/plan-gate.ts";
-import { postingOf } from "../gates/posting.ts";
+import { awaitsChange, postingOf } from "../gates/posting.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { hasBus, homeOf, type Located, worktreeOf } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -85,10 +85,11 @@ function gateView(
 ) {
   const config = wished.ok ? wished.config : { gated: false, prGated: false };
   const isWithdrawn = gateOf(loom, record)?.state === "withdrawn" && isAsked(loom, record, "plan");
-  const isUntold = untoldGate(loom, record) !== undefined;
+  const untold = untoldGate(loom, record);
   // Of the one that the plan waits at alone: a change that is shown may be older than an edit of the plan.
   const waiting = waitingGate(loom, record);
-  const posting = waiting && postingOf(loom, waiting);
+  const posting = waiting && postingOf(loom, record, waiting);
+  const isUntold = untold !== undefined && !awaitsChange(loom, record, untold);
   return {
     ...doorsAt(loom, record, { text, config }),
     ...(isWithdrawn ? { withdrawn: true as const } : {}),

@@ -59,10 +59,10 @@ export function githubBridge(
   }: GitHubBridgeOptions,
 ): BuiltinBridge {
   let planOf: ReadonlyMap<string, string> = new Map();
-  const tracker = githubTracker({ connection, permissions });
+  const tracker = { ...githubTracker({ connection, permissions }), changeAddress };
   let expected: BridgeState["expected"] = {};
   const options = {
-    ...{ tracker, target: ISSUE_TARGET, name: "GitHub", changeAddress },
+    ...{ tracker, target: ISSUE_TARGET, name: "GitHub" },
     expected: () => Object.keys(expected),
   };
   const threads = trackerBridge(options);

@@ -22,6 +22,6 @@ export function placeOf(token: string | undefined): PullPlace | undefined {
 }
 
 /** Where a change request on GitHub is talked about. */
-export function changeAddress({ forge, ref }: ChangeRequest): ReplyAddress | undefined {
+export function changeAddress({ forge, ref }: Pick<ChangeRequest, "forge" | "ref">): ReplyAddress | undefined {
   return forge === SYSTEM ? { target: PULL_TARGET, token: ref } : undefined;
 }

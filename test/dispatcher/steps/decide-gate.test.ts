@@ -49,6 +49,12 @@ const TABLE: readonly [name: string, change: Change, expected: Step["kind"], det
     /being posted \(issues\)/,
   ],
   [
+    "as long as the change request at which it is to be shown is not open nothing expires either",
+    { door: { ...closed, gate: { ...gate, expiresAt: long } }, posting: { kind: "awaits-change" } },
+    "wait",
+    /its change request is to be opened first/,
+  ],
+  [
     "once they are all there, that is noted, also of a plan that is blocked",
     { door: closed, posting: { kind: "posted" }, record: { blocked: { reason: "", at: "" } } },
     "gate-posted",

@@ -164,6 +164,34 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.equal((await cli("merge", "upper")).code, 0);
   });
 
+  it("whose change was shown at a pull request that is closed so is shown at the next", thorough, async (t) => {
+    const made = await publishingProject(t, { gates: { pr: true, advisory: true } });
+    const { cli, work, ada } = made;
+    made.project.plan("lower", ["make one"]);
+    await work();
+    ada.comments(pullOf(made, "lower").number, "approved");
+    made.project.plan("upper", ["make two"], STACKED);
+    await work();
+    const first = pullOf(made, "upper");
+    assert.match(first.comments[0]?.body ?? "", /The change waits for your answer/);
+    ada.closes(pullOf(made, "lower").number);
+    ada.deletesBranch("prloom/lower");
+    await work();
+    await work();
+    ada.comments(first.number, "approved");
+    assert.equal((await cli("unblock", "upper")).code, 0);
+    await work();
+    const next = pullOf(made, "upper");
+    assert.notEqual(next.number, first.number);
+    assert.equal(next.comments.filter(({ body }) => /The change waits for your answer/.test(body)).length, 1);
+    assert.equal(next.pull.draft, true);
+    const [gate] = JSON.parse((await cli("show", "upper", "--json")).stdout).gates.slice(-1);
+    ada.comments(next.number, `/approve ${gate.gateId}`);
+    await work();
+    await assertAlone(made);
+    assert.equal(next.pull.draft, false);
+  });
+
   it("can bear another one, and goes on while the lower one is blocked", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     const { project: one, cli, work } = made;

@@ -228,7 +228,8 @@ interface GateNotice {
 
 function notice(loom: Located & Records, record: PlanRecord, { gate, id, title }: GateNotice): Action {
   const name = titleOf(planText(loom, record)?.text ?? "", record.id);
-  const message = `\`prloom show ${record.id}\` shows it (gate ${gate.gateId}). Answer with one of these:\n${commandsFor(record.id)}`;
+  const where = gate.kind === "pr" && record.changeRequest?.url ? ` ${record.changeRequest.url}` : "";
+  const message = `\`prloom show ${record.id}\` shows it (gate ${gate.gateId}).${where} Answer with one of these:\n${commandsFor(record.id)}`;
   return {
     id,
     type: "respond",

@@ -14,7 +14,7 @@ import { requireEnforced } from "../../gates/enforced.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import { putNewGate } from "../../gates/new-gate.ts";
 import { gateOf, gatesOf } from "../../gates/plan-gate.ts";
-import { postedAs, replacedFor } from "../../gates/posting.ts";
+import { isToAwaitChange, postedAs, replacedFor } from "../../gates/posting.ts";
 import { prDoorAt, whatChangeSays } from "../../gates/pr-gate.ts";
 import { homeOf, type Located } from "../../paths.ts";
 import { planText, type Records } from "../../records.ts";
@@ -40,7 +40,7 @@ async function openPrGate(
   { config, head }: { config: PlanConfig; head: string },
 ): Promise<void> {
   await requireEnforced(loom.config, Object.fromEntries(config.agents.worker.map((agent) => [agent.name, agent])));
-  const ownLogin = await postedAs(loom, record);
+  const ownLogin = await postedAs(loom, record, head);
   const text = planText(loom, record);
   if (!text) return;
   const before = gateOf(loom, record, "pr");
@@ -53,6 +53,7 @@ async function openPrGate(
   };
   putNewGate(loom, record, {
     ...{ kind: "pr", before, ...says, text: text.text, head },
+    ...(isToAwaitChange(loom, record, head) ? { awaits: "change-request" } : {}),
     shown: (gateId) =>
       changePost({
         ...{ planId: record.id, gateId, digest: says.digest, text: text.text, head, ...change, since },
