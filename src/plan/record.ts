@@ -243,6 +243,8 @@ export const planRecordSchema = z.strictObject({
   /** New comments that it made on GitHub in the last hour, in milliseconds: counted over restarts. */
   comments: z.array(z.strictObject({ id: z.string(), at: z.number() })).optional(),
   doneFor: doneForSchema.optional(),
+  /** Its issue is not where it was, and how that came, as the end of "its issue …": the local thread is its place. */
+  issueGone: z.string().optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   /** The tree that passed the checks last. A merge whose result is another has not been checked. */

@@ -28,7 +28,7 @@ export function routeOn(
   scope: HookScope,
   action: Action,
 ): Promise<Routed> | Routed {
-  const refusal = refusalOf(action);
+  const refusal = refusalOf(action) ?? nowhere(loom, scope.planId, action);
   if (refusal !== undefined) {
     if (action.payload.type === "upsert_plan") propose(loom, action);
     loom.report({ ...scopeOf(scope.planId), level: "warn", text: `not delivered: ${refusal}` });
@@ -39,6 +39,12 @@ export function routeOn(
   const plugins = withHook(loom.extensions.globalPlugins, "beforeRoute");
   if (plugins.length === 0) return { kind: "deliver", target: action.target };
   return routeAction(loom.hookServices, scope, { plugins, action });
+}
+
+/** Why something is not said at the issue of a plan, where that is gone. Each would be a dead letter else, and no retry helps. */
+function nowhere({ store }: Records, planId: string | undefined, { target: { token } }: Action): string | undefined {
+  const { issueGone, source } = (planId === undefined ? undefined : store.byId(planId)) ?? {};
+  return issueGone === undefined || token !== source?.id ? undefined : `its issue ${issueGone}`;
 }
 
 /** Blocks a plan that says more on GitHub than it may, or than all may together; returns why this is not said. */

@@ -16,7 +16,7 @@ import type { Configured } from "../settings/pinned.ts";
 import type { Gated } from "./gate-store.ts";
 import { putGates } from "./plan-gate.ts";
 
-/** Where a plan is talked about: where it came from if a bridge knows that place, else in its local thread. */
+/** Where a plan is talked about: where it came from if a bridge knows that place and it is there, else in its local thread. */
 export function threadOf(
   loom: Extended,
   record: PlanRecord,
@@ -32,8 +32,8 @@ interface Place {
   readonly address: ReplyAddress;
 }
 
-function placeOf({ extensions }: Extended, { source }: PlanRecord): Place | undefined {
-  for (const loaded of source ? extensions.registry.all : []) {
+function placeOf({ extensions }: Extended, { source, issueGone }: PlanRecord): Place | undefined {
+  for (const loaded of source && issueGone === undefined ? extensions.registry.all : []) {
     const { tracker } = loaded.bridge;
     const address = source && tracker?.addressOf(source);
     if (address && tracker) return { loaded, tracker, address };
