@@ -85,6 +85,8 @@ const rebaseSchema = z.strictObject({
   /** Where the branch stands, unless it is on its way to `tip`. */
   stands: z.string(),
   conflict: conflictSchema.optional(),
+  /** Base is merged into the branch instead, as one commit that says this at this time: then all of the branch conflicts together. */
+  merge: z.strictObject({ message: z.string(), date: z.string() }).optional(),
   /** An agent resolved a conflict. */
   resolved: z.literal(true).optional(),
   /** It is called off: the branch goes back to where it was, and with a reason the plan is blocked. */
