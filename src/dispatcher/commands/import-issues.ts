@@ -80,10 +80,10 @@ async function imported(loom: Loom, payload: RawUpsert, { dryRun, claim }: Impor
   const source = { system, kind, id };
   const record = loom.store.bySource(source);
   if (record && !record.deleted) return { planId: record.id, had: record.status };
-  if (dryRun) return {};
+  if (dryRun && claim) return {};
   return oneByOne(loom, source, async () => {
-    const claimed = await claimFor(loom, source, claim);
-    if (claimed.kind === "ours") return made(loom, payload);
+    const claimed = await claimFor(loom, source, dryRun ? "look" : claim ? "take-over" : "claim");
+    if (claimed.kind === "ours") return dryRun ? {} : made(loom, payload);
     if (claimed.kind !== "theirs") return { problem: claimed.reason };
     const { by, at } = claimed.claim;
     return { problem: `it is claimed by ${by}${at === "" ? "" : ` since ${at}`} (--claim takes it over)` };
