@@ -13,6 +13,7 @@ import type { Publishing, Reporting, Stopping, Timing, Waking } from "../capabil
 import type { Located } from "../paths.ts";
 import { claimFor, oneByOne } from "../publishing/claims.ts";
 import { countComment } from "../publishing/comment-rate.ts";
+import { NO_FORKS } from "../publishing/push-refusals.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -183,6 +184,7 @@ async function upsert(loom: Made, scope: HookScope, { action, batches, concerned
 
 const NONE = { kind: "none" } as const;
 const CLAIM_WAIT_MS = 30_000;
+const CLAIM_HINT = "the token has to push to refs/prloom/claims; `github.claim: false` makes plans without it";
 
 /** Makes a plan once its source is claimed. One that is there already was made with its claim. */
 async function claimedFirst(
@@ -204,7 +206,7 @@ async function claimedFirst(
       return NONE;
     }
     if (claimed.kind === "refused") {
-      const hint = "the token has to push to refs/prloom/claims; `github.claim: false` makes plans without it";
+      const hint = claimed.mayNotWrite ? NO_FORKS : CLAIM_HINT;
       return { kind: "refused", reason: `${claimed.reason} (${hint})` };
     }
     const { reason, retryAfterMs = CLAIM_WAIT_MS } = claimed;

@@ -5,6 +5,7 @@ import { upsertPlans } from "../buses/upsert.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf } from "../paths.ts";
 import { claimFor, oneByOne } from "../publishing/claims.ts";
+import { NO_FORKS } from "../publishing/push-refusals.ts";
 import { requireAsStarted } from "./bus.ts";
 
 export interface ImportRequest {
@@ -84,7 +85,8 @@ async function imported(loom: Loom, payload: RawUpsert, { dryRun, claim }: Impor
   return oneByOne(loom, source, async () => {
     const claimed = await claimFor(loom, source, dryRun ? "look" : claim ? "take-over" : "claim");
     if (claimed.kind === "ours") return dryRun ? {} : made(loom, payload);
-    if (claimed.kind !== "theirs") return { problem: claimed.reason };
+    if (claimed.kind !== "theirs")
+      return { problem: claimed.mayNotWrite ? `${claimed.reason} (${NO_FORKS})` : claimed.reason };
     const { by, at } = claimed.claim;
     return { problem: `it is claimed by ${by}${at === "" ? "" : ` since ${at}`} (--claim takes it over)` };
   });

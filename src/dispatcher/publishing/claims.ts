@@ -28,7 +28,13 @@ type Claimant = Located & Configured & Naming & Timing & Publishing;
 export type Claimed =
   | { readonly kind: "ours" }
   | { readonly kind: "theirs"; readonly claim: ClaimedElsewhere }
-  | { readonly kind: "refused" | "failed"; readonly reason: string; readonly retryAfterMs?: number };
+  | {
+      readonly kind: "refused" | "failed";
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+      /** The account may not push there at all. */
+      readonly mayNotWrite?: true;
+    };
 
 /**
  * Claims the source of a plan at the server before the plan is made, so that of two clones with a dispatcher one makes it. Killed between the two,

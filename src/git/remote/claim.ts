@@ -16,7 +16,7 @@ export type ClaimOutcome =
   /** Also where it was claimed by this clone before. */
   | { readonly kind: "ours" }
   | { readonly kind: "theirs"; readonly claim: Pick<Claim, "name" | "at"> }
-  | { readonly kind: "refused" | "failed"; readonly reason: string };
+  | { readonly kind: "refused" | "failed"; readonly reason: string; readonly mayNotWrite?: true };
 
 export interface AskedClaim {
   /** Whole, as in `refs/prloom/claims/12`. */
