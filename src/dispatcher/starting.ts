@@ -24,6 +24,7 @@ import type { Located } from "./paths.ts";
 import { changeSeen } from "./publishing/change-seen.ts";
 import { closeForBridge, mergeForBridge } from "./publishing/forge-actions.ts";
 import { tellingUsage } from "./publishing/github-usage.ts";
+import { issueGone } from "./publishing/issue-gone.ts";
 import { blockPlan, type Records } from "./records.ts";
 import type { Pooled } from "./runs/agent-pool.ts";
 import { keepPin } from "./settings/keep-pin.ts";
@@ -87,6 +88,7 @@ async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]
     merge: (planId, asked) => mergeForBridge(loom, planId, asked),
     close: (planId) => closeForBridge(loom, planId),
     onPull: (planId, change) => changeSeen(loom, planId, change),
+    onGone: (source, how) => issueGone(loom, source, how),
   });
   const boards = boardsIn(config.triggers).map((board) =>
     boardBridge(access, { board, clock, trustBoard: config.github?.trustBoard ?? false }),

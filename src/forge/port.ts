@@ -1,5 +1,5 @@
 import type { MergeMethod } from "../git/merge-method.ts";
-import type { Claim, ClaimOutcome } from "../git/remote/claim.ts";
+import type { Claim, ClaimHow, ClaimOutcome } from "../git/remote/claim.ts";
 import type { FetchOutcome } from "../git/remote/fetch.ts";
 import type { Pushed, PushOutcome } from "../git/remote/push.ts";
 import type { PlanSource } from "../plan/plan-types.ts";
@@ -110,7 +110,7 @@ export interface ServerForge {
   claim(
     source: PlanSource,
     claim: Claim,
-    takeOver: boolean,
+    how: ClaimHow,
   ): Promise<(ClaimOutcome & { readonly name: string }) | undefined>;
   /** Takes that back, unless another clone has claimed it since. */
   release(source: PlanSource, claimer: string): Promise<void>;

@@ -12,6 +12,8 @@ export interface TokenFacts {
   readonly repository: string;
   /** Whether its account may post where threads are locked, and set labels. */
   readonly mayTriage: boolean;
+  /** It was made from another one. */
+  readonly isFork: boolean;
   readonly abilities: readonly Ability[];
   /** Calls that are left of how many, and when all of them are there again (milliseconds since the epoch). */
   readonly limit?: { readonly remaining: number; readonly limit: number; readonly resetAt: number } | undefined;
@@ -26,6 +28,7 @@ export interface Ability {
 const repositorySchema = z.object({
   permissions: z.object({ push: z.boolean(), triage: z.boolean().optional() }).optional(),
   default_branch: z.string(),
+  fork: z.boolean().default(false),
 });
 
 /** Asks; what went wrong is returned with what was asked for. */
@@ -44,7 +47,8 @@ export async function probeToken({
     await need(repository, "/issues");
     const { push = false, triage = push } = found.permissions ?? {};
     return {
-      ...{ login, from: client.tokenFrom, repository: repository.fullName, mayTriage: triage },
+      ...{ login, from: client.tokenFrom, repository: repository.fullName },
+      ...{ mayTriage: triage, isFork: found.fork },
       abilities: [
         { what: "write issues", ...refusal(await unfinished(repository, "/issues")) },
         { what: "write contents", ...refusal(await unfinished(repository, "/git/refs")) },

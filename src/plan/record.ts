@@ -85,6 +85,8 @@ const rebaseSchema = z.strictObject({
   /** Where the branch stands, unless it is on its way to `tip`. */
   stands: z.string(),
   conflict: conflictSchema.optional(),
+  /** Base is merged into the branch instead, as one commit that says this at this time: then all of the branch conflicts together. */
+  merge: z.strictObject({ message: z.string(), date: z.string() }).optional(),
   /** An agent resolved a conflict. */
   resolved: z.literal(true).optional(),
   /** It is called off: the branch goes back to where it was, and with a reason the plan is blocked. */
@@ -243,6 +245,8 @@ export const planRecordSchema = z.strictObject({
   /** New comments that it made on GitHub in the last hour, in milliseconds: counted over restarts. */
   comments: z.array(z.strictObject({ id: z.string(), at: z.number() })).optional(),
   doneFor: doneForSchema.optional(),
+  /** Its issue is not where it was, and how that came, as the end of "its issue …": its place is its change request, or the local thread. */
+  issueGone: z.string().optional(),
   /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   /** The tree that passed the checks last. A merge whose result is another has not been checked. */

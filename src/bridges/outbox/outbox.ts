@@ -18,6 +18,8 @@ export type Routed =
   | { readonly kind: "handled"; readonly by: string }
   | { readonly kind: "waiting"; readonly until: number }
   | { readonly kind: "refused"; readonly reason: string }
+  /** Not now, and by itself not later either: a dead letter until a person says so. */
+  | { readonly kind: "unsaid"; readonly reason: string }
   | { readonly kind: "dead"; readonly by: string; readonly reason: string };
 
 export interface OutboxOptions extends DeliveryOptions {
@@ -210,6 +212,8 @@ export class Outbox {
     else if (routed.kind === "dead") releaseAction(bus, id);
     // Not a dead letter: nothing that a person could fix would let it through. What refused it has told it.
     else if (routed.kind === "refused") concludeAction(bus, id, { handler: DISPATCHER, reason: routed.reason });
+    else if (routed.kind === "unsaid")
+      giveUp(this.#options, { action, target: action.target }, { handler: DISPATCHER, reason: routed.reason });
     else giveUp(this.#options, { action, target: routed.target }, noBridge(this.#options, routed.target));
     this.#taken.forget(id);
     this.#line.passed(action);

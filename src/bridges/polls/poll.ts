@@ -30,21 +30,17 @@ const NOTHING: PollOutcome = { events: 0, actions: 0, refused: [] };
 /** Refusals that are told one by one; a bridge that is all wrong must not fill the log. */
 const MAX_TOLD = 20;
 
-/** Asks a bridge for what is new and puts it on the bus. Never rejects. */
+/** Asks a bridge for what is new and puts it on the bus. `failedBefore` is told already. Never rejects. */
 export async function pollBridge(
   services: BridgeServices,
   scope: BridgeScope,
   loaded: LoadedBridge,
+  failedBefore?: string,
 ): Promise<PollOutcome> {
-  try {
-    const outcome = await poll(services, scope, loaded);
-    tell(services, scope, loaded, outcome);
-    return outcome;
-  } catch (error) {
-    const outcome = { ...NOTHING, failed: describeThrown(error) };
-    tell(services, scope, loaded, outcome);
-    return outcome;
-  }
+  const outcome = await poll(services, scope, loaded).catch((error) => ({ ...NOTHING, failed: describeThrown(error) }));
+  const { failed, ...others } = outcome as PollOutcome;
+  tell(services, scope, loaded, failed === failedBefore ? others : outcome);
+  return outcome;
 }
 
 async function poll(services: BridgeServices, scope: BridgeScope, loaded: LoadedBridge): Promise<PollOutcome> {

@@ -28,6 +28,7 @@ export async function checkGitHub(
     return [{ name: NAME, state: "bad", text: facts.problem, hint: hintFor(settings) }, ...keyFindings(settings, env)];
   return [
     ...[findingOf(facts, repo), ...abilityFindings(facts, forge === "github")],
+    ...(facts.isFork && forge === "github" ? [forkFinding(facts)] : []),
     ...(await Promise.all(boards.map((board) => boardFinding(access, board)))),
     ...keyFindings(settings, env),
   ];
@@ -77,6 +78,14 @@ function findingOf({ login, from, repository, mayTriage, limit }: TokenFacts, re
   };
 }
 
+/** What people with a fork of their own expect, and prloom does not do. */
+function forkFinding({ repository }: TokenFacts): Finding {
+  const text = `${repository} is a fork: pull requests are made in it, and none in the repository that it was forked from`;
+  const hint =
+    "prloom makes no pull requests from forks: to have them there, name that repository (`github.repo`), with a token that may push to it.";
+  return { name: NAME, state: "warn", text, hint };
+}
+
 /** What a fine-grained token or an app is given it by. */
 const PERMISSIONS: Readonly<Record<Ability["what"], string>> = {
   "write issues": "Issues: read and write",
@@ -101,7 +110,8 @@ function missing(
     return [{ name: NAME, state: "ok", text: "may not read checks; runs of Actions and statuses are read instead" }];
   // Without these nothing is pushed, so nothing is missing.
   if (what !== "write issues" && !publishes) return [];
-  const hint = `Give the token or the app the permission "${PERMISSIONS[what]}" (a classic token: the scope repo), and its account the role Write.`;
+  const forks = what === "write contents" ? " prloom makes no pull requests from forks." : "";
+  const hint = `Give the token or the app the permission "${PERMISSIONS[what]}" (a classic token: the scope repo), and its account the role Write.${forks}`;
   const state = what === "read checks" || what === "read runs and statuses" ? "warn" : "bad";
   return [{ name: NAME, state, text: `may not ${what}: GitHub says ${refused}`, hint }];
 }

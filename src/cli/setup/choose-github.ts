@@ -1,3 +1,5 @@
+import type { Config } from "../../config/config.ts";
+import type { GitHubSettings } from "../../config/schema/github-schema.ts";
 import { gitAt, type Repository } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
@@ -50,4 +52,16 @@ async function remoteRepository(repo: Repository): Promise<string | undefined> {
   const remotes = stdout.split("\n").map((line) => line.split(" "));
   const origin = remotes.find(([key]) => key === "remote.origin.url");
   return [origin, ...remotes].flatMap((remote) => repositoryIn(remote?.[1] ?? "") ?? [])[0];
+}
+
+/** What is left to do in a repository whose issues become plans. */
+export function workOnIssues(
+  { app, tokenEnv }: GitHubSettings,
+  triggers: Config["triggers"],
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const token = `export ${tokenEnv}=<token>   (it needs Issues, Contents and Pull requests: read and write; or \`gh auth login\`)`;
+  const labels = triggers.flatMap((trigger) => ("label" in trigger && trigger.label ? [trigger.label] : []));
+  const then = labels.length > 0 ? `   (then give an issue the label "${labels[0]}")` : "";
+  return [...(app || env[tokenEnv] ? [] : [token]), "prloom doctor   (tries the token)", `prloom start${then}`];
 }

@@ -26,7 +26,7 @@ import {
 } from "./choose-agent.ts";
 import { wantsChecks } from "./choose-checks.ts";
 import { chooseGates, type GateWishes, whyNotEnforced } from "./choose-gates.ts";
-import { chooseGitHub, type GitHubChoice, type GitHubWishes } from "./choose-github.ts";
+import { chooseGitHub, type GitHubChoice, type GitHubWishes, workOnIssues } from "./choose-github.ts";
 import { SCHEMA_REFERENCE, writeConfigSchema } from "./config-schema.ts";
 import { type EnclosureReport, enclosureOf } from "./enclosure.ts";
 import { asConfigLines, type ProjectCommands, projectCommands } from "./project-commands.ts";
@@ -93,6 +93,7 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
     project,
     gates: config.gates.plan,
     github: config.github?.repo,
+    work: config.github && workOnIssues(config.github, config.triggers, call.env),
     ungated: config.gates.plan ? await whyNotEnforced(config) : undefined,
     unused: agent ? [] : unusedFlags(options),
   });
@@ -171,6 +172,8 @@ interface InitReport {
   readonly gates: boolean;
   /** The repository whose issues become plans. */
   readonly github: string | undefined;
+  /** What is left to do so that they do. */
+  readonly work: readonly string[] | undefined;
   /** Why a start refuses these gates. */
   readonly ungated: PrloomError | undefined;
   /** Flags that had no effect, because a config was there. */
@@ -251,7 +254,7 @@ function warnings({ name, check, enclosure, ungated }: InitReport): { text: stri
   return found;
 }
 
-function nextSteps({ uncommitted: files, hasCommits, check }: InitReport): string[] {
+function nextSteps({ uncommitted: files, hasCommits, check, work }: InitReport): string[] {
   const why = hasCommits ? "" : "   (prloom branches from a commit; there is none yet)";
   const commit =
     files.length > 0
@@ -264,5 +267,5 @@ function nextSteps({ uncommitted: files, hasCommits, check }: InitReport): strin
     return ["prloom init   (again, when an agent is installed)", ...commit, demo];
   }
   if (check.kind === "missing") return [...commit, "prloom doctor   (when the agent is installed)"];
-  return [...commit, 'prloom new "What to do" --queue', "prloom start --until-idle"];
+  return [...commit, ...(work ?? ['prloom new "What to do" --queue', "prloom start --until-idle"])];
 }

@@ -3,6 +3,7 @@ import { readExit } from "../../agents/runner/run-exit.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
 import { leftMarks, madeUpNames } from "../../git/commits/conflict-marks.ts";
+import { writeCommit } from "../../git/commits/pick.ts";
 import { remakeCommit } from "../../git/commits/replay.ts";
 import { gitAt } from "../../git/repository.ts";
 import { dissolveRepositories } from "../../git/staging/stage.ts";
@@ -10,7 +11,7 @@ import { clearLeftovers } from "../../git/worktree/settle-head.ts";
 import { gitIn } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { counted } from "../../kernel/words.ts";
-import type { PlanRecord } from "../../plan/record.ts";
+import type { PlanRecord, Rebase } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import { tellPolicyEnd } from "../buses/notify-person.ts";
 import type { Reporting } from "../capabilities.ts";
@@ -99,10 +100,18 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
 const PATCH = ["-p", "--text", "--unified=0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
 
 async function markedFiles(loom: Located & Configured, record: PlanRecord): Promise<string[]> {
-  const commit = record.rebase?.conflict?.commit ?? "";
+  const { conflict, merge, upstream } = record.rebase ?? {};
+  const commit = conflict?.commit ?? "";
   const worktree = worktreeOf(loom, record);
   const staged = await gitIn(worktree, ["diff-index", "--cached", ...PATCH, record.current?.baseSha ?? "", "--"]);
-  const before = await gitIn(worktree, ["diff-tree", "-r", ...PATCH, `${commit}^`, commit, "--"]);
+  const before = await gitIn(worktree, [
+    "diff-tree",
+    "-r",
+    ...PATCH,
+    merge ? (upstream ?? "") : `${commit}^`,
+    commit,
+    "--",
+  ]);
   return leftMarks(staged.stdout, before.stdout);
 }
 
@@ -132,7 +141,19 @@ function whyGivenUp({ rebase, current }: PlanRecord, verdict: Refused): string {
   return `The conflict in ${rebase?.conflict?.files.join(", ")} was not resolved in ${tried}. ${verdict.missing}`;
 }
 
-/** The commit again, with its own words and author, and what was resolved. Made twice it is the same. */
+/** The commit again, with its own words and author; or the merge. */
+function resolved(
+  { repo, identity }: Located & Configured,
+  { conflict, merge, from, onto }: Rebase,
+  { tree, parent }: { readonly tree: string; readonly parent: string },
+): Promise<string> {
+  if (!merge) return remakeCommit(repo, conflict?.commit ?? "", { tree, parent, identity });
+  const { message, date } = merge;
+  const env = { ...identity, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+  return writeCommit(repo, { tree, parents: [from, onto], message, env });
+}
+
+/** What was resolved, as a commit. Made twice it is the same. */
 export async function commitResolution(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
@@ -141,7 +162,7 @@ export async function commitResolution(
   if (!current?.tree || !rebase?.conflict) return;
   await clearLeftovers(worktreeOf(loom, record), branch);
   const { tree, baseSha: parent } = current;
-  const sha = await remakeCommit(loom.repo, rebase.conflict.commit, { tree, parent, identity: loom.identity });
+  const sha = await resolved(loom, rebase, { tree, parent });
   const head = await branchHead(loom, record);
   if (head !== parent && head !== sha) return endRebase(loom, record.id, movedAway(head));
   if (head === parent)

@@ -73,7 +73,10 @@ export function createPoller(options: PollerOptions): Poller {
   };
   const pass = async (): Promise<number | undefined> => {
     await options.ready;
-    const outcome = await pollBridge(loom.bridgeServices, { bus, ...whose }, loaded);
+    const { failed } = report;
+    const outcome = await pollBridge(loom.bridgeServices, { bus, ...whose }, loaded, failed);
+    if (failed !== undefined && outcome.failed === undefined && !loom.stopping)
+      loom.report({ ...whose, level: "info", text: `bridge ${loaded.name} can be polled again` });
     news = outcome.events + outcome.actions > 0;
     inARow = news ? inARow + 1 : 0;
     const next = nextAt(outcome);

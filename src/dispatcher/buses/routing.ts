@@ -13,6 +13,7 @@ import type { Publishing, Reporting, Stopping, Timing, Waking } from "../capabil
 import type { Located } from "../paths.ts";
 import { claimFor, oneByOne } from "../publishing/claims.ts";
 import { countComment } from "../publishing/comment-rate.ts";
+import { NO_FORKS } from "../publishing/push-refusals.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -28,40 +29,69 @@ export function routeOn(
   scope: HookScope,
   action: Action,
 ): Promise<Routed> | Routed {
-  const refusal = refusalOf(action) ?? tooMany(loom, scope.planId, action);
+  const refusal = refusalOf(action) ?? nowhere(loom, scope.planId, action);
   if (refusal !== undefined) {
     if (action.payload.type === "upsert_plan") propose(loom, action);
     loom.report({ ...scopeOf(scope.planId), level: "warn", text: `not delivered: ${refusal}` });
     return { kind: "refused", reason: refusal };
   }
+  const unsaid = tooMany(loom, scope.planId, action);
+  if (unsaid !== undefined) return { kind: "unsaid", reason: unsaid };
   const plugins = withHook(loom.extensions.globalPlugins, "beforeRoute");
   if (plugins.length === 0) return { kind: "deliver", target: action.target };
   return routeAction(loom.hookServices, scope, { plugins, action });
 }
 
-/** Blocks a plan that says more on GitHub than it may; returns why this is not said. */
+/** Why something is not said at the issue of a plan, where that is gone. Each would be a dead letter else, and no retry helps. */
+function nowhere({ store }: Records, planId: string | undefined, { target: { token } }: Action): string | undefined {
+  const { issueGone, source } = (planId === undefined ? undefined : store.byId(planId)) ?? {};
+  return issueGone === undefined || token !== source?.id ? undefined : `its issue ${issueGone}`;
+}
+
+/** Blocks a plan that says more on GitHub than it may, or than all may together; returns why this is not said. */
 function tooMany(
   loom: Configured & Records & Extended & Bridging & Reporting,
   planId: string | undefined,
   action: Action,
 ): string | undefined {
   const isThere = loom.extensions.registry.byTarget(action.target.target)?.name === "github";
-  if (planId === undefined || !isThere) return undefined;
-  const most = loom.config.limits.commentsPerHour;
-  const record = loom.store.byId(planId);
-  if (!record || record.deleted) return undefined;
+  const record = planId === undefined || !isThere ? undefined : loom.store.byId(planId);
+  if (planId === undefined || !record || record.deleted) return undefined;
   const { comments: before = [] } = record;
-  const comments = countComment(before, action, { now: loom.clock.now(), most });
-  if (comments) {
+  const others = () => commentsOfOthers(loom, planId);
+  const most = loom.config.limits.commentsPerHour;
+  const counted = countComment(before, action, { now: loom.clock.now(), most, others });
+  if ("made" in counted) {
     // On record before it goes out.
-    if (comments !== before) updateRecord(loom, planId, () => ({ comments }));
+    if (counted.made !== before) updateRecord(loom, planId, () => ({ comments: counted.made }));
     return undefined;
   }
-  const reason = `It made ${most} new comments in an hour, and would make more (limits.commentsPerHour).`;
-  const hint = `See in its threads who it talks to; \`prloom unblock ${planId}\` goes on, and \`prloom retry ${action.id}\` says what was not said.`;
-  if (!record.blocked) blockPlan(loom, planId, { reason, hint, cause: "step" });
-  return `${planId} makes too many comments (limits.commentsPerHour)`;
+  const { why, hint } = OVER[counted.over];
+  const reason = why(counted.most);
+  const room = isoTime(counted.roomAt);
+  if (!record.blocked && record.status !== "done")
+    blockPlan(loom, planId, { reason, hint: hint(planId, action.id, room), cause: "step" });
+  return reason;
 }
+
+function commentsOfOthers({ store }: Records, planId: string): NonNullable<PlanRecord["comments"]>[] {
+  const { records } = store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  return records.flatMap(({ id, comments }) => (id === planId || !comments ? [] : [comments]));
+}
+
+const OVER = {
+  plan: {
+    why: (most: number) => `It made ${most} new comments in an hour, and would make more (limits.commentsPerHour).`,
+    hint: (planId: string, action: string) =>
+      `See in its threads who it talks to; \`prloom unblock ${planId}\` goes on, and \`prloom retry ${action}\` says what was not said.`,
+  },
+  token: {
+    why: (most: number) =>
+      `All plans together made ${most} new comments in an hour, which is as many as prloom makes with one token, and it would make more.`,
+    hint: (planId: string, action: string, room: string) =>
+      `See in their threads who they talk to; there is room from ${room} on: then \`prloom unblock ${planId}\`, and \`prloom retry ${action}\` says what was not said.`,
+  },
+};
 
 /** An upsert by an author who may not write, onto a plan that is not done, is kept for people as one proposal. */
 function propose(loom: Located & Records, action: Action): void {
@@ -154,6 +184,7 @@ async function upsert(loom: Made, scope: HookScope, { action, batches, concerned
 
 const NONE = { kind: "none" } as const;
 const CLAIM_WAIT_MS = 30_000;
+const CLAIM_HINT = "the token has to push to refs/prloom/claims; `github.claim: false` makes plans without it";
 
 /** Makes a plan once its source is claimed. One that is there already was made with its claim. */
 async function claimedFirst(
@@ -175,7 +206,7 @@ async function claimedFirst(
       return NONE;
     }
     if (claimed.kind === "refused") {
-      const hint = "the token has to push to refs/prloom/claims; `github.claim: false` makes plans without it";
+      const hint = claimed.mayNotWrite ? NO_FORKS : CLAIM_HINT;
       return { kind: "refused", reason: `${claimed.reason} (${hint})` };
     }
     const { reason, retryAfterMs = CLAIM_WAIT_MS } = claimed;

@@ -5,6 +5,7 @@ import { upsertPlans } from "../buses/upsert.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf } from "../paths.ts";
 import { claimFor, oneByOne } from "../publishing/claims.ts";
+import { NO_FORKS } from "../publishing/push-refusals.ts";
 import { requireAsStarted } from "./bus.ts";
 
 export interface ImportRequest {
@@ -80,11 +81,12 @@ async function imported(loom: Loom, payload: RawUpsert, { dryRun, claim }: Impor
   const source = { system, kind, id };
   const record = loom.store.bySource(source);
   if (record && !record.deleted) return { planId: record.id, had: record.status };
-  if (dryRun) return {};
+  if (dryRun && claim) return {};
   return oneByOne(loom, source, async () => {
-    const claimed = await claimFor(loom, source, claim);
-    if (claimed.kind === "ours") return made(loom, payload);
-    if (claimed.kind !== "theirs") return { problem: claimed.reason };
+    const claimed = await claimFor(loom, source, dryRun ? "look" : claim ? "take-over" : "claim");
+    if (claimed.kind === "ours") return dryRun ? {} : made(loom, payload);
+    if (claimed.kind !== "theirs")
+      return { problem: claimed.mayNotWrite ? `${claimed.reason} (${NO_FORKS})` : claimed.reason };
     const { by, at } = claimed.claim;
     return { problem: `it is claimed by ${by}${at === "" ? "" : ` since ${at}`} (--claim takes it over)` };
   });

@@ -103,6 +103,8 @@ export async function unblockPlan(
     ...(now.blocked?.cause === "forge" && now.published?.asked !== undefined
       ? { published: { ...now.published, asked: undefined, allowed: now.published.asked } }
       : {}),
+    // What it said was looked at: it is counted from here on.
+    comments: undefined,
     ...hookAgain(now),
     ...(vanished ? { worktreeReady: false, kept: undefined } : {}),
   }));

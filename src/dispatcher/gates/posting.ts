@@ -16,7 +16,7 @@ import type { Configured } from "../settings/pinned.ts";
 import type { Gated } from "./gate-store.ts";
 import { putGates } from "./plan-gate.ts";
 
-/** Where a plan is shown: where it came from if a bridge knows that place, else at its change request, else in its local thread. */
+/** Where a plan is shown: where it came from if a bridge knows that place and it is there, else at its change request, else in its local thread. */
 export function threadOf(
   loom: Extended,
   record: PlanRecord,
@@ -32,9 +32,12 @@ interface Place {
   readonly address: ReplyAddress;
 }
 
-function placeOf(loom: Extended, { source, changeRequest }: Pick<PlanRecord, "source" | "changeRequest">) {
+type Placed = Pick<PlanRecord, "source" | "issueGone" | "changeRequest">;
+
+function placeOf(loom: Extended, { source, issueGone, changeRequest }: Placed): Place | undefined {
+  const standing = issueGone === undefined ? source : undefined;
   return (
-    firstPlace(loom, (tracker) => source && tracker.addressOf(source)) ??
+    firstPlace(loom, (tracker) => standing && tracker.addressOf(standing)) ??
     firstPlace(loom, (tracker) => changeRequest && tracker.changeAddress?.(changeRequest))
   );
 }
@@ -52,8 +55,8 @@ function firstPlace(
 }
 
 /** Where the source of a plan is told about it; undefined where no bridge knows that place. */
-export function sourceThread(loom: Extended, { source }: PlanRecord): ReplyAddress | undefined {
-  return placeOf(loom, { source })?.address;
+export function sourceThread(loom: Extended, { source, issueGone }: PlanRecord): ReplyAddress | undefined {
+  return placeOf(loom, { source, issueGone })?.address;
 }
 
 /** Where a change is to be shown that has no change request yet: its forge is a server, and what it publishes is talked about there. */

@@ -147,9 +147,7 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
       loom,
       updateRecord(loom, record.id, () => ({ rebase: undefined })),
     );
-  const next: Replayed = rebase.conflict
-    ? { ...rebase, conflict: rebase.conflict }
-    : await replay(loom.repo, { ...rebase, identity: loom.identity });
+  const next = await nextOf(loom, rebase);
   if (head !== rebase.stands && head !== next.tip) return endRebase(loom, record.id, movedAway(head));
   // After a kill the conflict may be in the worktree already, and a person may have begun to resolve it.
   const isPlaced = rebase.conflict && (await keepNow(loom, record, head)).tree === rebase.conflict.tree;
@@ -177,7 +175,14 @@ export async function continueRebase(loom: Rebasing, record: PlanRecord): Promis
     kept: { tree: conflict.tree, baseSha: next.tip },
   }));
   const text = `${conflict.commit.slice(0, 8)} conflicts with ${record.baseBranch} in ${conflict.files.join(", ")}`;
-  loom.report({ planId: record.id, level: "info", text: `rebase: ${text}` });
+  loom.report({ planId: record.id, level: "info", text: `${rebase.merge ? "merge" : "rebase"}: ${text}` });
+}
+
+async function nextOf(loom: Rebasing, rebase: Rebase): Promise<Replayed> {
+  const { conflict, merge, done, tip } = rebase;
+  if (conflict) return { done, tip, conflict };
+  // A merge is one commit, and is whole once it is resolved.
+  return merge ? { done, tip } : replay(loom.repo, { ...rebase, identity: loom.identity });
 }
 
 async function beginAgain(loom: Rebasing, record: PlanRecord): Promise<void> {
@@ -232,7 +237,10 @@ async function finish(
   const isRead = isSame || (resolved && done === 1);
   settleRebased(loom, record.id, { from, to: tip, onto, isSame, reviewAgain: !isRead && readsTodos(loom, record) });
   await gitAt(loom.repo, ["update-ref", "-d", keptRef(record)]);
-  const text = `rebased onto ${record.baseBranch}: ${counted(done, "commit")}`;
+  const { baseBranch } = record;
+  const text = rebase.merge
+    ? `has what ${baseBranch} got since, merged into it: ${tip.slice(0, 8)}`
+    : `rebased onto ${baseBranch}: ${counted(done, "commit")}`;
   loom.report({ planId: record.id, level: "good", text });
 }
 
@@ -260,7 +268,11 @@ async function putBack(loom: Rebasing, record: PlanRecord, from: string): Promis
 }
 
 /** Before anything was done to it, the branch is as the person left it, who may have committed to it or rebased it since. */
-async function undo(loom: Rebasing, record: PlanRecord, { from, ended, stands, conflict }: Rebase): Promise<void> {
+async function undo(
+  loom: Rebasing,
+  record: PlanRecord,
+  { from, ended, stands, conflict, merge }: Rebase,
+): Promise<void> {
   const { id, branch = "", worktree, baseBranch } = record;
   const isOurs = stands !== from || conflict || (await interruptedAt(worktreeOf(loom, record), branch)) !== undefined;
   if (isOurs) await putBack(loom, record, from);
@@ -268,8 +280,14 @@ async function undo(loom: Rebasing, record: PlanRecord, { from, ended, stands, c
   const changes = { rebase: undefined, kept: undefined };
   if (ended?.reason === undefined) updateRecord(loom, id, () => changes);
   else {
-    const reason = `The branch was not rebased onto ${baseBranch}, and is as it was. ${ended.reason}`;
-    const hint = `\`prloom rebase ${id}\` lets an agent try again; or do it yourself (\`git -C ${worktree} rebase ${baseBranch}\`). Then run \`prloom unblock ${id}\`.`;
+    const what = merge
+      ? `${baseBranch} was not merged into the branch, which`
+      : `The branch was not rebased onto ${baseBranch}, and`;
+    const reason = `${what} is as it was. ${ended.reason}`;
+    const byHand = `\`git -C ${worktree} ${merge ? "merge" : "rebase"} ${baseBranch}\``;
+    const hint = merge
+      ? `\`prloom unblock ${id}\` lets an agent try again at the next look at the pull request; or merge it yourself first (${byHand}).`
+      : `\`prloom rebase ${id}\` lets an agent try again; or do it yourself (${byHand}). Then run \`prloom unblock ${id}\`.`;
     blockPlan(loom, id, { reason, hint, cause: "step" }, () => changes);
   }
   await gitAt(loom.repo, ["update-ref", "-d", keptRef(record)]);

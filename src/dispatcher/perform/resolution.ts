@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { readCommits } from "../../git/commits/pick.ts";
 import { messageOfCommit } from "../../git/commits/replay.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -36,8 +37,15 @@ export async function resolutionValues(
   if (!conflict) return {};
   return {
     base: record.baseBranch ?? "",
-    commit: await messageOfCommit(loom.repo, conflict.commit),
+    commit: await wordsOf(loom, record, conflict.commit),
     files: conflict.files.map((file) => `- ${file}`).join("\n"),
     outcomeFile: join(worktreeOf(loom, record).path, RUN_COPY.outcome),
   };
+}
+
+/** In a merge everything that the branch is for conflicts together. */
+async function wordsOf({ repo }: Located, { rebase }: PlanRecord, commit: string): Promise<string> {
+  if (!rebase?.merge) return messageOfCommit(repo, commit);
+  const commits = await readCommits(repo, ["--no-merges", `${rebase.upstream}..${commit}`]);
+  return commits.map(({ message }) => message).join("\n");
 }

@@ -5,7 +5,6 @@ import { gitAt, isAncestor } from "../../git/repository.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { listed } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { signoffOf } from "../acceptance/commit-hooks.ts";
 import type { Publishing, Reporting } from "../capabilities.ts";
@@ -14,7 +13,7 @@ import type { Gated } from "../gates/gate-store.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import { firstBase } from "../perform/begin.ts";
 import { beginRebase, blockImpossible, putAsideKept, type RebaseResult, requireBase } from "../perform/rebase.ts";
-import { blockPlan, type Records, requireRecord, updateRecord } from "../records.ts";
+import { type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { leaveStack } from "../stacking/leave-stack.ts";
 import { hasUncommitted } from "../worktree/set-aside.ts";
@@ -36,13 +35,13 @@ export async function catchUp(loom: CatchingUp, planned: PlanRecord): Promise<vo
   const isMerged =
     behind?.merge !== undefined || policy === "merge" || (policy === "auto" && (await isReviewed(loom, record)));
   let outcome = isMerged ? await mergeBase(loom, record) : await beginRebase(loom, record);
-  // An agent resolves conflicts commit by commit, and that is a rebase.
+  // Resolved commit by commit, each TODO keeps its own.
   if (isMerged && outcome.kind === "conflict" && policy === "auto") outcome = await beginRebase(loom, record);
   // A rebase would lose what a person changed in a merge.
   if (outcome.kind === "lossy" && policy === "auto") outcome = await mergeBase(loom, requireRecord(loom, id));
   crashPoint("server:caught-up");
-  const isResolved = requireRecord(loom, id).rebase !== undefined;
-  if (outcome.kind === "conflict" && !isResolved) return blockConflict(loom, record, outcome.files);
+  const isRebased = requireRecord(loom, id).rebase !== undefined;
+  if (outcome.kind === "conflict" && !isRebased) await beginMerge(loom, record);
   blockImpossible(loom, record, outcome);
   const isDone = outcome.kind === "rebased" || outcome.kind === "nothing";
   // A server asks again. That commits of another plan are under its own is known here alone, till they are not.
@@ -86,14 +85,33 @@ async function mergeBase(loom: CatchingUp, record: PlanRecord): Promise<RebaseRe
   return { kind: "rebased", sha: to };
 }
 
+/** Has an agent resolve what conflicts, as in a rebase: on top of base, so that what base has of protected files stays. */
+async function beginMerge(loom: CatchingUp, record: PlanRecord): Promise<void> {
+  const { id, baseSha: upstream = "" } = record;
+  const from = await firstBase(loom, record);
+  const onto = await requireBase(loom, record);
+  await putAsideKept(loom, record, from);
+  if (await hasUncommitted(loom, record)) throw uncommitted(record);
+  const merged = await mergedTree(loom.repo, onto, from);
+  // Resolved meanwhile, by a person: the server says so at the next look.
+  if (merged.kind !== "conflict") return;
+  const merge = { message: mergeMessage(loom, record), date: `@${Math.floor(loom.clock.now() / 1000)} +0000` };
+  const conflict = { commit: from, tree: merged.tree, files: merged.files };
+  updateRecord(loom, id, () => ({
+    ...{ rebase: { from, upstream, onto, tip: onto, done: 0, stands: from, conflict, merge }, kept: undefined },
+  }));
+}
+
+const mergeMessage = (loom: CatchingUp, { branch, baseBranch }: PlanRecord): string =>
+  `${[`Merge ${baseBranch} into ${branch}`, signoffOf(loom) ?? []].flat().join("\n\n")}\n`;
+
 async function plannedMerge(loom: CatchingUp, record: PlanRecord, from: string): Promise<Merge | RebaseResult> {
-  const { branch, baseBranch } = record;
   const onto = await requireBase(loom, record);
   if (await isAncestor(loom.repo, onto, from)) return { kind: "nothing" };
   const merged = await mergedTree(loom.repo, from, onto);
   if (merged.kind === "conflict") return merged;
-  const message = [`Merge ${baseBranch} into ${branch}`, signoffOf(loom) ?? []].flat().join("\n\n");
-  const commit = { tree: merged.tree, parents: [from, onto], message: `${message}\n`, env: loom.identity };
+  const message = mergeMessage(loom, record);
+  const commit = { tree: merged.tree, parents: [from, onto], message, env: loom.identity };
   const to = await writeCommit(loom.repo, commit);
   const shapes = await repositoriesMade((args, options) => gitAt(loom.repo, args, options), onto, to);
   if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
@@ -103,10 +121,4 @@ async function plannedMerge(loom: CatchingUp, record: PlanRecord, from: string):
 function uncommitted({ baseBranch, worktree }: PlanRecord): PrloomError {
   const message = `${baseBranch} is to be merged into its branch, and its worktree has changes that are in no commit.`;
   return new PrloomError("plan-state", message, `Commit or remove them in ${worktree}.`);
-}
-
-function blockConflict(loom: CatchingUp, { id, branch, baseBranch }: PlanRecord, files: readonly string[]): void {
-  const reason = `${branch} conflicts with ${baseBranch} in: ${listed(files)}.`;
-  const hint = `\`prloom rebase ${id}\` lets an agent resolve it, and replaces the commits that are published; or merge it yourself. Then run \`prloom unblock ${id}\`.`;
-  blockPlan(loom, id, { reason, hint, cause: "step" }, () => ({ behind: undefined }));
 }

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { ClaimOutcome } from "../../git/remote/claim.ts";
+import type { ClaimHow, ClaimOutcome } from "../../git/remote/claim.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
@@ -28,19 +28,25 @@ type Claimant = Located & Configured & Naming & Timing & Publishing;
 export type Claimed =
   | { readonly kind: "ours" }
   | { readonly kind: "theirs"; readonly claim: ClaimedElsewhere }
-  | { readonly kind: "refused" | "failed"; readonly reason: string; readonly retryAfterMs?: number };
+  | {
+      readonly kind: "refused" | "failed";
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+      /** The account may not push there at all. */
+      readonly mayNotWrite?: true;
+    };
 
 /**
  * Claims the source of a plan at the server before the plan is made, so that of two clones with a dispatcher one makes it. Killed between the two,
  * this clone finds its own claim.
  */
-export async function claimFor(loom: Claimant, source: PlanSource, takeOver = false): Promise<Claimed> {
+export async function claimFor(loom: Claimant, source: PlanSource, how: ClaimHow = "claim"): Promise<Claimed> {
   if (loom.forge.name === "local" || loom.config.github?.claim !== true) return { kind: "ours" };
   try {
     const claim = { ...claimerOf(loom), at: isoTime(loom.clock.now()) };
-    const outcome = await (await loom.forge.server()).claim(source, claim, takeOver);
+    const outcome = await (await loom.forge.server()).claim(source, claim, how);
     crashPoint("server:claimed");
-    return told(loom, source, outcome);
+    return told(loom, source, outcome, how);
   } catch (error) {
     const { retryAfterMs } = error as { retryAfterMs?: unknown };
     const wait = typeof retryAfterMs === "number" ? { retryAfterMs } : {};
@@ -52,15 +58,16 @@ function told(
   loom: Located,
   source: PlanSource,
   outcome: (ClaimOutcome & { readonly name: string }) | undefined,
+  how: ClaimHow,
 ): Claimed {
   const before = claimedElsewhere(loom);
   const others = before.filter((one) => sourceKey(one.source) !== sourceKey(source));
   if (outcome?.kind === "theirs") {
     const claim = { source, name: outcome.name, by: outcome.claim.name, at: outcome.claim.at };
-    keepElsewhere(loom, [claim, ...others].slice(0, MAX_ELSEWHERE));
+    if (how !== "look") keepElsewhere(loom, [claim, ...others].slice(0, MAX_ELSEWHERE));
     return { kind: "theirs", claim };
   }
-  if (others.length < before.length) keepElsewhere(loom, others);
+  if (others.length < before.length && how !== "look") keepElsewhere(loom, others);
   if (outcome === undefined || outcome.kind === "ours") return { kind: "ours" };
   return { ...outcome, reason: `claiming ${outcome.name}: ${outcome.reason}` };
 }

@@ -115,7 +115,7 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
     case "refused":
       return refuse(loom, id, {
         reason: `The push was refused: ${outcome.reason}`,
-        hint: pushHint(id),
+        hint: pushHint(id, outcome.mayNotWrite),
         published: UNASKED,
       });
     case "failed":

@@ -35,8 +35,14 @@ export async function whyNotPushed({ repo }: Located, record: PlanRecord, sha: s
   };
 }
 
-export const pushHint = (id: string): string =>
-  `Change that on the server, or what is pushed; then run \`prloom unblock ${id}\`.`;
+/** What people are told where the account of the token may not push at all. */
+export const NO_FORKS =
+  "prloom makes no pull requests from forks: the account of the token has to have write permission in the repository itself, and the token, too (`prloom doctor` tries it)";
+
+export const pushHint = (id: string, mayNotWrite = false): string =>
+  mayNotWrite
+    ? `${NO_FORKS}. Give it that, then run \`prloom unblock ${id}\`.`
+    : `Change that on the server, or what is pushed; then run \`prloom unblock ${id}\`.`;
 
 interface Changed {
   readonly path: string;

@@ -211,7 +211,7 @@ function waitingFor(
   const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());
   if (step.kind === "wait" && (daemon || view.bus.fresh === 0)) return step.why;
   if (!daemon) return "no dispatcher is running";
-  return record.rebase && `the rebase onto ${record.baseBranch}`;
+  return record.rebase && `the ${record.rebase.merge ? "merge with" : "rebase onto"} ${record.baseBranch}`;
 }
 
 function waitsBelow({ id, deleted, outcome }: PlanRecord): string {

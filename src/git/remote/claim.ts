@@ -16,23 +16,26 @@ export type ClaimOutcome =
   /** Also where it was claimed by this clone before. */
   | { readonly kind: "ours" }
   | { readonly kind: "theirs"; readonly claim: Pick<Claim, "name" | "at"> }
-  | { readonly kind: "refused" | "failed"; readonly reason: string };
+  | { readonly kind: "refused" | "failed"; readonly reason: string; readonly mayNotWrite?: true };
 
 export interface AskedClaim {
   /** Whole, as in `refs/prloom/claims/12`. */
   readonly ref: string;
   readonly claim: Claim;
-  /** A person says that the claim of another clone is void. */
-  readonly takeOver?: boolean;
+  readonly how?: ClaimHow;
 }
+
+/** `look`: nothing is claimed, it only tells whether it could be. `take-over`: a person says that the claim of another clone is void. */
+export type ClaimHow = "claim" | "look" | "take-over";
 
 /**
  * Claims something by a ref, which the server makes for one clone alone. It leads to a commit without files, whose message says whose it is: branches and
  * tags would be seen by people and by CI.
  */
 export async function claimRef(repo: Repository, remote: Remote, asked: AskedClaim): Promise<ClaimOutcome> {
-  const { ref, claim, takeOver = false } = asked;
+  const { ref, claim, how = "claim" } = asked;
   try {
+    if (how === "look") return await look(repo, remote, asked);
     const sha = await commitOf(repo, claim);
     const made = await pushRef(repo, remote, { ref, sha, expected: undefined });
     if (made.kind === "pushed") return { kind: "ours" };
@@ -41,7 +44,7 @@ export async function claimRef(repo: Repository, remote: Remote, asked: AskedCla
     if (made.tip === undefined) return { kind: "failed", reason: `${ref} was just released` };
     const theirs = await readClaim(repo, remote, made.tip);
     if (theirs.claimer === claim.claimer) return { kind: "ours" };
-    if (!takeOver) return { kind: "theirs", claim: theirs };
+    if (how !== "take-over") return { kind: "theirs", claim: theirs };
     const taken = await pushRef(repo, remote, { ref, sha, expected: made.tip });
     if (taken.kind === "pushed") return { kind: "ours" };
     return taken.kind === "diverged" ? { kind: "failed", reason: `${ref} was claimed anew meanwhile` } : taken;
@@ -49,6 +52,12 @@ export async function claimRef(repo: Repository, remote: Remote, asked: AskedCla
     if (!(error instanceof GitFailure)) throw error;
     return { kind: "failed", reason: error.words };
   }
+}
+
+async function look(repo: Repository, remote: Remote, { ref, claim }: AskedClaim): Promise<ClaimOutcome> {
+  const tip = await remoteTip(repo, remote, ref);
+  const there = tip === undefined ? claim : await readClaim(repo, remote, tip);
+  return there.claimer === claim.claimer ? { kind: "ours" } : { kind: "theirs", claim: there };
 }
 
 export type ReleaseOutcome =

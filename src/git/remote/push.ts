@@ -14,7 +14,8 @@ export type PushOutcome =
   | { readonly kind: "pushed" }
   /** A person moved or deleted it. */
   | { readonly kind: "diverged"; readonly tip: string | undefined }
-  | { readonly kind: "refused"; readonly reason: string }
+  /** `mayNotWrite`: the account may not push there at all. */
+  | { readonly kind: "refused"; readonly reason: string; readonly mayNotWrite?: true }
   | { readonly kind: "failed"; readonly reason: string };
 
 /** Makes a branch on the server what it is here, unless a person changed it there meanwhile. */
@@ -52,8 +53,8 @@ export async function pushRef(
     return { kind: REJECTED.test(stdout) ? "refused" : "failed", reason: saidByServer(stderr) };
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error;
-    const kind = FORBIDDEN.test(error.words) ? "refused" : "failed";
-    return { kind, reason: saidByServer(error.words) };
+    const reason = saidByServer(error.words);
+    return FORBIDDEN.test(error.words) ? { kind: "refused", reason, mayNotWrite: true } : { kind: "failed", reason };
   }
 }
 

@@ -3,6 +3,7 @@ import { say, trackerBridge } from "../../bridges/tracker/bridge.ts";
 import { hasWritePermission } from "../../bus/author.ts";
 import type { ServerChange } from "../../forge/port.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { PlanSource } from "../../plan/plan-types.ts";
 import type { GitHubAccess } from "../access.ts";
 import { type WrittenBodies, writeBodies } from "../body/write-bodies.ts";
 import { githubTracker, ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
@@ -43,6 +44,8 @@ export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | 
   readonly shownAfterMs?: number;
   /** The pull request of a plan as it was just seen. */
   onPull?(planId: string, change: ServerChange): void;
+  /** An issue was found to be gone; `how` ends "its issue …". */
+  onGone?(source: PlanSource, how: string): void;
 }
 
 /** Issues that become plans, and what is said below them. One poll serves a repository however many plans it has. */
@@ -52,6 +55,7 @@ export function githubBridge(
     clock,
     hasPulls,
     onPull,
+    onGone,
     writesBodies,
     rerun = false,
     shownAfterMs = SHOWN_AFTER_MS,
@@ -59,7 +63,11 @@ export function githubBridge(
   }: GitHubBridgeOptions,
 ): BuiltinBridge {
   let planOf: ReadonlyMap<string, string> = new Map();
-  const tracker = { ...githubTracker({ connection, permissions }), changeAddress };
+  const issueTracker = githubTracker({
+    ...{ connection, permissions },
+    onGone: (id, how) => onGone?.({ system: SYSTEM, kind: "issue", id }, how),
+  });
+  const tracker = { ...issueTracker, changeAddress };
   let expected: BridgeState["expected"] = {};
   const options = {
     ...{ tracker, target: ISSUE_TARGET, name: "GitHub" },

@@ -16,11 +16,11 @@ interface ClaimsOptions {
 /** Which clone makes the plan of an issue. */
 export function claimsAt({ connection, repo, atRemote }: ClaimsOptions): Pick<ServerForge, "claim" | "release"> {
   return {
-    async claim(source, claim, takeOver) {
+    async claim(source, claim, how) {
       const repository = await connection.repository();
       const number = issueOf(repository, source);
       if (number === undefined) return undefined;
-      const outcome = await atRemote((there) => claimRef(repo, there, { ref: claimOf(number), claim, takeOver }));
+      const outcome = await atRemote((there) => claimRef(repo, there, { ref: claimOf(number), claim, how }));
       return { ...outcome, name: `${repository.fullName}#${number}` };
     },
     async release(source, claimer) {

@@ -17,6 +17,7 @@ import {
   postOf,
   presentEnd,
 } from "./comments.ts";
+import { goneIssue, isAbsent } from "./gone.ts";
 import { changedIn, newestOf } from "./listed.ts";
 import { MARKER_LENGTH, withMarker } from "./marker.ts";
 import type { Permissions } from "./permissions.ts";
@@ -31,10 +32,28 @@ const COMMENTS = { path: "/issues/comments", schema: commentsSchema };
 export interface GitHubTrackerOptions {
   readonly connection: Pick<Connection, "repository" | "self">;
   readonly permissions: Permissions;
+  /** The issue of a thread was found to be gone; `how` ends "its issue …". */
+  onGone?(thread: string, how: string): void;
 }
 
 /** The threads below issues and pull requests of one repository, named `<id of the repository>#<number>`. */
-export function githubTracker({ connection, permissions }: GitHubTrackerOptions): Tracker {
+export function githubTracker({ connection, permissions, onGone }: GitHubTrackerOptions): Tracker {
+  /** Whatever was asked of a thread: it may be gone. */
+  const noteGone = async (thread: string, kind: Outcome["kind"]): Promise<string | undefined> => {
+    const repository = await connection.repository();
+    const how = isAbsent(kind) ? await goneIssue(repository, issuePath(repository, thread)) : undefined;
+    if (how !== undefined) onGone?.(thread, how);
+    return how;
+  };
+  const commentsIn = async (repository: RepositoryCalls, thread: string): Promise<readonly GitHubComment[]> => {
+    try {
+      return await commentsBelow(repository, thread);
+    } catch (error) {
+      // With the issue everything below it is gone.
+      if (error instanceof CallError && (await noteGone(thread, error.kind)) !== undefined) return [];
+      throw error;
+    }
+  };
   return {
     maxLength: MAX_COMMENT - MARKER_LENGTH - ROOM,
     written: safeBody,
@@ -44,25 +63,27 @@ export function githubTracker({ connection, permissions }: GitHubTrackerOptions)
     async post(thread, post) {
       const repository = await connection.repository();
       const path = `${issuePath(repository, thread)}/comments`;
-      return postedIn(repository, await repository.send("POST", path, bodyOf(post)));
+      const outcome = await repository.send("POST", path, bodyOf(post));
+      const how = await noteGone(thread, outcome.kind);
+      return how === undefined ? postedFrom(outcome) : { success: false, error: `the issue ${how}`, retryable: false };
     },
     async edit(thread, ref, post) {
       const repository = await connection.repository();
       // The thread is ours, so the comment is one of ours there.
       issuePath(repository, thread);
       const outcome = await repository.send("PATCH", `/issues/comments/${Number(ref)}`, bodyOf(post));
-      return outcome.kind === "not-found" ? "gone" : postedIn(repository, outcome);
+      return isAbsent(outcome.kind) ? "gone" : postedFrom(outcome);
     },
     async own(thread, ids) {
       const repository = await connection.repository();
       const us = await connection.self();
-      const posts = (await commentsBelow(repository, thread)).map((comment) => postOf(comment, us));
+      const posts = (await commentsIn(repository, thread)).map((comment) => postOf(comment, us));
       const found = posts.filter(({ own }) => own !== undefined && ids.includes(own));
       return new Map<string, TrackerPost>(found.map((post) => [post.own ?? "", post]));
     },
     async standing(thread, ref) {
       const repository = await connection.repository();
-      const comment = (await commentsBelow(repository, thread)).find(({ id }) => String(id) === ref);
+      const comment = (await commentsIn(repository, thread)).find(({ id }) => String(id) === ref);
       if (!comment) return "gone";
       const edited = isEdited(comment) || (await wasEdited(repository, comment));
       return edited === "gone" ? "gone" : edited ? "edited" : "as-written";
@@ -114,13 +135,6 @@ export function issuePath({ id, fullName }: RepositoryCalls, thread: string): st
   const [repository, number] = thread.split("#");
   if (repository === String(id) && Number(number) > 0) return `/issues/${Number(number)}`;
   throw new Error(`${thread} is not a thread of ${fullName} (${id})`);
-}
-
-/** An issue that was moved is another repository's: its plan stays, and does not write there. */
-async function postedIn(repository: RepositoryCalls, outcome: Outcome): Promise<Posted> {
-  if (outcome.kind !== "moved") return postedFrom(outcome);
-  const error = `the issue was moved to ${await repository.movedTo(outcome.to)}, where prloom does not write`;
-  return { success: false, error, retryable: false };
 }
 
 /** One that may have happened is looked for before it is made again, as after every failure that is retryable. */

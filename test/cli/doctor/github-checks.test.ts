@@ -53,6 +53,29 @@ test("a token that is missing, revoked, or for nothing of it", async (t) => {
   assert.match(reader, /^warn acme\/app as eve.*who may only read there/);
 });
 
+test("a repository that is a fork, and an account that may not push: no pull requests from forks", async (t) => {
+  const { github, settings } = await setUp(t);
+  const forkOf = github.world.repositories[0];
+  const fork = github.world.addRepository("eve/app", forkOf ? { forkOf } : {});
+  fork.permissions.set(github.world.user("eve"), "write");
+  github.person(fork, "eve").pushes("main", { "a.txt": "a\n" });
+  const eve = { env: { TOKEN: github.server.accounts.add("eve") } } as unknown as Call;
+  const ask = async (repo: string): Promise<string> =>
+    (await checkGitHub(eve, { ...settings, repo }, "github"))
+      .map(({ state, text, hint = "" }) => `${state} ${text} ${hint}`)
+      .join("\n");
+  assert.match(
+    await ask("eve/app"),
+    /^warn eve\/app is a fork: pull requests are made in it.* no pull requests from forks/m,
+  );
+  const stranger = await ask("acme/app");
+  assert.match(
+    stranger,
+    /^bad may not write contents: .* the role Write\. prloom makes no pull requests from forks\.$/m,
+  );
+  assert.doesNotMatch(stranger, /is a fork/);
+});
+
 test("what a token may do is tried without doing it, and what is missing is named with the next step", async (t) => {
   const { github, settings } = await setUp(t);
   const [repository] = github.world.repositories;

@@ -29,8 +29,11 @@ test("init in a clone of a repository on GitHub: a dry run writes nothing, then 
   assert.match(dry.stdout, /"repo": "acme\/app"[\s\S]*"label": "loom"[\s\S]*acme\/app and at[^\n]*four questions/);
   assert.doesNotMatch(dry.stdout, /secret/);
   assert(!existsSync(file));
-  const { code, stderr } = await run(flags);
+  const { code, stderr, stdout } = await run(flags);
   assert.equal(code, 0, stderr);
+  const next =
+    /next:\n[\s\S]*export GITHUB_TOKEN=<token> [\s\S]*prloom doctor [\s\S]*prloom start {3}\(then give an issue the label "loom"\)/;
+  assert.match(stdout, next);
   const { forge, github, triggers, gates } = JSON.parse(readFileSync(file, "utf8"));
   assert.deepEqual(
     [forge, github, triggers, gates],

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Bridge } from "../../../src/bridges/contract.ts";
 import { createPoller, type Poller } from "../../../src/dispatcher/buses/polling.ts";
+import type { Progress } from "../../../src/dispatcher/capabilities.ts";
+import type { OwnedLoom } from "../../../src/dispatcher/compose.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { withLoom } from "./owned-loom.ts";
 import { project } from "./upsert-fixture.ts";
@@ -13,9 +15,10 @@ const HOUR = 3_600_000;
 async function polling(
   events: NonNullable<Bridge["events"]>,
   use: (poller: Poller, now: number, told: string[]) => Promise<void>,
+  onProgress?: (progress: Progress) => void,
 ): Promise<void> {
   const { root } = project();
-  await withLoom(root, async (loom) => {
+  const act = async (loom: OwnedLoom): Promise<void> => {
     const told: string[] = [];
     const poller = createPoller({
       loom,
@@ -29,7 +32,8 @@ async function polling(
     } finally {
       poller.stop();
     }
-  });
+  };
+  await withLoom(root, act, onProgress);
 }
 
 const event = (id: string) => ({ id, type: "card.moved", severity: "info" as const, title: "", body: "" });
@@ -114,3 +118,20 @@ for (const [wait, quietFor, loudAt] of [
     );
   });
 }
+
+test("a poll that fails again for the same reason is told once, and so is that it works again", async () => {
+  const answers = ["no way", "no way", "no way", "another", undefined, undefined, "no way"];
+  const said: string[] = [];
+  await polling(
+    () => {
+      const error = answers.shift();
+      return error === undefined ? { events: [] } : { success: false, error };
+    },
+    async (poller) => {
+      while (answers.length > 0) await poller.poll();
+    },
+    ({ text }) => said.push(text),
+  );
+  const failed = (why: string): string => `the poll of bridge tracker failed: ${why}`;
+  assert.deepEqual(said, [failed("no way"), failed("another"), "bridge tracker can be polled again", failed("no way")]);
+});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, type TestContext } from "node:test";
 import { THOROUGH, thorough } from "../../testing/thorough.ts";
 import { type PublishingProject, publishingProject } from "./publishing-project.ts";
 
@@ -64,21 +64,63 @@ describe("a pull request that needs what its base got", { concurrency: 2 }, () =
     assert.equal(pulls()[0]?.pull?.merged, undefined);
   });
 
-  it("is never rebased with `merge`: a conflict blocks, and nothing is overwritten", async (t) => {
-    const { project, work, cli, ada } = await publishingProject(t);
+  /** A plan in review whose pull request conflicts with main, where base is only merged. */
+  async function conflicting(t: TestContext, config: Record<string, unknown> = {}) {
+    const made = await publishingProject(t, config);
+    const { project, work, ada } = made;
     const { github: settings } = project.config() as { github: object };
     project.config({ github: { ...settings, update: "merge" } });
     project.plan("dark", ["make one"]);
     await work();
-    const before = project.git("rev-parse", "prloom/dark");
-    ada.pushes("main", { "work.txt": "of a person\n" });
+    const before = project.git("rev-parse", "prloom/dark").trim();
+    const main = ada.pushes("main", { "work.txt": "of a person\n", "prloom/of-main.txt": "protected\n" });
+    return { ...made, before, main };
+  }
+
+  it("is never rebased with `merge`: an agent resolves the conflict, and every commit stays", async (t) => {
+    const { project, work, there, before, main, pulls } = await conflicting(t);
     await work();
-    assert.equal(project.git("rev-parse", "prloom/dark"), before);
-    assert.match(project.record("dark").blocked?.reason ?? "", /prloom\/dark conflicts with main in: work\.txt/);
-    assert.equal((await cli("rebase", "dark")).code, 0);
-    assert.equal((await cli("unblock", "dark")).code, 0);
+    const { status, blocked, rebase, baseSha } = project.record("dark");
+    assert.deepEqual([status, blocked, rebase, baseSha], ["review", undefined, undefined, main]);
+    assert.equal(
+      project.git("log", "-1", "--format=%P %s", "prloom/dark").trim(),
+      `${before} ${main} Merge main into prloom/dark`,
+    );
+    assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
+    const text = project.git("show", "prloom/dark:work.txt");
+    assert.match(text, /of a person/);
+    assert.doesNotMatch(text, /<<<<<<<|>>>>>>>/);
+    assert.equal(project.git("show", "prloom/dark:prloom/of-main.txt"), "protected\n", "as base has it");
+    assert.equal(project.git("-C", project.worktree("dark"), "status", "--porcelain"), "");
+    assert.equal(project.git("for-each-ref", "refs/prloom/before-rebase"), "");
+    assert.equal(pulls().length, 1);
+  });
+
+  for (const point of ["rebase:conflict", "rebase:placed", "rebase:committed", "rebase:whole"])
+    it(`conflicts with \`merge\`, killed at ${point}: merged once`, thorough, async (t) => {
+      const { project, work, there, before, main } = await conflicting(t);
+      assert.equal((await work({ PRLOOM_CRASH_AT: point })).signal, "SIGKILL");
+      await work();
+      await work();
+      assert.equal(project.git("log", "-1", "--format=%P", "prloom/dark").trim(), `${before} ${main}`);
+      assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
+      assert.equal(project.record("dark").blocked, undefined);
+    });
+
+  it("conflicts with `merge` and no attempt resolves it: blocked, and the branch is as it was", thorough, async (t) => {
+    const { project, work, there, before } = await conflicting(t, {
+      limits: { attemptsPerTodo: 1 },
+      checks: ["test ! -e prloom/of-main.txt"],
+    });
     await work();
-    assert.equal(project.record("dark").blocked, undefined);
+    assert.equal(project.git("rev-parse", "prloom/dark").trim(), before);
+    assert.equal(there("prloom/dark"), before);
+    const { reason = "", hint = "" } = project.record("dark").blocked ?? {};
+    assert.match(
+      reason,
+      /^main was not merged into the branch, which is as it was\. The conflict in work\.txt was not resolved/,
+    );
+    assert.match(hint, /`prloom unblock dark` lets an agent try again/);
   });
 
   it("stays as it is with `off`, and so does one that no rule asks for", thorough, async (t) => {

@@ -48,6 +48,8 @@ describe("two dispatchers for one repository on GitHub", { concurrency: 2 }, () 
     assert.match((await other.cli(["status"])).stdout, line);
     const { claimed } = JSON.parse((await other.cli(["status", "--json"])).stdout);
     assert.equal(claimed[0].name, `acme/app#${number}`);
+    const dry = await other.cli(["import", `${number}`, "99", "--dry-run", "--json"], env);
+    assert.match(JSON.parse(dry.stdout).issues[0].problem, /^it is claimed by .*\(--claim takes it over\)$/);
     const refused = await other.cli(["import", `${number}`, "--json"], env);
     assert.equal(refused.code, 1);
     assert.match(JSON.parse(refused.stdout).issues[0].problem, /^it is claimed by .*\(--claim takes it over\)$/);

@@ -2,8 +2,16 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import type { TokenOptions } from "../../testing/github/tokens.ts";
 import { publishingProject } from "./publishing-project.ts";
 
+const MAY_READ: TokenOptions["permissions"] = {
+  issues: "write",
+  contents: "read",
+  pull_requests: "write",
+  actions: "read",
+  statuses: "read",
+};
 const NO_RULES = { requiredChecks: [], approvals: 0, mergeQueue: false };
 
 describe("what the forge github does not take", { concurrency: 2 }, () => {
@@ -17,6 +25,23 @@ describe("what the forge github does not take", { concurrency: 2 }, () => {
     await project.cli(["unblock", "dark"]);
     await work();
     assert.deepEqual([project.record("dark").blocked, pulls().length], [undefined, 1]);
+  });
+
+  it("is a branch for which the token may not push: said plainly, and an issue makes no plan", async (t) => {
+    const triggers = [{ on: "issue.labeled", label: "prloom", do: "queue" }];
+    const { project, work, github, ada, pulls } = await publishingProject(t, { triggers });
+    await work();
+    const blind = github.server.accounts.add("bot", { kind: "fine-grained", permissions: MAY_READ });
+    project.plan("dark", ["make one"]);
+    const { number } = ada.opens({ title: "Light", body: "- [ ] make one" });
+    ada.labels(number, "prloom");
+    await work({ GITHUB_TOKEN: blind });
+    const { reason = "", hint = "" } = project.record("dark").blocked ?? {};
+    assert.match(reason, /push was refused: Write access to repository not granted/);
+    assert.match(hint, /^prloom makes no pull requests from forks: .*write permission .*`prloom unblock dark`/);
+    const { stdout } = await project.cli(["status"]);
+    assert.match(stdout, /claiming acme\/app#1: .*not granted.*no pull requests from forks/);
+    assert.deepEqual([(await project.status()).plans.length, pulls().length], [1, 0]);
   });
 
   it("are other commits of a person beside ours: neither is lost", async (t) => {

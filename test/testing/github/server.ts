@@ -12,8 +12,8 @@ import { writePushRules } from "./push-rules.ts";
 import { answerAccount, answerApp } from "./rest/account.ts";
 import { answerRepository } from "./rest/repositories.ts";
 import { type Answer, Refusal } from "./rest/route.ts";
-import type { Token } from "./tokens.ts";
-import { fullNameOf, mayDo, permissionOf, type User, type World } from "./world.ts";
+import { reaches, type Token } from "./tokens.ts";
+import { fullNameOf, mayDo, permissionOf, type Repository, type User, type World } from "./world.ts";
 
 /** A request as it was answered. */
 export interface Seen {
@@ -93,9 +93,8 @@ export class GitHubServer {
       const location = `${this.url}/${fullNameOf(repository)}.git${rest}`;
       return void response.writeHead(301, { location }).end();
     }
-    if (needsWrite && !mayDo(repository, token.user, "write")) {
-      return void response.writeHead(403).end(`Permission to ${owner}/${name}.git denied to ${token.user.login}.`);
-    }
+    const denied = needsWrite && deniedPush(repository, token);
+    if (denied) return void response.writeHead(403, { "content-type": "text/plain" }).end(denied);
     if (needsWrite) writePushRules(repository, token);
     await serveGit(request, response, { repository, rest, user: token.user.login });
     if (needsWrite) followBranches(this.world, repository);
@@ -279,4 +278,11 @@ function parsed(text: string): Record<string, unknown> {
   } catch {
     throw new Refusal(400, "Problems parsing JSON");
   }
+}
+
+/** Why a token may not push, in GitHub's words; git shows them. */
+function deniedPush(repository: Repository, token: Token): string | undefined {
+  if (!mayDo(repository, token.user, "write"))
+    return `Permission to ${fullNameOf(repository)}.git denied to ${token.user.login}.`;
+  return reaches(token, "contents", "write") ? undefined : "Write access to repository not granted.";
 }

@@ -1,6 +1,6 @@
 import type { Level, Scope, Token } from "../tokens.ts";
 import type { Issue, Permission, Repository, User, World } from "../world.ts";
-import { mayDo } from "../world.ts";
+import { mayDo, permissionOf } from "../world.ts";
 
 export interface Answer {
   readonly status: number;
@@ -87,7 +87,8 @@ export function issueOf(call: Call): Issue {
   if (found) return found;
   const gone = call.repository.gone.get(number);
   if (gone?.why === "deleted") throw new Refusal(410, "This issue was deleted");
-  if (gone?.why === "moved") {
+  // Of a place that it may not look at, GitHub tells nothing.
+  if (gone?.why === "moved" && permissionOf(gone.repository, call.user) !== "none") {
     const { owner, name } = gone.repository;
     const url = `${call.api}/repos/${owner.login}/${name}/issues/${gone.to.number}`;
     throw new Refusal(301, "Moved Permanently", { headers: { location: url } });
