@@ -126,5 +126,6 @@ async function hours(isBusy: boolean, pairs: number): Promise<Result> {
 
 export const github: Bench = {
   name: "github",
-  run: async ({ pairs }: Sizes) => [await hours(false, pairs), await hours(true, pairs)],
+  // An hour in which something happens is told, and has no gate.
+  run: async ({ pairs }: Sizes) => [await hours(false, pairs), ...(pairs === 0 ? [] : [await hours(true, pairs)])],
 };

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { CLI } from "../testing/program.ts";
+import { CLI, COMPILED } from "../testing/program.ts";
 import { THOROUGH, thorough } from "../testing/thorough.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/prloom", import.meta.url));
@@ -24,7 +24,8 @@ function freshMachine(context: TestContext): Machine {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "prloom-demo-test-")));
   context.after(() => rmSync(dir, { recursive: true, force: true }));
   mkdirSync(join(dir, "home"));
-  const env = { PATH: process.env.PATH ?? "", HOME: join(dir, "home"), TMPDIR: dir, GIT_CONFIG_NOSYSTEM: "1" };
+  const own = { HOME: join(dir, "home"), TMPDIR: dir, GIT_CONFIG_NOSYSTEM: "1" };
+  const env = { PATH: process.env.PATH ?? "", ...own, ...COMPILED };
   const run: Machine["run"] = (program, args, cwd) => {
     const { status, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: "utf8", timeout: 120_000 });
     return { code: status, stdout, stderr };

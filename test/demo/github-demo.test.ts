@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { COMPILED } from "../testing/program.ts";
 
 const DEMO = fileURLToPath(new URL("../../scripts/demo.ts", import.meta.url));
 
@@ -14,7 +15,7 @@ test("the demo with GitHub tells the story to its end, and leaves nothing behind
   const temporary = join(home, "tmp");
   mkdirSync(temporary);
   const { PATH = "", PRLOOM_TEST_CLI } = process.env;
-  const env = { PATH, HOME: home, TMPDIR: temporary, GIT_CONFIG_NOSYSTEM: "1", DEMO_PAUSE_MS: "0" };
+  const env = { PATH, HOME: home, TMPDIR: temporary, GIT_CONFIG_NOSYSTEM: "1", DEMO_PAUSE_MS: "0", ...COMPILED };
   const { status, stdout, stderr } = spawnSync(process.execPath, [DEMO, "--github"], {
     ...{ encoding: "utf8", timeout: 240_000 },
     env: PRLOOM_TEST_CLI === undefined ? env : { ...env, PRLOOM_TEST_CLI },

@@ -4,8 +4,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { createProgram } from "../../src/cli/program.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { parsePlan } from "../../src/plan/markdown/markdown.ts";
+import { CLI } from "../testing/program.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const pages = [
@@ -70,16 +72,10 @@ for (const page of pages) {
 }
 
 test("every command that the pages name exists, with the flags they show", () => {
-  const help = new Map<string, string>();
-  const helpOf = (command: string): string => {
-    const known = help.get(command);
-    if (known !== undefined) return known;
-    const args = [join(root, "src/cli/main.ts"), command, "--help"];
-    const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
-    assert.equal(status, 0, `prloom ${command} does not exist`);
-    help.set(command, stdout);
-    return stdout;
-  };
+  const program = createProgram();
+  const helpOf = (name: string): string =>
+    program.commands.find((command) => [command.name(), ...command.aliases()].includes(name))?.helpInformation() ??
+    assert.fail(`prloom ${name} does not exist`);
   for (const page of pages) {
     for (const { command, words } of commandsIn(readFileSync(page, "utf8"))) {
       const told = helpOf(command);
@@ -102,7 +98,7 @@ function commandsIn(text: string): { command: string; words: string }[] {
 }
 
 test("docs/cli.md has every command", () => {
-  const args = [join(root, "src/cli/main.ts"), "--help"];
+  const args = [CLI, "--help"];
   const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
   const commands = [...stdout.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map(([, command = ""]) => command);
   assert.ok(commands.length > 15, stdout);

@@ -7,6 +7,10 @@ import { THOROUGH } from "./thorough.ts";
  */
 export const CLI = process.env.PRLOOM_TEST_CLI ?? fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
+/** For processes with a temporary folder of their own: without it, each of them would compile all of its program again. */
+export const COMPILED: Record<string, string> =
+  process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+
 /**
  * What Node is told that runs it. A process that lives for a second collects its small young generation again and again,
  * which is a tenth of what it costs; the whole run has it as users do.
