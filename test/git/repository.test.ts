@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -112,6 +112,18 @@ test("git is started without the caller's GIT_ variables and without hooks", asy
     delete process.env.GIT_INDEX_FILE;
   });
   assert.deepEqual(await openRepository(box.repo.root), box.repo);
+});
+
+test("our git takes no folder for a repository by its shape alone, and runs nothing that its settings name", async (t) => {
+  const box = await sandbox();
+  t.after(box.close);
+  const shaped = join(box.repo.root, "vendor");
+  plainGit(box.dir, "clone", "-q", "--bare", box.repo.root, shaped);
+  const ran = join(box.dir, "ran");
+  plainGit(shaped, "config", "alias.planted", `!touch ${ran}`);
+  await assert.rejects(git(["planted"], { cwd: shaped }), /'planted' is not a git command/);
+  await assert.rejects(git(["log"], { cwd: shaped }), { kind: "bare-repository" });
+  assert.equal(existsSync(ran), false);
 });
 
 test("a failure carries git's own words, and a missing folder is not taken for a missing git", async (t) => {

@@ -123,7 +123,10 @@ test("the kernel takes the program, and does what the table says", async (contex
   writeFileSync(file, "");
   writeFileSync(join(folder, "filter"), filterFor(process.arch)!);
   // 0 for a process of its own: without the filter all of these either work or fail in another way.
-  const calls = ["ptrace", "process_vm_readv", "pidfd_getfd", "kcmp", "keyctl", "bpf", "io_uring_setup", "openat2"];
+  const calls = [
+    ...["ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp"],
+    ...["add_key", "request_key", "keyctl", "perf_event_open", "bpf", "userfaultfd", "io_uring_setup", "openat2"],
+  ];
   const asked = calls.map((call) => `print "${call} ", syscall(${number(call)}, 0, 0, 0, 0, 0), " ", $! + 0, "\\n";`);
   const script = [
     ...asked,

@@ -16,17 +16,27 @@ async function running(child: ChildProcess): Promise<Linker> {
   };
 }
 
-const PLANT = `
+const LINKING = `
 import { symlinkSync } from "node:fs";
 const [, target, ...places] = process.argv;
+const plants = (place) => { try { symlinkSync(target, place); return true; } catch { return false; } };
 console.log("ready");
-for (;;) for (const place of places) try { symlinkSync(target, place); } catch {}
 `;
+
+function linking(how: string, target: string, places: readonly string[]): Promise<Linker> {
+  const args = ["--input-type=module", "-e", LINKING + how, target, ...places];
+  return running(spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] }));
+}
 
 /** Puts links to `target` at these places whenever nothing is there. */
 export function plantLinks(target: string, places: readonly string[]): Promise<Linker> {
-  const args = ["--input-type=module", "-e", PLANT, target, ...places];
-  return running(spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] }));
+  return linking("for (;;) places.forEach(plants);", target, places);
+}
+
+/** Puts a link to `target` at each place in turn, and another one in the moment in which that is removed. */
+export function plantAgain(target: string, places: readonly string[]): Promise<Linker> {
+  const how = "for (const place of places) for (let left = 2; left > 0; ) if (plants(place)) left -= 1;";
+  return linking(how, target, places);
 }
 
 const SWAP = `
