@@ -210,8 +210,8 @@ function waitingFor(
   const view = observe(loom, record, { slots: { agent: true, open: true }, ...bus });
   const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());
   if (step.kind === "wait" && (daemon || view.bus.fresh === 0)) return step.why;
-  if (!daemon) return "no dispatcher is running";
-  return record.rebase && `the rebase onto ${record.baseBranch}`;
+  const rebase = record.rebase && `the rebase onto ${record.baseBranch}`;
+  return daemon ? rebase : `${rebase ? `${rebase}: ` : ""}no dispatcher is running`;
 }
 
 function waitsBelow({ id, deleted, outcome }: PlanRecord): string {
