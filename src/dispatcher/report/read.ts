@@ -210,8 +210,9 @@ function waitingFor(
   const view = observe(loom, record, { slots: { agent: true, open: true }, ...bus });
   const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());
   if (step.kind === "wait" && (daemon || view.bus.fresh === 0)) return step.why;
-  if (!daemon) return "no dispatcher is running";
-  return record.rebase && `the ${record.rebase.merge ? "merge with" : "rebase onto"} ${record.baseBranch}`;
+  const { rebase, baseBranch } = record;
+  const catchingUp = rebase && `the ${rebase.merge ? "merge with" : "rebase onto"} ${baseBranch}`;
+  return daemon ? catchingUp : `${catchingUp ? `${catchingUp}: ` : ""}no dispatcher is running`;
 }
 
 function waitsBelow({ id, deleted, outcome }: PlanRecord): string {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import { projectMaker } from "../../testing/projects.ts";
@@ -25,6 +26,7 @@ test("a plugin that misbehaves in every way: each outcome is defined, others go 
     bridges: { feed: feeds("feed") },
     globalBridges: { hub: feeds("hub"), out },
   });
+  writeFileSync(join(project.root, "package.json"), '{ "name": "tried" }');
   project.plan("one", ["x"]);
   project.plan("number", ["bad returns a number"]);
   project.plan("much", ["bad returns too much"]);
@@ -51,6 +53,10 @@ test("a plugin that misbehaves in every way: each outcome is defined, others go 
   const { code, stdout, stderr } = await project.work();
   const printed = stdout + stderr;
   assert.equal(code, 0, printed);
+  const [, stacks = ""] = /\(stack: (\S+)\)/.exec(printed) ?? [];
+  assert.match(readFileSync(stacks, "utf8"), /always\n.*\bbad\.mjs:\d+/, "where it threw is in the file that is named");
+  // Its plugins are written in TypeScript, and its package.json says nothing of modules.
+  assert.doesNotMatch(printed, /MODULE_TYPELESS|"type": "module"/);
 
   const { dead, deferred, plans } = await project.status();
   assert.equal(deferred.count, 0);
