@@ -30,6 +30,8 @@ export async function runShell(
   child.stderr.setEncoding("utf8").on("data", take);
   const end = (): void => {
     if (child.pid !== undefined) endGroup(child.pid);
+    // What left the group may have its output open for ever.
+    for (const output of [child.stdout, child.stderr]) output.destroy();
   };
   const timer = setTimeout(end, DEADLINE_MS);
   signal?.addEventListener("abort", end, { once: true });
