@@ -155,7 +155,8 @@ async function chooseBranch(
   ]);
   if (!baseSha) {
     await requireCommits(loom.repo);
-    throw new PrloomError("config-invalid", `The base branch ${baseBranch} does not exist.`, BASE_HINT);
+    const where = loom.forge.name === "local" ? "" : " on GitHub";
+    throw new PrloomError("config-invalid", `The base branch ${baseBranch} does not exist${where}.`, BASE_HINT);
   }
   if (!isName) {
     throw new PrloomError(

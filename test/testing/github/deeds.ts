@@ -119,6 +119,18 @@ export function deleteBranch(world: World, repository: Repository, branch: strin
   followBranches(world, repository);
 }
 
+/** Pull requests for it follow, those of it are closed: as GitHub does. */
+export function renameBranch(world: World, repository: Repository, from: string, to: string): void {
+  git(repository.folder, ["update-ref", `refs/heads/${to}`, `refs/heads/${from}`]);
+  for (const issue of repository.issues.values()) {
+    if (issue.pull?.base.branch !== from) continue;
+    issue.pull.base.branch = to;
+    touch(world, issue);
+  }
+  if (repository.defaultBranch === from) repository.defaultBranch = to;
+  deleteBranch(world, repository, from);
+}
+
 export const canMerge = (repository: Repository, { head, base }: Pull): boolean => {
   const baseSha = branchHead(repository.folder, base.branch);
   if (baseSha === undefined) return false;

@@ -11,6 +11,7 @@ import {
   openIssue,
   openPull,
   type ReviewText,
+  renameBranch,
   rewrite,
   setState,
   touch,
@@ -142,6 +143,10 @@ export class Person {
 
   deletesBranch(branch: string): void {
     deleteBranch(this.#world, this.#repository, branch);
+  }
+
+  renamesBranch(from: string, to: string): void {
+    renameBranch(this.#world, this.#repository, from, to);
   }
 
   /** Takes the newest commit of a branch away. */

@@ -177,7 +177,7 @@ export interface Repository {
   readonly isPrivate: boolean;
   readonly forkOf: Repository | undefined;
   readonly folder: string;
-  readonly defaultBranch: string;
+  defaultBranch: string;
   readonly permissions: Map<User, Permission>;
   readonly labels: Set<string>;
   readonly milestones: string[];
