@@ -21,6 +21,7 @@ import {
 } from "./state.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
+import { lookAtPlace } from "./values/hidden.ts";
 import { lookAtPrompt } from "./values/parameters.ts";
 import {
   addChoice,
@@ -114,6 +115,9 @@ function runWithoutName(node: Command, spot: Spot, expanding: Expanding): Flow {
 function waysOf(node: Command, spot: Spot, expanding: Expanding): Text[][] {
   const words: readonly (Word | Assignment)[] = [node.name as Word, ...node.args];
   if (node.args.every(isWord)) return expanding.words(words as readonly Word[], spot);
+  for (const word of words)
+    if (word.type === "Assignment" && word.index)
+      for (const index of expanding.string(word.index, spot)) lookAtNumber(index, spot);
   const choices = words.map((word) =>
     word.type === "Word"
       ? expanding.words([word], spot)
@@ -126,7 +130,10 @@ function waysOf(node: Command, spot: Spot, expanding: Expanding): Text[][] {
 
 function valuesOf({ value }: Assignment, spot: Spot, expanding: Expanding): Text[] {
   if (value.type === "Word") return expanding.string(value, spot);
-  for (const element of value.elements) expanding.words([element], spot);
+  for (const element of value.elements) {
+    expanding.words([element], spot);
+    lookAtPlace(element, spot);
+  }
   return [known("(…)")];
 }
 
@@ -164,6 +171,7 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
     let elements = one.append ? (shell.arrays.get(name) ?? []) : [];
     for (const word of one.value.elements) {
       const texts = expanding.words([word], spot)[0] ?? [];
+      lookAtPlace(word, spot);
       const [start, index] = /^\[([^\]]*)\]\+?=/.exec(word.text) ?? [];
       elements = start
         ? placed(elements, known(index ?? ""), { spot, value: without(start, texts) })

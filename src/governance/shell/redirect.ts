@@ -12,7 +12,8 @@ import {
   spend,
 } from "./state.ts";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./values/flow.ts";
-import { describeText, known, type Text } from "./values/text.ts";
+import { lookAtCommands } from "./values/hidden.ts";
+import { describeText, known, type Text, textOf } from "./values/text.ts";
 
 export interface Redirected {
   readonly input: Flow;
@@ -71,9 +72,13 @@ interface Opening {
   readonly output: Sink;
 }
 
+/** In a here-document, a backslash is one before these characters, and joins lines. */
+const unescaped = (body: string): string => body.replace(/\\([$`\\]|\n)/g, (_, next) => (next === "\n" ? "" : next));
+
 function channelsOf(one: Redirection, spot: Spot, { words, output }: Opening): Channel[] {
   if (one.type === "HereDoc") {
-    const text = one.body.parts ? words.parts(one.body.parts, spot) : known(one.body.text);
+    const plain = one.delimiter?.quoted ? one.body.text : unescaped(one.body.text);
+    const text = one.body.parts ? words.parts(one.body.parts, spot) : known(plain);
     return [{ reads: text.type === "known" ? literal(text.text) : cameFrom(originOf(text)) }];
   }
   if (!one.target) return [];
@@ -90,6 +95,8 @@ function opened({ operator, path }: { operator: string; path: Text }, spot: Spot
     const key = path.type === "known" ? path.text.replace(/-$/, "") : undefined;
     if (key === "") return [];
     if (key !== undefined && /^(?:\d+|\{\w+\})$/.test(key)) return [duplicate(key, spot, output)];
+    // The shell expands this name a second time.
+    lookAtCommands(textOf(path), spot);
     if (operator === "<&" || path.type !== "known") {
       noteUnknown(spot, `uses a descriptor that is not known: ${describeText(path)}`);
       return [{ reads: cameFrom(FROM.network) }];

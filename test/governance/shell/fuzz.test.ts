@@ -3,7 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { THOROUGH } from "../../testing/thorough.ts";
 import { deniedBecause } from "./judging.ts";
-import { DENIED, type Mutation, mutated, SPELLINGS, WRAPPINGS } from "./mutations.ts";
+import { DENIED, type Mutation, mutated, WRAPPINGS } from "./mutations.ts";
+import { SPELLINGS } from "./spellings.ts";
 
 const NUM_RUNS = THOROUGH ? 100_000 : 3_000;
 

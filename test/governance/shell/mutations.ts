@@ -1,75 +1,7 @@
+import { PLAIN, plain, quoted, SPELLINGS } from "./spellings.ts";
+
 /** A command of which every spelling must be judged alike: its words, or a line for a shell once it is more than that. */
 export type Piece = { readonly words: readonly string[] } | { readonly line: string };
-
-/** One way to write a word, with what must stand before the command. */
-export type Spelling = (word: string, fresh: () => string) => { readonly before?: string; readonly text: string };
-
-const PLAIN = /^[\w@%+=:,./-]+$/;
-
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-const plain = (word: string): string => (PLAIN.test(word) ? word : quoted(word));
-const half = (word: string): [string, string] => [word.slice(0, 1), word.slice(1)];
-const coded = (word: string, code: (char: number) => string): string =>
-  `$'${[...Buffer.from(word)].map(code).join("")}'`;
-
-export const SPELLINGS: Readonly<Record<string, Spelling>> = {
-  plain: (word) => ({ text: plain(word) }),
-  "single quotes": (word) => ({ text: quoted(word) }),
-  "double quotes": (word) => ({ text: `"${word.replace(/[\\"$`]/g, "\\$&")}"` }),
-  backslashes: (word) => ({ text: word.replace(/./gs, "\\$&") }),
-  "quotes inside": (word) => ({ text: half(word).map(quoted).join('""') }),
-  hexadecimal: (word) => ({ text: coded(word, (char) => `\\x${char.toString(16).padStart(2, "0")}`) }),
-  octal: (word) => ({ text: coded(word, (char) => `\\${char.toString(8).padStart(3, "0")}`) }),
-  variable: (word, fresh) => {
-    const name = fresh();
-    return { before: `${name}=${quoted(word)}`, text: `"$${name}"` };
-  },
-  "two variables": (word, fresh) => {
-    const [one, other] = [fresh(), fresh()];
-    const [start, rest] = half(word);
-    return { before: `${one}=${quoted(start)} ${other}=${quoted(rest)}`, text: `"\${${one}}$${other}"` };
-  },
-  "appended variable": (word, fresh) => {
-    const name = fresh();
-    const [start, rest] = half(word);
-    return { before: `${name}=${quoted(start)}; ${name}+=${quoted(rest)}`, text: `"$${name}"` };
-  },
-  exported: (word, fresh) => {
-    const name = fresh();
-    return { before: `export ${name}=${quoted(word)}`, text: `"\${${name}}"` };
-  },
-  "element of an array": (word, fresh) => {
-    const name = fresh();
-    return { before: `${name}=(x ${quoted(word)})`, text: `"\${${name}[1]}"` };
-  },
-  "default value": (word, fresh) => ({ text: `"\${${fresh()}:-${word.replace(/[\\"$`}]/g, "\\$&")}}"` }),
-  "cut from a longer one": (word, fresh) => {
-    const name = fresh();
-    return { before: `${name}=${quoted(`x${word}y`)}`, text: `"\${${name}:1:${word.length}}"` };
-  },
-  "without its beginning": (word, fresh) => {
-    const name = fresh();
-    return { before: `${name}=${quoted(`zz${word}`)}`, text: `"\${${name}#zz}"` };
-  },
-  "another name": (word, fresh) => {
-    const [name, other] = [fresh(), fresh()];
-    return { before: `${name}=${quoted(word)}; ${other}=${name}`, text: `"\${!${other}}"` };
-  },
-  "read from a string": (word, fresh) => {
-    const name = fresh();
-    return { before: `read -r ${name} <<< ${quoted(word)}`, text: `"$${name}"` };
-  },
-  printed: (word, fresh) => {
-    const name = fresh();
-    return { before: `printf -v ${name} %s ${quoted(word)}`, text: `"$${name}"` };
-  },
-  substituted: (word) => ({ text: `"$(printf %s ${quoted(word)})"` }),
-  "substituted the old way": (word) => ({ text: `"\`printf %s ${plain(word).replace(/[\\`$]/g, "\\$&")}\`"` }),
-  positional: (word, fresh) => {
-    const name = fresh();
-    return { before: `${name}() { printf %s "$2"; }`, text: `"$(${name} x ${quoted(word)})"` };
-  },
-};
 
 /** Puts a command into another one that runs it. */
 export type Wrapping = (piece: Piece, fresh: () => string) => Piece;
@@ -90,6 +22,10 @@ const around =
 const grouped =
   (before: string, after: string): Wrapping =>
   (piece) => ({ line: `${before}${group(piece)}${after}` });
+
+/** Where the shell does not take quotes for quotes, those of the command itself would end them. */
+const unlessQuoted = (piece: Piece, wrap: (line: string) => string): Piece =>
+  lineOf(piece).includes("'") ? { line: group(piece) } : { line: wrap(lineOf(piece)) };
 
 export const WRAPPINGS: Readonly<Record<string, Wrapping>> = {
   env: behind("env"),
@@ -150,6 +86,21 @@ export const WRAPPINGS: Readonly<Record<string, Wrapping>> = {
   "substituted in an assignment": around("x=$(\n", "\n)"),
   "substituted in arithmetic": around("echo $((1 + $(\n", "\n)))"),
   "substituted in a default": around('echo "${x:-$(\n', '\n)}"'),
+  "substituted in a pattern": around('echo "${x/$(\n', '\n)/y}"'),
+  "substituted in a pattern the old way": (piece) => ({
+    line: `echo \${x//\`${lineOf(piece).replace(/[\\`$]/g, "\\$&")}\`/y}`,
+  }),
+  "substituted in a change of letters": around('echo "${x~$(\n', '\n)}"'),
+  "substituted in braces": around("x={a,$(\n", "\n)}"),
+  "substituted in a declaration": around("declare x[$(\n", "\n)]=1"),
+  "quoted in arithmetic": (piece) => unlessQuoted(piece, (line) => `echo $(( '$(\n${line}\n)' ))`),
+  "quoted in a subscript": (piece) => unlessQuoted(piece, (line) => `x=(1); echo "\${x['$(\n${line}\n)']}"`),
+  "quoted in a length": (piece) => unlessQuoted(piece, (line) => `x=1; echo "\${x:0:'$(\n${line}\n)'}"`),
+  "quoted in a default of a document": (piece, fresh) => {
+    const end = fresh();
+    return { line: `cat <<${end}\n\${x:-'$(\n${lineOf(piece)}\n)'}\n${end}` };
+  },
+  "quoted as what is written to": (piece) => ({ line: `echo >&${quoted(`$(\n${lineOf(piece)}\n)`)}` }),
   "substituted in a test": around('[[ -n "$(\n', '\n)" ]]'),
   "substituted in a document": (piece, fresh) => {
     const end = fresh();
@@ -160,6 +111,10 @@ export const WRAPPINGS: Readonly<Record<string, Wrapping>> = {
   "document for a shell": (piece, fresh) => {
     const end = fresh();
     return { line: `bash <<'${end}'\n${lineOf(piece)}\n${end}` };
+  },
+  "escaped document for a shell": (piece, fresh) => {
+    const end = fresh();
+    return { line: `bash <<${end}\n${lineOf(piece).replace(/[\\`$]/g, "\\$&")}\n${end}` };
   },
   "string for a shell": (piece) => ({ line: `bash <<< ${quoted(lineOf(piece))}` }),
   "piped to a shell": (piece) => ({ line: `printf '%s\\n' ${quoted(lineOf(piece))} | sh` }),

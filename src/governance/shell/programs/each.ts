@@ -2,7 +2,7 @@ import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { contentOf, reads } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
-import { type Flow, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../values/flow.ts";
+import { type Flow, FROM, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../values/flow.ts";
 import { describeText, fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
 
 /** Where the words of its input go: in place of a mark, or to the end. */
@@ -46,7 +46,9 @@ function inputItems({ input }: Spot, { fromFile = false, isWhole, separator }: I
   if (fromFile) return [unknown("it comes from a file")];
   if (input === TERMINAL) return [unknown("it is what is typed")];
   if (input.text === undefined) return [textOfFlow(input)];
-  if (!isWhole && /["'\\]/.test(input.text)) return [unknown("it has quotes in it")];
+  // Quotes are taken away before it is filled in: what stands there then must not be taken for a program's own.
+  if (!isWhole && /["'\\]/.test(input.text))
+    return [{ type: "unknown", why: "it has quotes in it", from: FROM.decoded }];
   return input.text
     .split(isWhole ? /[\0\n]/ : separator)
     .filter(Boolean)

@@ -1,6 +1,7 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
 import { copyForReading, noteEffect, noteUnknown, type Spot, spend } from "../state.ts";
 import { FROM } from "./flow.ts";
+import { lookAtCommands, lookAtQuotes } from "./hidden.ts";
 import { MAX_SHOWN, type Text, textOf } from "./text.ts";
 
 /** How words in arithmetic become texts; passed in, because words contain arithmetic. */
@@ -33,12 +34,14 @@ export function lookAtArithmetic(expression: ArithmeticExpression | undefined, s
       break;
     case "ArithmeticWord":
       if (expression.parts) expand(expression.parts);
+      lookAtQuotes(expression.parts, spot);
       lookAtNames(expression.value, spot);
   }
 }
 
 /** A text that is used as a number. */
 export function lookAtNumber(text: Text, spot: Spot): void {
+  lookAtCommands(textOf(text), spot);
   lookAtSubscript(text, spot);
   lookAtNames(textOf(text), spot);
 }

@@ -5,6 +5,7 @@ import { copyForReading, type Line, type Shell, type Spot, spend } from "../stat
 import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textOfFlow } from "./flow.ts";
+import { lookAtCommands, lookAtQuotes } from "./hidden.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
 import { combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
 
@@ -107,10 +108,12 @@ function partTexts(part: WordPart, spot: Spot, isFirst: boolean): Piece[] {
     case "ExtendedGlob":
       // For what the commands in it do.
       if (part.parts) expandParts(part.parts, spot);
+      lookAtQuotes(part.parts, spot);
       return [whole({ type: "glob", text: part.text })];
     case "ProcessSubstitution":
       return [whole(openProcess(part, spot))];
     case "BraceExpansion":
+      if (part.parts) expandParts(part.parts, spot);
       return [whole(unknown("it has braces"))];
     default:
       return expansionTexts(part, spot).map((texts) => ({ texts, splits: true }));
@@ -194,8 +197,10 @@ function expandBraced(word: Word, spot: Spot): Text[][] {
     const parsed = parseShell(`: ${source}`);
     const command = "script" in parsed ? parsed.script.commands[0]?.command : undefined;
     const [only] = command?.type === "Command" ? command.args : [];
-    if (only?.type !== "Word" || only.text === word.text) made.push(known(source));
-    else {
+    if (only?.type !== "Word" || only.text === word.text) {
+      lookAtCommands(source, spot);
+      made.push(known(source));
+    } else {
       const [first, ...more] = expandWord(only, spot);
       if (!first || more.length > 0) return [[unknown("its braces make too many words")]];
       made.push(...first);

@@ -2,6 +2,7 @@ import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
 import { noteUnknown, type Spot, setVariable, spend } from "../state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
+import { lookAtOperation } from "./hidden.ts";
 import { addChoice, isPattern, known, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];
@@ -31,6 +32,7 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
 
 export function parameterText(part: ParameterExpansionPart, spot: Spot, expand: Expand): Ways {
   const { parameter, prefix, index, operation } = part;
+  if (operation) lookAtOperation(operation, spot);
   for (const word of wordsIn(operation)) expand(word);
   for (const word of numbersIn(part)) for (const text of expand(word)) lookAtNumber(text, spot);
   if (prefix === "#") return [[plainWord]];
@@ -61,8 +63,8 @@ function wordsIn(operation: ParameterOperation | undefined): Word[] {
 
 function indirect(parameter: string, spot: Spot): Ways {
   return variableTexts(parameter, spot).flatMap(([name]) => {
+    if (name) lookAtSubscript(name, spot);
     if (name?.type !== "known") return [[unknown("it names another variable")]];
-    lookAtSubscript(name, spot);
     return variableTexts(name.text, spot);
   });
 }

@@ -77,10 +77,19 @@ function inputOf(descriptor: Text | undefined, { shell, input }: ProgramCall["sp
   return descriptor ? (shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : input;
 }
 
-/** Lines that are known, or one text for all of them. */
-function linesOf(flow: Flow): Text[] {
+/** Lines that are known, or one text for all of them. Unless they are raw, a backslash takes what follows it as it is. */
+function linesOf(flow: Flow, isRaw = true): Text[] {
   const value = textOfFlow(flow);
-  return value.type === "known" ? value.text.split("\n").map(known) : [value];
+  if (value.type !== "known") return [value];
+  const text = isRaw ? value.text : value.text.replace(/\\([\s\S])/g, (_, next) => (next === "\n" ? "" : next));
+  return text.split("\n").map(known);
+}
+
+/** What one of several variables gets of a line: a word, and the last one all that is left. */
+function fieldOf(line: Text, at: number, isLast: boolean): Text {
+  if (line.type !== "known") return line;
+  const words = line.text.split(/\s+/).filter(Boolean);
+  return known(isLast ? words.slice(at).join(" ") : (words[at] ?? ""));
 }
 
 const partOf = (text: Text): Text => (text.type === "known" ? unknown("only a part of it is read") : text);
@@ -93,10 +102,15 @@ export const read: Behaviour = ({ args, spot }) => {
   const separators = spot.shell.variables.get("IFS") ?? [known("")];
   const isPlain =
     separators.every((text) => text.type === "known" && text.text === "") && given.values("d", "n", "N").length === 0;
-  const lines = isPlain ? addChoice([], linesOf(flow)) : [partOf(textOfFlow(flow))];
-  for (const name of given.operands.length > 0 ? given.operands : [known("REPLY")]) {
+  const isRaw = given.has("r");
+  const lines = isPlain ? addChoice([], linesOf(flow, isRaw)) : [partOf(textOfFlow(flow))];
+  const names = given.operands.length > 0 ? given.operands : [known("REPLY")];
+  const divides = names.length > 1 && !spot.shell.variables.has("IFS");
+  for (const [at, name] of names.entries()) {
     lookAtSubscript(name, spot);
-    setVariable(spot.shell, textOf(name), lines);
+    const isLast = at === names.length - 1;
+    const values = divides ? lines.map((line) => fieldOf(line, at, isLast)) : lines;
+    setVariable(spot.shell, textOf(name), addChoice([], values));
   }
   const words = isPlain ? lines.flatMap((line) => (line.type === "known" ? wordsOf(line.text) : [line])) : lines;
   for (const name of given.values("a")) setArray(spot.shell, textOf(name), words);
