@@ -7,7 +7,7 @@ import { type Bench, comment, loadedBridge, onBench, pending } from "../bridge-f
 
 const OK: DeliveryResult = { success: true };
 /** What is counted does not depend on it. */
-const COUNT = THOROUGH ? 10_000 : 2000;
+const COUNT = THOROUGH ? 10_000 : 1000;
 
 function counted() {
   const counts = { calls: 0, routes: 0 };
