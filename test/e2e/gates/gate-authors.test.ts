@@ -90,7 +90,7 @@ describe("a comment", { concurrency: 2 }, () => {
       `import { readdirSync, readFileSync } from "node:fs";
        import { join } from "node:path";
        const gates = ${JSON.stringify(join(project.authority, "gates"))};
-       const isShown = () => readdirSync(gates).some((name) => readFileSync(join(gates, name), "utf8").includes('"told": "open"'));
+       const isShown = () => readdirSync(gates).some((name) => readFileSync(join(gates, name), "utf8").includes('"postedAt"'));
        export default () => ({ onEvent: (event, ctx) => { if (!isShown()) ctx.markEventDeferred(event.id, "not yet", 500); } });`,
     );
     project.config({ plugins: { later: { module: "./plugins/later.mjs" } } });
