@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { probePidNamespace } from "../../../../src/agents/runner/runner.ts";
 import { CLI } from "../../../testing/program.ts";
 import { makeProject } from "../../../testing/project.ts";
 import { inTerminal, NO_TERMINAL } from "../../../testing/terminal.ts";
@@ -29,7 +30,7 @@ test("a shell has job control, and what is left in it is named by merge and clea
     assert.match(status, /^[pq] +review, open .* a person has it open \(`prloom open`, process \d+\)$/m);
     person.type("exit");
     const said = await person.ended;
-    assert.equal(said.includes("Commits that you make do not"), said.includes("(sandboxed)"), said);
+    assert.doesNotMatch(said, /sandbox alone/);
     assert.match(said, /closed; the plan goes on/);
     assert.match(said, /Or commit it yourself: `git -C \S+\/worktrees\/[pq] commit`/);
   };
@@ -46,6 +47,31 @@ test("a shell has job control, and what is left in it is named by merge and clea
   const left = /^not merged: its worktree had changes that are in no commit, now in (\S+)$/m;
   assert.match(readFileSync(left.exec(removed.stdout)?.[1] ?? "", "utf8"), /^\+by hand$/m);
   assert.ok(!existsSync(join(project.worktree("q"))));
+});
+
+test("a shell in the sandbox has job control too, and says that commits stay in there", {
+  ...thorough,
+  ...(NO_TERMINAL ? { skip: NO_TERMINAL } : {}),
+}, async (t) => {
+  if (!(await probePidNamespace())) return t.skip("bubblewrap does not work here");
+  const w = { adapter: "command", command: "false", args: [], sandbox: "auto" };
+  const config = { agents: { w }, stages: { default: "w" }, limits: { attemptsPerTodo: 1 } };
+  const project = makeProject({ config });
+  t.after(() => project.remove());
+  project.plan("p", ["one"]);
+  await project.work();
+  const head = project.git("rev-parse", "prloom/p");
+  const env = { PATH: process.env.PATH ?? "", HOME: project.home, XDG_RUNTIME_DIR: project.home, TERM: "xterm" };
+  const command = `'${process.execPath}' '${CLI}' open p --shell`;
+  const person = inTerminal(command, { cwd: project.root, env: { ...env, SHELL: "/bin/sh" } });
+  const commit = "git -c user.name=P -c user.email=p@localhost commit -qm mine";
+  person.type(`echo mine > mine.txt; git add -A; ${commit}; echo ended-$?; case $- in *m*) echo jobs-$((1+1));; esac`);
+  if (hasScript) await person.shows(/jobs-2/);
+  await person.shows(/ended-0/);
+  person.type("exit");
+  assert.match(await person.ended, /Commits that you make do not: they are in the sandbox alone\./);
+  assert.equal(project.git("rev-parse", "prloom/p"), head);
+  assert.equal(readFileSync(join(project.worktree("p"), "mine.txt"), "utf8"), "mine\n");
 });
 
 test("a plan whose change is in the base already says so when it ends", thorough, async (t) => {
