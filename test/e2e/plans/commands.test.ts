@@ -174,9 +174,8 @@ describe("commands", { concurrency: 2 }, () => {
       `git -C ${project.worktree("asks")} rebase main`,
       "prloom unblock asks",
     ]);
-    // The way out that the hint names.
+    // The way out that the hint names; a merge that takes a while says above it what it does.
     const worktree = project.worktree("clashes");
-    // Where it takes a while, what is being done stands above it.
     assert.deepEqual(commands(conflict.replace(/^Merging: .*\n/, "")), [
       "prloom rebase clashes",
       `git -C ${worktree} rebase main`,
