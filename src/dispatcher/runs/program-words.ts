@@ -17,8 +17,8 @@ export interface ProgramWords {
   readonly advice: string;
 }
 
-/** A program that does not answer must not hold up its plan. */
-const VERSION_MS = 10_000;
+/** A program that does not answer must not hold up its plan; on a busy machine some take a quarter of a minute. */
+const VERSION_MS = 30_000;
 
 /** Asks the program of an agent who it is; undefined for one that only the user knows. */
 export async function wordsAbout(loom: Located & Configured, agent: StageAgent): Promise<ProgramWords | undefined> {

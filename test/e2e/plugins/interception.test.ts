@@ -39,9 +39,10 @@ async function spokenTo(config: object): Promise<{ project: Extended; text: stri
   );
   const { code, stdout, stderr } = await project.work();
   assert.equal(code, 0, stdout + stderr);
-  // Ids of TODOs and times differ from run to run.
+  // Ids of TODOs, times and commits differ from run to run.
   const text = project.planText("told").replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
-  return { project, text, thread: await project.thread("told"), runs: project.record("told").runs };
+  const thread = (await project.thread("told")).map((body) => body.replace(/(?<=^Done in )[0-9a-f]{12}/, "<commit>"));
+  return { project, text, thread, runs: project.record("told").runs };
 }
 
 test("triage gets what no plugin handled, and an empty plugin changes nothing", thorough, async () => {
@@ -53,7 +54,7 @@ test("triage gets what no plugin handled, and an empty plugin changes nothing", 
   assert.doesNotMatch(without.text, /something bad|talk to yourself/);
   assert.deepEqual(
     without.thread.map((body) => body.split("\n")[0]),
-    ["Will do 2."],
+    ["Will do 2.", "Done in <commit>."],
   );
   const { project: _first, ...plain } = without;
   const { project, ...empty } = withEmpty;
