@@ -158,6 +158,9 @@ function placeOf(path: Text): { folder: string; isAll: boolean } | undefined {
   return { folder, isAll: /^[.*?]*$/.test(path.text.slice(start.length)) && start.endsWith("/") };
 }
 
+/** A folder for temporary files that is not the run's own. */
+const SHARED = /^(?:\/private)?(?:\/var)?\/tmp$/;
+
 function refuseChange(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
   const { policy, ground } = question;
   const place = effect.path && placeOf(effect.path);
@@ -183,6 +186,8 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
       "It would delete everything in the worktree, also what is not committed.",
       "Delete what you mean by its name.",
     );
+  if (effect.kind === "deletes" && place.isAll && located.real === ground.temporary && SHARED.test(ground.temporary))
+    return because("It would delete what others keep there for a moment, too.", "Delete what you mean by its name.");
   if (effect.kind === "writes" && effect.whole && holdsRoot)
     return because("It would change everything in the worktree.", "Name the files that you mean.");
   return effect.path?.type === "glob" ? refuseBehind(effect, question, command) : undefined;

@@ -1,4 +1,5 @@
 import type { Behaviour } from "../call.ts";
+import { worksHere } from "../paths.ts";
 import { noteEffect } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
@@ -11,7 +12,15 @@ export const AGENTS =
     " ",
   );
 
+/** Another program of that name brings databases up to date. */
+const GOOSE_MIGRATES =
+  /^(?:up|up-by-one|up-to|down|down-to|redo|status|version|create|fix|validate|postgres|mysql|sqlite3|-dir|-table)$/;
+
 export const agent: Behaviour = ({ name, args, spot }) => {
+  if (name === "goose" && GOOSE_MIGRATES.test(textOf(args[0] ?? known("")))) {
+    worksHere(spot, "changes a database with goose");
+    return OUTPUT;
+  }
   if (args.length === 1 && SAYS.test(textOf(args[0] ?? known("")))) return OUTPUT;
   noteEffect(spot, {
     kind: "agent",

@@ -56,7 +56,7 @@ const compilesInput = (name: string, args: readonly Text[], { input }: Spot): bo
 
 /** Tools that run what lies at a path which they are given: tests, a project, a file of rules. */
 const EXECUTES = new Set(
-  "pytest py.test tox nox jest vitest mocha ava tap c8 nyc playwright cypress webpack vite rollup eslint gradle gradlew mvn mvnw ant java dotnet rspec rails rake phpunit pest composer mix swift clojure clj lein flutter dart zig just task make gmake ninja meson ctest run-parts".split(
+  "tsc pytest py.test tox nox jest vitest mocha ava tap c8 nyc playwright cypress webpack vite rollup eslint gradle gradlew mvn mvnw ant java dotnet rspec rails rake phpunit pest composer mix swift clojure clj lein flutter dart zig just task make gmake ninja meson ctest run-parts".split(
     " ",
   ),
 );
@@ -141,6 +141,8 @@ const LOOKS =
 const PUBLISHES =
   /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
 
+const isRehearsal = (args: readonly Text[]): boolean => args.some((arg) => textOf(arg) === "--dry-run");
+
 const PACKAGE_RULES: OptionRules = { valued: "C prefix w workspace filter cwd dir registry userconfig globalconfig" };
 const BEFORE_COMMAND: OptionRules = { ...PACKAGE_RULES, stopsAtOperand: true };
 
@@ -161,7 +163,9 @@ export const packages: Behaviour = (call) => {
   if (word === "explore" && end >= 0) return spot.line.engine.runWords(args.slice(end + 1), inside);
   if (word === "workspaces") spot.line.engine.runCarried(rest, inside);
   for (const script of scriptsSet(word, rest)) spot.line.engine.runSource(script, inside);
-  if (PUBLISHES.test(word))
+  if (word === "config" && rest.some((one) => /_auth|password|token/i.test(textOf(one))))
+    reads(spot, known(`${spot.line.place.home}/.npmrc`));
+  if (PUBLISHES.test(word) && !isRehearsal(args))
     noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
   else if (isGlobal || word === "global")
     noteEffect(spot, {
@@ -210,7 +214,7 @@ export const cargo: Behaviour = (call) => {
   for (const setting of given.values("config"))
     if (/runner|rustc|wrapper|linker|alias|credential/.test(textOf(setting)))
       noteEffect(spot, { kind: "code", what: "makes cargo run another program" });
-  if (word === "install" || word === "uninstall") {
+  if ((word === "install" || word === "uninstall") && !given.has("list")) {
     const [root] = given.values("root");
     const isOurs = given.operands.some((one) => /^prloom\b/.test(textOf(one)));
     if (root) writes(spot, root);
@@ -220,7 +224,7 @@ export const cargo: Behaviour = (call) => {
         what: `changes programs of the person with cargo ${word}`,
         instead: "Build it in the worktree: cargo build",
       });
-  } else if (/^(?:publish|yank|login|owner|logout)$/.test(word))
+  } else if (/^(?:publish|yank|login|owner|logout)$/.test(word) && !isRehearsal(args))
     noteEffect(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
   else {
     const manifests = given.values("manifest-path").map((path) => joinTexts([path, known("/..")]));
@@ -259,15 +263,16 @@ export const forge: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+const INSTALLS_INTO = "t target prefix root d dest src install-dir n bindir w wheel-dir".split(" ");
+
 /** pip and its like. */
 export const installs: Behaviour = (call) => {
   const { name, args, spot } = call;
   const given = readArguments(args, {
     valued:
-      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project install-dir n bindir",
+      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project install-dir n bindir w wheel-dir",
   });
-  for (const folder of given.values("t", "target", "prefix", "root", "d", "dest", "src", "install-dir", "n", "bindir"))
-    writes(spot, folder);
+  for (const folder of given.values(...INSTALLS_INTO)) writes(spot, folder);
   // Of what is not a requirement, they tell.
   noteSecrets(given.values("r", "requirement", "c", "constraint"), spot);
   const [sub] = given.operands;

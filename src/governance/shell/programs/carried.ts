@@ -2,11 +2,13 @@ import type { EffectTree } from "../effects.ts";
 import { parseShell } from "../parse.ts";
 import { copyShell, noteUnknown, type Spot } from "../state.ts";
 import { known, startOf, type Text } from "../values/text.ts";
+import { losesData } from "./elsewhere/losing-data.ts";
+import { publishes } from "./elsewhere/publishing.ts";
 import { behaviourOf } from "./run-program.ts";
 
 /** Names of programs that are words of many others, and would be refused whatever follows them. */
 const WORDS = new Set(
-  "at batch view ex ed code micro joe pico host mount umount service port security format init reset halt pass op fly flux sam oc sls defaults snap super continue interpreter llm pi amp cursor sweep crush goose cn devin".split(
+  "migrate console stack at batch view ex ed code micro joe pico host mount umount service port security format init reset halt pass op fly flux sam oc sls defaults snap super continue interpreter llm pi amp cursor sweep crush goose cn devin".split(
     " ",
   ),
 );
@@ -23,7 +25,11 @@ const PROSE =
 
 function isCommand(word: string): boolean {
   const base = word.slice(word.lastIndexOf("/") + 1);
-  return base !== "" && !WORDS.has(base) && (BUILTINS.has(base) || behaviourOf(base) !== undefined);
+  return (
+    base !== "" &&
+    !WORDS.has(base) &&
+    (BUILTINS.has(base) || behaviourOf(base) !== undefined || losesData(base) || publishes(base))
+  );
 }
 
 /** A program that is not known may run what stands in its arguments: that is judged as if it did. */

@@ -25,7 +25,11 @@ export const LEADS_ELSEWHERE = /^(?:\/|~|\.\.(?:\/|$)|\.\w)/;
 const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
 
 /** Subcommands that make a folder for something new. */
-const MAKES = /^(?:new|init|venv|vendor|create|create-project|deploy|clone)$/;
+const MAKES = /^(?:new|init|startproject|startapp|venv|vendor|create|create-project|deploy|clone)$/;
+
+/** Programs that write where their arguments say: templates for projects, and ways to copy. */
+const MAKES_FILES =
+  /^(?:create-\S+|degit|tiged|giget|mkdirp|make-dir-cli|cpy|cpy-cli|copyfiles|ncp|cpx|script|ctags|uctags|etags)$/;
 
 /** Where a tool writes what it makes; one that means something else by these options names nothing elsewhere with them. */
 export function noteOutputs(name: string, args: readonly Text[], spot: Spot): void {
@@ -33,6 +37,8 @@ export function noteOutputs(name: string, args: readonly Text[], spot: Spot): vo
     const arg = args[at] as Text;
     const text = startOf(arg);
     if (!text.startsWith("-")) continue;
+    // `-o../file`, in one word.
+    if (/^-o(?:\.{0,2}\/|~)/.test(text)) writes(spot, arg.type === "known" ? known(text.slice("-o".length)) : arg);
     const equals = text.indexOf("=");
     const option = equals < 0 ? text : text.slice(0, equals);
     const value = equals < 0 ? args[at + 1] : arg.type === "known" ? known(text.slice(equals + 1)) : arg;
@@ -41,6 +47,7 @@ export function noteOutputs(name: string, args: readonly Text[], spot: Spot): vo
     if (isFile || (name === "javac" && /^-[dhs]$/.test(option))) writes(spot, fileIn(value));
     else if (isWriting(option) && isPathOf(value, equals >= 0)) writes(spot, fileIn(value));
   }
+  if (MAKES_FILES.test(name)) for (const arg of args) if (LEADS_ELSEWHERE.test(startOf(arg))) writes(spot, arg);
   const makes = args.findIndex((arg) => !startOf(arg).startsWith("-"));
   if (makes < 0 || !MAKES.test(startOf(args[makes] as Text))) return;
   for (const arg of args.slice(makes + 1)) if (LEADS_ELSEWHERE.test(startOf(arg))) writes(spot, arg);
@@ -48,7 +55,7 @@ export function noteOutputs(name: string, args: readonly Text[], spot: Spot): vo
 
 function isPathOf(value: Text, isSure: boolean): boolean {
   const text = startOf(fileIn(value));
-  return !ADDRESS.test(text) && (isSure ? text.includes("/") : LEADS_ELSEWHERE.test(text));
+  return !ADDRESS.test(text) && (LEADS_ELSEWHERE.test(text) || (isSure && text.includes("/")));
 }
 
 /** `xml:report.xml` and `type=local,dest=folder` name a file behind what it is. */

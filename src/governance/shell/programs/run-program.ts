@@ -4,6 +4,7 @@ import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
 import { noteEffect, noteUnknown } from "../state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
+import { noteByWords, noteLostData } from "./elsewhere/losing-data.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
 import { runsProject } from "./fetched.ts";
 import { isGitCommand, judgeGit } from "./git/git.ts";
@@ -24,6 +25,7 @@ export function judgeProgram(call: ProgramCall): Flow {
   if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);
   const inner = base === name ? call : { name: base, args, spot };
   notePublishing(inner);
+  noteLostData(inner);
   const behaviour = gitCommand(base) ?? behaviourOf(base);
   const path = isPath ? absolutePaths(known(name), spot)[0] : undefined;
   if (behaviour) {
@@ -34,6 +36,7 @@ export function judgeProgram(call: ProgramCall): Flow {
   if (path) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
   else {
     runsProject(spot, `runs ${name}`);
+    noteByWords(call);
     noteOutputs(name, args, spot);
     noteSecretOperands(args, spot);
   }

@@ -251,6 +251,8 @@ export const runsTool: Behaviour = ({ name, args, spot: outer }) => {
     stopsAtOperand: true,
   });
   const spot = inFolder(outer, given.values("C", "prefix", "cwd", "directory", "project"));
+  // Which program has that name, the project or a registry decides.
+  if (given.operands.length > 0) runsProject(spot, `runs a program of the project or of a registry with ${name}`);
   for (const file of given.values("env-file")) takeSecrets(file, spot);
   for (const command of given.values("call", "c")) spot.line.engine.runSource(command, spot);
   for (const source of [...given.operands.slice(0, 1), ...given.values("p", "package", "with", "from")])

@@ -165,7 +165,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["rsync", rsync],
   ...names("dig nslookup host ping ping6 traceroute tracepath mtr whois resolvectl drill kdig", asks),
   ...names(
-    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale chisel frpc frps inlets sshuttle zrok devtunnel pastebinit wgetpaste slack-cli aria2c axel",
+    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh smbclient rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale chisel frpc frps inlets sshuttle zrok devtunnel pastebinit wgetpaste slack-cli aria2c axel",
     sends,
   ),
   ["find", find],
@@ -189,7 +189,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     elevates({ valued: "t target S setuid G setgid R root w wd groups userspec map-user map-group" }),
   ),
   ...names(
-    "sudo sudoedit doas pkexec run0 su runuser gosu sg newgrp setpriv capsh super calife machinectl",
+    "sudo sudoedit doas pkexec run0 su runuser gosu su-exec sg newgrp setpriv capsh super calife machinectl",
     elevates({ valued: "u user g group h host p prompt C c command D chdir R chroot r role t type T s shell U" }),
   ),
   ...names(
@@ -222,7 +222,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     database,
   ),
   ...names(
-    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler eb",
+    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase firebase-tools eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler eb azd sst civo hcloud scw vultr-cli s5cmd azcopy",
     elsewhere,
   ),
   ...names("docker podman nerdctl docker-compose podman-compose buildah", container),

@@ -57,6 +57,8 @@ interface ContainerCall {
 
 function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   if (LOOKS_AT_CONTAINERS.test(word) && !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one)))) return OUTPUT;
+  if (/^(?:image|network)$/.test(word) && textOf(rest[0] ?? known("")) === "prune")
+    noteEffect(spot, { kind: "system", what: `deletes what containers are made of with ${name} ${word}` });
   if (word === "down" && rest.some((one) => /^(?:-v|--volumes|--rmi)/.test(textOf(one))))
     noteEffect(spot, { kind: "system", what: `deletes data of containers with ${name} down` });
   // Its own rights, with which files of others can be changed.

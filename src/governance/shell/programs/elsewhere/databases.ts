@@ -8,7 +8,7 @@ import { noteOutputs } from "../outputs.ts";
 import { says } from "./machines.ts";
 
 const SQL_LOSES =
-  /\b(?:drop\s+(?:table|database|schema|index|view|user|role|column)|truncate\s|delete\s+from\s+[\w."`]+\s*(?:;|$|"|')|alter\s+table\s+\S+\s+drop|update\s+\S+\s+set\s+(?:(?!\bwhere\b).)*$|grant\s|revoke\s|shutdown\b)/is;
+  /\b(?:drop\s+(?:materialized\s+)?(?:table|database|schema|keyspace|collection|index|view|user|role|column|function|trigger|sequence|type|extension|publication|tablespace)|truncate\s|delete\s+from\s+[\w."`]+\s*(?:;|$|"|')|alter\s+table\s+\S+\s+drop|update\s+\S+\s+set\s+(?:(?!\bwhere\b).)*$|grant\s|revoke\s|shutdown\b)/is;
 const REDIS_LOSES = /\b(?:flushall|flushdb|shutdown|config\s+set|script|eval|debug|del\s+\*)\b/i;
 const MONGO_LOSES = /\b(?:dropDatabase|drop|deleteMany|remove)\s*\(/;
 

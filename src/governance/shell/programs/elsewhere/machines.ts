@@ -43,7 +43,7 @@ export const schedules: Behaviour = ({ name, args, spot }) => {
 
 /** Words of tools for machines elsewhere, by what they do. */
 const READS_ELSEWHERE =
-  /^(?:get|list|ls|describe|show|status|version|help|logs?|top|explain|diff|plan|validate|fmt|lint|template|output|inspect|images|ps|info|history|search|config|cluster-info|api-resources|api-versions|whoami|auth|head-object|lookup|view|graph|state|providers|search-\S+|list-\S+|describe-\S+|get-\S+)$/;
+  /^(?:get|list|ls|describe|show|status|version|help|logs?|top|explain|diff|plan|validate|fmt|lint|template|output|inspect|images|ps|info|history|search|config|cluster-info|api-resources|api-versions|kustomize|whoami|auth|head-object|lookup|view|graph|state|providers|search-\S+|list-\S+|describe-\S+|get-\S+)$/;
 export const HARMS_ELSEWHERE =
   /^(?:delete|destroy|terminate|drop|rm|rmi|rb|remove|prune|purge|apply|create|run|exec|patch|replace|scale|drain|cordon|rollout|set|put|update|deploy|release|publish|push|cp|sync|mv|kill|stop|start|restart|import|taint|untaint|force-unlock|uninstall|upgrade|install|rollback|invoke|send-\S+|put-\S+|delete-\S+|create-\S+|update-\S+|terminate-\S+|stop-\S+|run-\S+|modify-\S+|attach-\S+)$/;
 
@@ -51,7 +51,10 @@ const SECRETS_ELSEWHERE =
   /^(?:secrets?|secret\/.*|secretsmanager|get-secret-value|get-session-token|get-login-password|get-federation-token|print-access-token|print-identity-token|config:get|get-credentials)$/;
 
 /** What such tools do on this machine: servers to try things out, and builds. */
-const LOCAL = /^(?:dev|build|types|synth|offline|emulators:start)$/;
+const LOCAL = /^(?:dev|build|types|synth|offline|emulators:start|dependency|dep)$/;
+
+/** Only checks what would be done, on this machine. */
+const REHEARSES = /^--(?:dry-run=client|syntax-check|list-tasks|list-hosts|list-tags)$/;
 
 /** How settings are asked for in which services keep tokens and passwords, by words without options. */
 const SHOWS_SECRETS: ReadonlyMap<string, RegExp> = new Map([
@@ -81,7 +84,8 @@ const SHOWS_SECRETS: ReadonlyMap<string, RegExp> = new Map([
 /** aws, kubectl, terraform and their like: reading passes, everything else is for people. */
 export const elsewhere: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-") && word !== "");
-  const harm = words.find((word) => HARMS_ELSEWHERE.test(word));
+  const isRehearsal = args.some((arg) => REHEARSES.test(textOf(arg)));
+  const harm = isRehearsal ? undefined : words.find((word) => HARMS_ELSEWHERE.test(word));
   const isSecret =
     words.some((word) => SECRETS_ELSEWHERE.test(word)) ||
     SHOWS_SECRETS.get(name)?.test(words.join(" ")) ||
@@ -96,7 +100,8 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
   if (starts) noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
   const isBareDeploy = /^(?:vercel|now)$/.test(name) && !args.some((arg) => says.test(textOf(arg)));
   const isRead =
-    harm === undefined && ((words.length === 0 && !isBareDeploy) || words.some((word) => READS_ELSEWHERE.test(word)));
+    isRehearsal ||
+    (harm === undefined && ((words.length === 0 && !isBareDeploy) || words.some((word) => READS_ELSEWHERE.test(word))));
   const isTerraform = /^(?:terraform|tofu|terragrunt)$/.test(name);
   const isFormatting = words[0] === "fmt" && !args.some((arg) => /^--?(?:check|write=false)$/.test(textOf(arg)));
   const isLocking = words[0] === "providers" && /^(?:lock|mirror)$/.test(words[1] ?? "");
@@ -107,7 +112,8 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
     worksHere(inFolder(spot, folders), `runs ${name} ${words[0]}`);
     return OUTPUT;
   }
-  if (harm === undefined && LOCAL.test(words[0] ?? "") && !args.some((arg) => textOf(arg) === "--remote")) {
+  const isLocal = LOCAL.test(words[0] ?? "") && (harm === undefined || /^dep/.test(words[0] ?? ""));
+  if (isLocal && !args.some((arg) => textOf(arg) === "--remote")) {
     worksHere(spot, `runs ${name} ${words[0]}`);
     return OUTPUT;
   }

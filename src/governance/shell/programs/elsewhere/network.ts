@@ -61,6 +61,14 @@ const CURL_WRITES =
 const FILE_ADDRESS = /^file:\/\/[^/]*(\/.*)$/i;
 const CHANGES = /^(?:DELETE|PUT|PATCH)$/i;
 
+/** What a request asks a server to do: anything but reading is work, and replacing or deleting something elsewhere is for people. */
+function noteMethods(methods: readonly string[], where: Text | undefined, spot: Spot): void {
+  if (where && methods.some((method) => CHANGES.test(method)))
+    noteEffect(spot, { kind: "sends", what: `changes something at ${describeText(where)}` });
+  if (methods.some((method) => !/^(?:GET|HEAD)$/i.test(method)))
+    noteEffect(spot, { kind: "runs", what: "asks a server to change something" });
+}
+
 /** Tokens of the machine are as secret as those in a home. */
 function noteTokens(targets: readonly Text[], spot: Spot): void {
   const path = known(`${spot.line.place.home}/.config/gcloud`);
@@ -87,17 +95,12 @@ export const curl: Behaviour = ({ args, spot }) => {
     if (given.values("variable").some((value) => textOf(value).startsWith("%"))) flows.push(OUTPUT);
     const server = describeText(where ?? known("a server"));
     sendBytes(joinFlows(flows), server, spot);
-    if (given.values("X", "request").some((method) => CHANGES.test(textOf(method))))
-      noteEffect(spot, { kind: "sends", what: `changes something at ${server}` });
   }
+  noteMethods(given.values("X", "request").map(textOf), where, spot);
   const isChange = CURL_SENDS.slice(0, 4).some(([names]) =>
     given.has(...names.filter((one) => !CURL_HEADERS.has(one))),
   );
-  if (
-    !given.has("G", "get") &&
-    (isChange || given.values("X", "request").some((method) => !/^(?:GET|HEAD)$/i.test(textOf(method))))
-  )
-    noteEffect(spot, { kind: "runs", what: "asks a server to change something" });
+  if (!given.has("G", "get") && isChange) noteMethods(["POST"], where, spot);
   for (const file of given.values("K", "config")) {
     reads(spot, file);
     noteUnknown(spot, `takes options for curl from ${describeText(file)}`);
@@ -163,6 +166,8 @@ export const wget: Behaviour = ({ args, spot }) => {
   noteTokens(given.operands, spot);
   const where = given.operands.find((target) => !isLoopback(textOf(target)));
   if (where || given.operands.length === 0) sendBytes(joinFlows(flows), describeText(where ?? known("a server")), spot);
+  const methods = [...given.values("method"), ...(given.has("post-data", "post-file") ? [known("POST")] : [])];
+  noteMethods(methods.map(textOf), where, spot);
   const flow = cameFrom(FROM.network);
   for (const file of given.values(...WGET_WRITES)) writes(spot, file);
   noteSecrets(given.values("i", "input-file", "load-cookies"), spot);
@@ -178,6 +183,8 @@ export const wget: Behaviour = ({ args, spot }) => {
   return NOTHING;
 };
 
+const METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
+
 /** httpie and its like: `name=value` and `@file` behind the address. */
 export const http: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -187,7 +194,11 @@ export const http: Behaviour = ({ args, spot }) => {
   const address = given.operands.find((one) => URL_WORD.test(textOf(one))) ?? known("a server");
   const flows = given.operands.map((one) => (one.type === "known" && !/@/.test(one.text) ? NOTHING : OUTPUT));
   if (spot.input.text !== "" && spot.input !== TERMINAL) flows.push(spot.input);
-  if (!isLoopback(textOf(address))) sendBytes(joinFlows(flows), describeText(address), spot);
+  const isHere = isLoopback(textOf(address));
+  if (!isHere) sendBytes(joinFlows(flows), describeText(address), spot);
+  const method = textOf(given.operands[0] ?? known(""));
+  const hasBody = given.operands.some((one) => /^[\w.-]+(?::=|=(?!=)|@)/.test(textOf(one)));
+  noteMethods(METHOD.test(method) ? [method] : hasBody ? ["POST"] : [], isHere ? undefined : address, spot);
   for (const file of given.values("o", "output")) store(file, cameFrom(FROM.network), { spot });
   if (given.has("d", "download")) store(nameIn(address), cameFrom(FROM.network), { spot });
   return cameFrom(FROM.network);

@@ -24,7 +24,17 @@ const PUBLISHES: ReadonlyMap<string, RegExp> = new Map([
   ["dart", /^pub publish\b/],
   ["goreleaser", /^release\b/],
   ["semantic-release", /^/],
-  ["np", /^/],
+  ...["np", "release-it", "gh-pages", "surge"].map((name): [string, RegExp] => [name, /^/]),
+  ["eas", /^(?:build|submit|update)\b/],
+  ["expo", /^publish\b/],
+  ["fastlane", /^(?:deliver|pilot|supply|upload_\w+|release|beta|deploy)\b/],
+  ["code-push", /^release/],
+  ["ng", /^deploy\b/],
+  ["snyk", /^monitor\b/],
+  ["sonar-scanner", /^/],
+  ["skopeo", /^(?:copy|sync|delete)\b/],
+  ["stack", /^upload\b/],
+  ["cabal", /^upload\b/],
   ["changeset", /^publish\b/],
   ["lerna", /^publish\b/],
   ["nx", /^release\b/],
@@ -53,18 +63,25 @@ const CHANGES_PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ["uv", /^tool (?:install|upgrade|uninstall)\b/],
   ["volta", /^(?:install|uninstall|setup)\b/],
   ["mise", /^(?:use|install|settings|trust)\b.*(?:-g|--global)\b|^trust\b/],
-  ["asdf", /^(?:global|set (?:-u|--home))\b/],
+  ["rustup", /^(?:self uninstall|(?:toolchain )?uninstall)\b/],
+  ...["nvm", "fnm", "pyenv", "rbenv"].map((name): [string, RegExp] => [name, /^(?:uninstall|global)\b/]),
+  ...["conda", "mamba", "micromamba"].map((name): [string, RegExp] => [name, /^env remove\b/]),
+  ["composer", /^global\b/],
+  ["asdf", /^(?:uninstall|global|set (?:-u|--home))\b/],
   ["guix", /^(?:install|remove|upgrade|pull|package)\b/],
 ]);
 
 const MAY_DO_MORE = new Set([...PUBLISHES.keys(), ...GIVES_CODE.keys(), ...CHANGES_PROGRAMS.keys()]);
 
+export const publishes = (name: string): boolean => PUBLISHES.has(name);
+
 export function notePublishing({ name, args, spot }: ProgramCall): void {
   if (!MAY_DO_MORE.has(name)) return;
-  const [publishes, givesCode, changes] = [PUBLISHES.get(name), GIVES_CODE.get(name), CHANGES_PROGRAMS.get(name)];
+  const [sends, givesCode, changes] = [PUBLISHES.get(name), GIVES_CODE.get(name), CHANGES_PROGRAMS.get(name)];
   const words = args.map(textOf);
   const plain = words.filter((word) => !word.startsWith("-")).join(" ");
-  if (publishes?.test(plain))
+  const isRehearsal = words.some((word) => /^--(?:dry-run|help|version)$/.test(word));
+  if (sends?.test(plain) && !isRehearsal)
     noteEffect(spot, { kind: "sends", what: `sends what was built to others: ${name} ${plain}`.slice(0, 120) });
   if (changes?.test(words.join(" ")))
     noteEffect(spot, {

@@ -57,6 +57,8 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
   noteAddresses(given.operands, spot);
   noteEffect(spot, { kind: "fetches", what: `git ${name} gets commits from elsewhere` });
   if (name === "fetch" || name === "pull") noteForcedRefs(given.operands.slice(1), given.has("f", "force"), spot);
+  const isMoving = given.operands.slice(1).some((ref) => /:(?!refs\/remotes\/|$)/.test(textOf(ref)));
+  if (name === "fetch" && (isMoving || given.has("p", "prune", "P", "prune-tags"))) changesIt({ name, args, spot });
   if (name === "clone") {
     const [from, target] = given.operands;
     if (from && /^[\w.+-]+:|^[\w.-]+@/.test(textOf(from))) spot.line.unpacked = cameFrom(FROM.network);
@@ -115,6 +117,7 @@ export const commit: Behaviour = ({ args, spot }) => {
     valued: "m message F file C reuse-message c reedit-message t template author date fixup squash trailer cleanup S",
   });
   for (const file of given.values("F", "file", "t", "template")) if (textOf(file) !== "-") reads(spot, file);
+  noteSecrets(given.operands, spot);
   return changesIt({ name: "commit", args, spot });
 };
 
