@@ -42,6 +42,18 @@ describe("plans with the forge github", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), undefined);
   });
 
+  it("leave their branch there with `deleteBranch: false`", thorough, async (t) => {
+    const { project, pulls, there, work, ada } = await publishingProject(t);
+    project.config({ github: { ...(project.config().github as object), deleteBranch: false } });
+    project.plan("dark", ["make one"]);
+    await work();
+    const head = there("prloom/dark");
+    ada.merges(pulls()[0]?.number ?? 0);
+    await work();
+    await work();
+    assert.deepEqual([project.record("dark").outcome, there("prloom/dark")], ["merged", head]);
+  });
+
   it("are done when it is closed there", thorough, async (t) => {
     const { project, pulls, there, work, ada } = await publishingProject(t);
     project.plan("dark", ["make one"]);

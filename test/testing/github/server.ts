@@ -46,7 +46,8 @@ export class GitHubServer {
   onSeen: (seen: Seen) => Promise<void> | void = () => undefined;
   readonly #limits = new Map<User, Limits>();
   readonly #options: ServerOptions;
-  readonly #server = createServer((request, response) => {
+  // On a busy machine five seconds pass between two requests, and the second one meets a connection that is being closed.
+  readonly #server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     response.on("error", () => response.destroy());
     this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
