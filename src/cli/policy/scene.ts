@@ -51,7 +51,7 @@ const TASK = "a-started-task";
 
 async function ownScene(call: Call, asked = "executor"): Promise<Scene> {
   const { root, governance, warnings } = await surroundings(call);
-  const role = roleOf(asked, governance);
+  const role = roleOf(asked, { governance, warnings });
   const policy = makePolicy(governance, { role, node: TASK, place: { root, ...folders() } });
   const task = {
     id: TASK,
@@ -83,7 +83,9 @@ async function planScene(call: Call, plan: string, asked: string | undefined): P
     const { governance } = loom.config;
     const { by = usualRole(category), paths, tools } = current?.settings ?? {};
     const task = current ? `TODO ${current.index + 1}` : withoutTodo(todos);
-    const role = roleOf(asked ?? by, governance, asked === undefined ? `${task} of ${plan}: ` : "");
+    const warnings = settingsWarnings(loom.pinned, loom.paths.root);
+    const where = asked === undefined ? `${task} of ${plan}: ` : "";
+    const role = roleOf(asked ?? by, { governance, warnings }, where);
     const root = worktreeOf(loom, record).path;
     const policy = makePolicy(governance, {
       role,
@@ -94,8 +96,7 @@ async function planScene(call: Call, plan: string, asked: string | undefined): P
       ...(tools ? { tools } : {}),
     });
     const about = `${role.name} with ${task} of ${plan} in ${root}${existsSync(root) ? "" : " (not made yet)"}`;
-    const ofSettings = settingsWarnings(loom.pinned, loom.paths.root);
-    return { policy, graph, about, warnings: [...ofSettings, ...problems] };
+    return { policy, graph, about, warnings: [...warnings, ...problems] };
   });
 }
 
@@ -132,7 +133,9 @@ interface Surroundings {
 
 const folders = () => ({ home: resolve(homedir()), temporary: resolve(tmpdir()) });
 
-function roleOf(name: string, { roles }: Config["governance"], where = ""): Role {
+/** A role of a config that is not in force is missing, too: the warnings tell that. */
+function roleOf(name: string, settings: Pick<Surroundings, "governance" | "warnings">, where = ""): Role {
+  const { roles } = settings.governance;
   const found = roleNamed(name, roles);
   if (found) return found;
   const known = [...OWN_ROLES, ...Object.keys(roles)];
@@ -140,6 +143,6 @@ function roleOf(name: string, { roles }: Config["governance"], where = ""): Role
   throw new PrloomError(
     "usage",
     message,
-    `Roles are ${known.join(", ")}; governance.roles in prloom/config.json adds some.`,
+    `Roles are ${known.join(", ")}; governance.roles in prloom/config.json adds some.${settings.warnings.map((one) => ` Note: ${one}.`).join("")}`,
   );
 }

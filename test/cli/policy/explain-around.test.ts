@@ -37,6 +37,17 @@ test("a line with a key that is not there, or without arguments, is told what is
   assert.deepEqual(misspelt.warnings, ['there is no tool called "Shell", did you mean shell?']);
 });
 
+test("a role of a config that has a mistake is missing for that reason", async () => {
+  const roles = { writer: { extends: "executor", paths: ["docs/**"] } };
+  writeFileSync(config, JSON.stringify({ ...JSON.parse(usual), governance: { roles, protected: ["!prloom/**"] } }));
+  const { stderr } = await repo.run(["explain", "write", "docs/a.md", "--role", "writer"]);
+  writeFileSync(config, usual);
+  assert.match(
+    stderr,
+    /there is no role called "writer".*\n.*Note: judged with the usual settings: .*governance\.protected/,
+  );
+});
+
 test("paths count from the folder that the person is in", thorough, async () => {
   const folder = join(repo.root, "pkg", "src");
   mkdirSync(folder, { recursive: true });
