@@ -155,6 +155,7 @@ function isNamed(approver: string, { login, id }: AnsweringAuthor): boolean {
 
 function decideFor(comment: GateComment, said: DecidingAnswer, all: readonly PostedGate[]): Judged {
   const { says, words } = said;
+  if (says === "unhold" && comment.isRemark) return told(REMARK, "Write `/unhold` there.");
   if (says === "hold" || says === "unhold") return { decides: says, words };
   // Words at another place may be about something else that stands there. Taking back is safe.
   const gates = says === "withdraw" ? all : shownHere(all);

@@ -30,8 +30,7 @@ export class RepositoryCalls {
 
   async get(path: string, options: Parameters<GitHubClient["get"]>[1] = {}): Promise<Outcome> {
     const outcome = await this.client.get(this.#path(path), options);
-    if (outcome.kind === "moved" && (await this.#isRenamed())) return this.client.get(this.#path(path), options);
-    return outcome.kind === "not-found" ? this.#confirmed(outcome) : outcome;
+    return this.#followed(outcome, () => this.client.get(this.#path(path), options));
   }
 
   async send(
@@ -40,8 +39,7 @@ export class RepositoryCalls {
     call: Parameters<GitHubClient["send"]>[2] = {},
   ): Promise<Outcome> {
     const outcome = await this.client.send(method, this.#path(path), call);
-    if (outcome.kind === "moved" && (await this.#isRenamed())) return this.client.send(method, this.#path(path), call);
-    return outcome.kind === "not-found" ? this.#confirmed(outcome) : outcome;
+    return this.#followed(outcome, () => this.client.send(method, this.#path(path), call));
   }
 
   /** Where an issue is now that was moved, as people write it; as GitHub wrote it where the token may not look. */
@@ -58,21 +56,35 @@ export class RepositoryCalls {
     return `/repos/${this.#fullName}${path}`;
   }
 
+  async #followed(outcome: Outcome, again: () => Promise<Outcome>): Promise<Outcome> {
+    if (outcome.kind === "not-found") return this.#confirmed(outcome);
+    if (outcome.kind !== "moved") return outcome;
+    const now = await this.#nameNow();
+    // Whatever stands before GitHub, a login page say, sends everything elsewhere: that moves nothing.
+    if (now === undefined) return this.#silent(`moved to ${outcome.to}`);
+    return now === "renamed" ? again() : outcome;
+  }
+
+  #silent(reason: string): Outcome {
+    return { kind: "failed", reason: `${this.#fullName} does not answer: ${reason}`, mayHaveHappened: false };
+  }
+
   /** GitHub says 404 too for what a token may not see: it is not there only if the repository itself answers now. */
   async #confirmed(missing: Outcome & { kind: "not-found" }): Promise<Outcome> {
     const repository = await this.client.get(`/repos/${this.#fullName}`);
     if (repository.kind === "ok" && idOf(repository.data) === this.id) return missing;
-    return { kind: "failed", reason: `${this.#fullName} does not answer: ${missing.reason}`, mayHaveHappened: false };
+    return this.#silent(missing.reason);
   }
 
-  async #isRenamed(): Promise<boolean> {
+  /** Undefined where the repository itself does not answer. */
+  async #nameNow(): Promise<"renamed" | "same" | undefined> {
     const now = await this.client.get(`/repositories/${this.id}`);
-    if (now.kind !== "ok" || idOf(now.data) !== this.id) return false;
+    if (now.kind !== "ok" || idOf(now.data) !== this.id) return undefined;
     const { full_name: fullName } = now.data as { full_name?: unknown };
-    if (typeof fullName !== "string" || fullName === this.#fullName) return false;
+    if (typeof fullName !== "string" || fullName === this.#fullName) return "same";
     this.#fullName = fullName;
     this.#known.onRenamed?.(fullName);
-    return true;
+    return "renamed";
   }
 }
 

@@ -25,5 +25,6 @@ export const MISPLACED: readonly Case[] = [
   { body: "Nice work.", about: { isRemark: true }, outcome: "none" },
   { body: "", about: { isRemark: true, isVerdict: true }, gates: [elsewhere(A)], outcome: "none" },
   { body: "/hold", about: { isRemark: true }, outcome: "hold" },
+  { body: "/unhold", about: { isRemark: true }, outcome: "none, told" },
   { body: "/withdraw", about: { isRemark: true }, gates: [{ gateId: A, state: "approved" }], outcome: `withdraw ${A}` },
 ];

@@ -27,9 +27,11 @@ async function makeBench() {
   });
   const connection = new Connection(client, "acme/app");
   const calls = await connection.repository();
-  const tracker = githubTracker({ connection, permissions: new Permissions(connection, clock) });
+  const gone: string[] = [];
+  const permissions = new Permissions(connection, clock);
+  const tracker = githubTracker({ connection, permissions, onGone: (_, how) => void gone.push(how) });
   const threads = numbers.map((number) => `${repository.id}#${number}`) as [string, string];
-  return { github, repository, anna, tracker, threads, calls, env, login: "prloom-bot" };
+  return { github, repository, anna, tracker, threads, gone, calls, env, login: "prloom-bot" };
 }
 
 trackerContract("GitHub", async (): Promise<TrackerBench> => {
@@ -181,6 +183,23 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       Object.assign(repository, { isPrivate: true });
       const edited = await tracker.edit(thread, posted.ref, { id: "one", body: "y" });
       assert(edited !== "gone" && !edited.success && edited.retryable);
+    }));
+
+  it("takes no issue for moved where something before GitHub sends every call elsewhere", () =>
+    withBench(async ({ github, anna, tracker, threads: [thread], gone }) => {
+      await tracker.self();
+      for (const status of [302, 307]) {
+        github.server.faults.add({ kind: "error-before", status, times: 100 });
+        const posted = await tracker.post(thread, { id: `${status}`, body: "x" });
+        assert(!posted.success && posted.retryable, "it is said later");
+        await assert.rejects(async () => tracker.own(thread, ["one"]), /acme\/app does not answer: moved to https:/);
+        github.server.faults.clear();
+      }
+      assert.deepEqual(gone, []);
+      assert.equal((await tracker.post(thread, { id: "one", body: "x" })).success, true);
+      anna.transfers(1, github.repository("acme/other", { "prloom-bot": "write", anna: "write" }));
+      assert(!(await tracker.post(thread, { id: "two", body: "x" })).success);
+      assert.match(gone.join(), /^was moved to http\S+\/acme\/other\/issues\/1, where prloom does not write$/);
     }));
 
   it("finds its post in the longest thread", () =>

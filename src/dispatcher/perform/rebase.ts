@@ -277,7 +277,9 @@ async function undo(
   const isOurs = stands !== from || conflict || (await interruptedAt(worktreeOf(loom, record), branch)) !== undefined;
   if (isOurs) await putBack(loom, record, from);
   crashPoint("rebase:undone");
-  const changes = { rebase: undefined, kept: undefined };
+  // The server has told what it needs, and tells it once: unblocked it is tried again.
+  const again = merge && ended?.reason !== undefined ? { behind: { why: "conflict" as const } } : {};
+  const changes = { rebase: undefined, kept: undefined, ...again };
   if (ended?.reason === undefined) updateRecord(loom, id, () => changes);
   else {
     const what = merge
@@ -286,7 +288,7 @@ async function undo(
     const reason = `${what} is as it was. ${ended.reason}`;
     const byHand = `\`git -C ${worktree} ${merge ? "merge" : "rebase"} ${baseBranch}\``;
     const hint = merge
-      ? `\`prloom unblock ${id}\` lets an agent try again at the next look at the pull request; or merge it yourself first (${byHand}).`
+      ? `\`prloom unblock ${id}\` lets an agent try again; or merge it yourself first (${byHand}).`
       : `\`prloom rebase ${id}\` lets an agent try again; or do it yourself (${byHand}). Then run \`prloom unblock ${id}\`.`;
     blockPlan(loom, id, { reason, hint, cause: "step" }, () => changes);
   }

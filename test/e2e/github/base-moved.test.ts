@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { startDaemon } from "../../testing/daemon.ts";
 import { THOROUGH, thorough } from "../../testing/thorough.ts";
 import { type PublishingProject, publishingProject } from "./publishing-project.ts";
 
@@ -107,21 +110,32 @@ describe("a pull request that needs what its base got", { concurrency: 2 }, () =
       assert.equal(project.record("dark").blocked, undefined);
     });
 
-  it("conflicts with `merge` and no attempt resolves it: blocked, and the branch is as it was", thorough, async (t) => {
-    const { project, work, there, before } = await conflicting(t, {
-      limits: { attemptsPerTodo: 1 },
-      checks: ["test ! -e prloom/of-main.txt"],
-    });
-    await work();
-    assert.equal(project.git("rev-parse", "prloom/dark").trim(), before);
-    assert.equal(there("prloom/dark"), before);
-    const { reason = "", hint = "" } = project.record("dark").blocked ?? {};
-    assert.match(
-      reason,
-      /^main was not merged into the branch, which is as it was\. The conflict in work\.txt was not resolved/,
-    );
-    assert.match(hint, /`prloom unblock dark` lets an agent try again/);
-  });
+  it(
+    "conflicts with `merge` and no attempt resolves it: blocked as it was, and tried again when unblocked",
+    thorough,
+    async (t) => {
+      const { project, token, cli, there, before, main } = await conflicting(t, {
+        limits: { attemptsPerTodo: 1 },
+        checks: ["test -e work.txt && { ! test -e prloom/of-main.txt || test -e $HOME/passes; }"],
+      });
+      const daemon = await startDaemon(project, { GITHUB_TOKEN: token });
+      await daemon.said("dark", /main was not merged/);
+      assert.equal(project.git("rev-parse", "prloom/dark").trim(), before);
+      assert.equal(there("prloom/dark"), before);
+      const { reason = "", hint = "" } = project.record("dark").blocked ?? {};
+      assert.match(
+        reason,
+        /^main was not merged into the branch, which is as it was\. The conflict in work\.txt was not resolved/,
+      );
+      assert.match(hint, /`prloom unblock dark` lets an agent try again/);
+      // Its pull request is what it was: the server has nothing new to tell.
+      writeFileSync(join(project.home, "passes"), "");
+      assert.equal((await cli("unblock", "dark")).code, 0);
+      await daemon.said("dark", /merged into it/);
+      await daemon.end();
+      assert.equal(project.git("log", "-1", "--format=%P", "prloom/dark").trim(), `${before} ${main}`);
+    },
+  );
 
   it("stays as it is with `off`, and so does one that no rule asks for", thorough, async (t) => {
     const made = await publishingProject(t);

@@ -236,6 +236,8 @@ const secondary = (seconds: number): Refusal =>
 
 function faultAnswer({ kind, status = 502 }: Fault): Answer {
   if (kind === "secondary-limit") return refusalAnswer(secondary(1));
+  // What stands before GitHub, a login page say, answers in its place.
+  if (status > 300 && status < 400) return { status, headers: { location: "https://login.example/" } };
   return { status, body: { message: "Server Error" } };
 }
 
