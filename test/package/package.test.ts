@@ -208,7 +208,7 @@ test("nothing is kept in a folder that is not this user's alone", () => {
     assert.deepEqual(prloom("--version"), { code: 0, stdout, stderr: "" }, what);
     assert.deepEqual(readdirSync(own()), [], what);
   }
-  rmSync(own());
+  rmSync(own(), { recursive: true });
 });
 
 test("the demo runs from the package", () => {
