@@ -2,7 +2,14 @@
  * The entry of the built program, of which nothing is read before it is known that this Node can. Node's own cache holds what is compiled of a file
  * before any of it has run, a third of what a command then needs. So the first run of a command keeps what it has compiled, for the next ones.
  */
+import { keepCompiled } from "./compile-cache.ts";
+
 declare const PRLOOM_BUILD: string;
+
+/** In front of what is kept. */
+const SUM_BYTES = 4;
+/** Ten times what the whole program would be. */
+const MAX_KEPT = 64 * 1024 * 1024;
 
 interface Program {
   run(): Promise<void>;
@@ -41,21 +48,24 @@ function load(name: string): Program {
 /** Where it is kept what a command compiles of this file; the folder is one for this version of Node, with its flags, and for this user. */
 function keptIn(name: string): string | undefined {
   // Plugins and other modules that are imported come from there, too.
-  const { enableCompileCache, getCompileCacheDir } = process.getBuiltinModule("node:module");
-  enableCompileCache();
-  const directory = getCompileCacheDir();
+  const directory = keepCompiled();
   const word = process.argv[2] ?? "";
   const command = /^[a-z]{1,20}$/.test(word) ? word : "other";
   return directory === undefined ? undefined : `${directory}/prloom-${PRLOOM_BUILD}-${command}-${name}`;
 }
 
+/** It is executed: V8 looks neither who wrote it nor whether all of it is as it was, and crashes at each start if it is not. */
 function own(file: string): Buffer | undefined {
-  const { closeSync, fstatSync, openSync, readFileSync } = process.getBuiltinModule("node:fs");
+  const { closeSync, constants, fstatSync, openSync, readFileSync } = process.getBuiltinModule("node:fs");
   try {
-    const fd = openSync(file, "r");
+    // A pipe is not waited for.
+    const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
-      // What is in there is executed. The folder is below one that everybody can write to.
-      return fstatSync(fd).uid === process.getuid?.() ? readFileSync(fd) : undefined;
+      const found = fstatSync(fd);
+      if (!found.isFile() || found.uid !== process.getuid?.() || found.size > MAX_KEPT) return undefined;
+      const whole = readFileSync(fd);
+      const data = whole.subarray(SUM_BYTES);
+      return sumOf(data) === whole.readUInt32LE() ? data : undefined;
     } finally {
       closeSync(fd);
     }
@@ -64,15 +74,31 @@ function own(file: string): Buffer | undefined {
   }
 }
 
+function sumOf(data: Buffer): number {
+  return process.getBuiltinModule("node:zlib").crc32(data);
+}
+
 function keep(file: string, script: import("node:vm").Script): void {
   const { renameSync, writeFileSync } = process.getBuiltinModule("node:fs");
+  const whole = `${file}.${process.pid}`;
   try {
     // V8 takes it with the same flags only, and a dispatcher has changed this one (young-generation.ts).
     process.getBuiltinModule("node:v8").setFlagsFromString("--semi-space-growth-factor=2");
-    const whole = `${file}.${process.pid}`;
-    writeFileSync(whole, script.createCachedData(), { flush: true, mode: 0o600, flag: "wx" });
+    const data = script.createCachedData();
+    const sum = Buffer.alloc(SUM_BYTES);
+    sum.writeUInt32LE(sumOf(data));
+    writeFileSync(whole, Buffer.concat([sum, data]), { flush: true, mode: 0o600, flag: "wx" });
     renameSync(whole, file);
   } catch {
     // Then the next start takes longer, which is nothing to stop or to complain for.
+    remove(whole);
+  }
+}
+
+function remove(file: string): void {
+  try {
+    process.getBuiltinModule("node:fs").rmSync(file, { force: true });
+  } catch {
+    // It stays in the temporary folder.
   }
 }

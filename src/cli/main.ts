@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
+import { keepCompiled } from "./compile-cache.ts";
 
 // What is imported after this line comes compiled from the second start on.
-enableCompileCache();
+keepCompiled();
 const { run } = await import("./run.ts");
 await run();

@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
 import { dissolveRepositories } from "../../git/staging/stage.ts";
-import { roleNamed, usualRole } from "../../governance/policy/roles.ts";
+import { ANSWERS, roleNamed, usualRole } from "../../governance/policy/roles.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { counted } from "../../kernel/words.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
@@ -102,7 +102,9 @@ export function scopeOf(
   { metadata }: PlanRecord,
   { roles }: Config["governance"],
 ): readonly (readonly string[])[] {
-  return [paths, roleNamed(by ?? usualRole(categoryOf(metadata)), roles)?.paths].flatMap((patterns) =>
+  const category = categoryOf(metadata);
+  const least = category === "research" ? ANSWERS : undefined;
+  return [paths, roleNamed(by ?? usualRole(category), roles)?.paths, least].flatMap((patterns) =>
     patterns ? [patterns] : [],
   );
 }

@@ -14,7 +14,7 @@ import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { filesSeenFrom } from "../../governance/policy/files-seen.ts";
 import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
-import { type Role, roleNamed, usualRole } from "../../governance/policy/roles.ts";
+import { changesThings, type Role, roleNamed, usualRole } from "../../governance/policy/roles.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
 import { ProtectedFiles } from "../../hosts/protected-files.ts";
 import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../../hosts/run-governance.ts";
@@ -60,7 +60,7 @@ export function roleOfRun({ config }: Configured, { id, metadata }: PlanRecord, 
   const category = categoryOf(metadata);
   const name = todo ? (todo.settings.by ?? usualRole(category)) : "investigator";
   const role = roleNamed(name, config.governance.roles);
-  if (role && category === "research" && role.shell === "work")
+  if (role && category === "research" && changesThings(role))
     throw new PrloomError(
       "plan-state",
       `TODO ${(todo?.index ?? 0) + 1} is to be done by "${name}", and the plan is research, which changes nothing.`,

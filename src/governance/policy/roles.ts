@@ -67,6 +67,12 @@ export interface RoleSettings {
 export const usualRole = (category: Category | undefined): string =>
   category === "research" ? "investigator" : "executor";
 
+/** What research has no use for. A role of the config may write without a shell that works. */
+export const changesThings = ({ shell, tools, paths }: Pick<Role, "shell" | "tools" | "paths">): boolean =>
+  shell === "work" ||
+  (tools.some((tool) => kindsOf(tool).some((kind) => kind === "write" || kind === "edit")) &&
+    !paths.every((pattern) => ANSWERS.includes(pattern)));
+
 /** The role of that name. One of the config has no more tools and no more of a shell than the one that it extends. */
 export function roleNamed(name: string, added: Readonly<Record<string, RoleSettings>> = {}): Role | undefined {
   const own = ROLES.find((role) => role.name === name);

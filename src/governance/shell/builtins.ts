@@ -28,6 +28,7 @@ import {
   showVariables,
   takeSecrets,
   unset,
+  waits,
 } from "./values/variables.ts";
 
 const HIDES = "deletes the record of what was typed";
@@ -245,7 +246,6 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     ":",
     "true",
     "false",
-    "wait",
     "exit",
     "return",
     "break",
@@ -286,6 +286,7 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["readarray", mapfile],
   ["pwd", pwd],
   ["getopts", getopts],
+  ["wait", waits],
   ["kill", kill],
   ["let", computes],
   ["test", tests],

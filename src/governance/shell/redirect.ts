@@ -13,7 +13,7 @@ import {
 } from "./state.ts";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./values/flow.ts";
 import { lookAtCommands } from "./values/hidden.ts";
-import { describeText, known, type Text, textOf } from "./values/text.ts";
+import { describeText, known, type Text, textOf, unknown } from "./values/text.ts";
 
 export interface Redirected {
   readonly input: Flow;
@@ -43,7 +43,8 @@ export function redirect(
       if (key === "0" && channel.reads) input = channel.reads;
       if ((key === "1" || isBoth) && channel.writes) output = channel.writes;
       if (keeps || (key !== "0" && key !== "1" && key !== "2")) keep(key, channel, spot);
-      if (key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
+      if (key.startsWith("{"))
+        spot.shell.variables.set(key.slice(1, -1), [key === "{IFS}" ? unknown("it is a number") : known(key)]);
       // What is reported there is not followed, but may be run later.
       if (key !== "1" && channel.writes && !isBoth) deliverBytes(cameFrom(FROM.program), channel.writes, spot);
     }

@@ -43,8 +43,14 @@ test("what a TODO expects, and where it may change something, is the dispatcher'
 });
 
 test("a plan that is research has its TODOs done by those who only look, whatever agent it has, and by no other", async () => {
-  const own = project({ config: { limits: { attemptsPerTodo: 1 } } });
+  const roles = {
+    writer: { extends: "executor", shell: "reads" },
+    reader: { extends: "executor", shell: "none", tools: ["read"] },
+  };
+  const own = project({ config: { limits: { attemptsPerTodo: 1 }, governance: { roles } } });
   const metadata = { category: "research" };
+  for (const by of ["writer", "reader"])
+    own.planFile(by, `# One\n\n## TODO\n\n- [ ] one\n  by: ${by}\n`, { status: "queued", metadata });
   own.planFile("study", "# Study\n\n## TODO\n\n- [ ] one\n", { status: "queued", metadata });
   own.planFile("build", "# Build\n\n## TODO\n\n- [ ] one\n  by: executor\n", { status: "queued", metadata });
   own.planFile("odd", "# Odd\n\n## TODO\n\n- [ ] one\n", { status: "queued", metadata: { category: "reserch" } });
@@ -54,6 +60,8 @@ test("a plan that is research has its TODOs done by those who only look, whateve
     own.record("build").blocked?.reason ?? "",
     /by "executor", and the plan is research, which changes nothing/,
   );
+  assert.match(own.record("writer").blocked?.reason ?? "", /by "writer", and the plan is research/);
+  assert.match(own.record("reader").blocked?.reason ?? "", /do not allow a change of `/);
   assert.match(own.record("odd").blocked?.reason ?? "", /metadata\.category must be one of feature, fix/);
   const { workPlans } = JSON.parse(await succeeds(own, "tasks", "study", "--json"));
   assert.deepEqual([workPlans[0].category, workPlans[0].tasks[0].assignedTo], ["research", "investigator"]);

@@ -1,6 +1,6 @@
 import { findNode } from "../../graph/lookup.ts";
 import type { Delegation, TaskGraph } from "../../graph/schema.ts";
-import { RANKS, roleNamed, roleOfSubAgent } from "../roles.ts";
+import { changesThings, RANKS, roleNamed, roleOfSubAgent } from "../roles.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 
 const MAX_DEPTH = 3;
@@ -44,7 +44,7 @@ function noRole(to: string, { policy }: Question): RuleRefusal {
 function unfitFor(to: string | undefined, graph: TaskGraph, { policy }: Question): RuleRefusal | undefined {
   const plan = policy.node === null ? undefined : findNode(graph, policy.node)?.plan;
   const role = roleOfSubAgent(to, policy);
-  if (plan?.category !== "research" || role.shell !== "work") return undefined;
+  if (plan?.category !== "research" || !changesThings(role)) return undefined;
   return {
     ...refuse(`to "${to ?? role.name}"`, "The plan is research, which goes to investigators.", `category = "research"`),
     useInstead: "Hand it to an investigator.",

@@ -1,8 +1,8 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
-import { copyForReading, noteEffect, noteUnknown, type Spot, spend } from "../state.ts";
+import { copyForReading, noteEffect, noteUnknown, type Spot, setVariable, spend } from "../state.ts";
 import { FROM } from "./flow.ts";
 import { lookAtCommands, lookAtQuotes } from "./hidden.ts";
-import { MAX_SHOWN, type Text, textOf } from "./text.ts";
+import { MAX_SHOWN, type Text, textOf, unknown } from "./text.ts";
 
 /** How words in arithmetic become texts; passed in, because words contain arithmetic. */
 export type ExpandParts = (parts: readonly WordPart[]) => Text;
@@ -53,6 +53,8 @@ function lookAtNames(word: string, spot: Spot, seen = new Set<string>()): void {
   for (const [name] of word.matchAll(NAME)) {
     if (seen.has(name)) continue;
     seen.add(name);
+    // It may be set there. What any other variable would become is a number.
+    if (name === "IFS") setVariable(spot.shell, name, [unknown("it is computed with")]);
     for (const value of [...(variables.get(name) ?? []), ...(arrays.get(name) ?? [])]) {
       lookAtSubscript(value, spot);
       lookAtNames(textOf(value), spot, seen);

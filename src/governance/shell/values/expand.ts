@@ -160,16 +160,17 @@ function joined(texts: readonly Text[]): Text {
 function fieldsOf(pieces: readonly Piece[], { shell }: Spot): Text[] {
   if (pieces.length > 0 && pieces.every(({ texts, splits }) => !splits && texts.length === 1))
     return [joinTexts(pieces.map(({ texts }) => texts[0] as Text))];
-  const separators = separatorsOf(shell.variables.get("IFS"));
+  const separators = separatorsOf(shell);
   const fields: Text[][] = [[]];
   const add = (text: Text): void => void fields.at(-1)?.push(text);
   let isEmptyQuoted = false;
   for (const { texts, splits } of pieces) {
     texts.forEach((text, at) => {
       if (at > 0) fields.push([]);
-      if (!splits || text.type !== "known") {
+      if (!splits || text.type !== "known" || !separators) {
         isEmptyQuoted ||= !splits;
-        add(text);
+        const isDivided = splits && text.type === "known" && text.text !== "";
+        add(isDivided ? unknown("nothing tells where $IFS divides it") : text);
         return;
       }
       const words = text.text.split(separators);
@@ -183,9 +184,15 @@ function fieldsOf(pieces: readonly Piece[], { shell }: Spot): Text[] {
   return made.length === 0 && isEmptyQuoted ? [known("")] : made;
 }
 
-function separatorsOf(choices: readonly Text[] | undefined): RegExp {
-  const [only] = choices ?? [];
-  if (choices?.length !== 1 || only?.type !== "known") return /[ \t\n]+/;
+const DEFAULT_SEPARATORS = /[ \t\n]+/;
+
+/** Undefined where it is not known which they are: then nothing is known of what they divide. */
+function separatorsOf({ variables, arrays }: Shell): RegExp | undefined {
+  const choices = variables.get("IFS");
+  if (arrays.has("IFS")) return undefined;
+  if (!choices) return DEFAULT_SEPARATORS;
+  const [only] = choices;
+  if (choices.length !== 1 || only?.type !== "known") return undefined;
   return only.text === "" ? /(?!)/ : new RegExp(`[${only.text.replace(/[\]\\^-]/g, "\\$&")}]+`);
 }
 

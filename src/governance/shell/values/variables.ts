@@ -99,13 +99,14 @@ export const read: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "a d i n N p t u" });
   const flow = inputOf(given.values("u")[0], spot);
   // With another separator, words and lines are not these.
-  const separators = spot.shell.variables.get("IFS") ?? [known("")];
+  const { variables, arrays } = spot.shell;
+  const separators = arrays.get("IFS") ?? variables.get("IFS") ?? [known("")];
   const isPlain =
     separators.every((text) => text.type === "known" && text.text === "") && given.values("d", "n", "N").length === 0;
   const isRaw = given.has("r");
   const lines = isPlain ? addChoice([], linesOf(flow, isRaw)) : [partOf(textOfFlow(flow))];
   const names = given.operands.length > 0 ? given.operands : [known("REPLY")];
-  const divides = names.length > 1 && !spot.shell.variables.has("IFS");
+  const divides = names.length > 1 && !variables.has("IFS") && !arrays.has("IFS");
   for (const [at, name] of names.entries()) {
     lookAtSubscript(name, spot);
     const isLast = at === names.length - 1;
@@ -132,6 +133,15 @@ export const getopts: Behaviour = ({ args, spot }) => {
   const name = args[1];
   if (name) spot.shell.variables.set(textOf(name), [plainWord]);
   spot.shell.variables.set("OPTARG", [unknown("nothing tells what $OPTARG is")]);
+  return NOTHING;
+};
+
+/** `wait -p` tells in a variable which process it was. */
+export const waits: Behaviour = ({ args, spot }) => {
+  for (const name of readArguments(args, { valued: "p" }).values("p")) {
+    lookAtSubscript(name, spot);
+    setVariable(spot.shell, textOf(name), [plainWord]);
+  }
   return NOTHING;
 };
 
