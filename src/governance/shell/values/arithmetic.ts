@@ -8,6 +8,7 @@ import { MAX_SHOWN, type Text, textOf, unknown } from "./text.ts";
 export type ExpandParts = (parts: readonly WordPart[]) => Text;
 
 const NAME = /[A-Za-z_]\w*/g;
+const ARGUMENT = /\$\{?[\d@*]/;
 
 /** Arithmetic can run commands: in substitutions, and in subscripts of arrays. */
 export function lookAtArithmetic(expression: ArithmeticExpression | undefined, spot: Spot, expand: ExpandParts): void {
@@ -33,7 +34,7 @@ export function lookAtArithmetic(expression: ArithmeticExpression | undefined, s
       else noteUnknown(spot, `runs something in arithmetic that cannot be parsed: ${expression.text}`);
       break;
     case "ArithmeticWord":
-      if (expression.parts) expand(expression.parts);
+      if (expression.parts) lookAtNumber(expand(expression.parts), spot);
       lookAtQuotes(expression.parts, spot);
       lookAtNames(expression.value, spot);
   }
@@ -48,8 +49,16 @@ export function lookAtNumber(text: Text, spot: Spot): void {
 
 /** The value of a variable is evaluated again, as arithmetic, and so are those of the names in it. */
 function lookAtNames(word: string, spot: Spot, seen = new Set<string>()): void {
-  const { variables, arrays } = spot.shell;
+  const { variables, arrays, positional } = spot.shell;
   spend(spot, word.length >> 9);
+  // Arguments stand there as they were given.
+  if (ARGUMENT.test(word) && !seen.has("")) {
+    seen.add("");
+    for (const value of positional) {
+      lookAtSubscript(value, spot);
+      lookAtNames(textOf(value), spot, seen);
+    }
+  }
   for (const [name] of word.matchAll(NAME)) {
     if (seen.has(name)) continue;
     seen.add(name);

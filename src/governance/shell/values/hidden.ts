@@ -3,13 +3,16 @@ import { parseShell } from "../parse.ts";
 import { copyForReading, noteUnknown, type Spot, spend } from "../state.ts";
 import { MAX_SHOWN } from "./text.ts";
 
+/** What it costs to parse something, besides its length. */
+const PARSING = 16;
+
 const COMMAND = /\$\(|`/;
 const PROCESS = /[<>]\(/;
 const SUBSTITUTION = /\$[({[]|`|[<>]\(/;
 
 /** Runs what the shell expands here without the parser telling it; quotes in it may be some to the shell, or none. */
 function runHidden(text: string, spot: Spot): void {
-  spend(spot, text.length >> 3);
+  spend(spot, PARSING + (text.length >> 3));
   const bare = text.replace(/['"\\]/g, "");
   let isSure = bare === text;
   for (const source of isSure ? [text] : [text, bare]) {
@@ -58,6 +61,6 @@ export function lookAtOperation(operation: ParameterOperation, spot: Spot): void
 
 function isWhole(pattern: string, spot: Spot): boolean {
   if (!SUBSTITUTION.test(pattern)) return true;
-  spend(spot, pattern.length >> 4);
+  spend(spot, PARSING + (pattern.length >> 4));
   return !("problem" in parseShell(`: ${pattern}`));
 }
