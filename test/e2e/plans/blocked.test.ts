@@ -118,3 +118,20 @@ test("a plan that is blocked in a TODO is rebased in the way that the refusal na
   assert.equal(project.git("rev-parse", "prloom/shop"), project.git("rev-parse", "main"));
   project.remove();
 });
+
+test("a fix on the base reaches a plan whose initCommand failed with the command of the hint", thorough, async () => {
+  const project = makeProject({ config: { initCommands: ["sh setup.sh"] } });
+  project.plan("shop", ["make one"]);
+  await untilIdle(project);
+  writeFileSync(join(project.root, "setup.sh"), "true\n");
+  project.git("add", "setup.sh");
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "A fix");
+  const command = /`git (-C [^`]+)`/.exec(project.record("shop").blocked?.hint ?? "")?.[1] ?? "";
+  assert.match(command, /merge --ff-only main$/);
+  project.git(...command.split(" "));
+  await succeeds(project, "unblock", "shop");
+  await untilIdle(project);
+  assert.equal(project.record("shop").status, "review");
+  assert.deepEqual(project.commits("shop"), ["make one"]);
+  project.remove();
+});
