@@ -41,6 +41,8 @@ export interface SandboxPlan {
   };
   /** The run's own folder. */
   readonly agentDir: string;
+  /** Where links of the worktree lead, to records that are hidden: a device without content, since tools stop at a link that leads nowhere. */
+  readonly blank: readonly string[];
   /** Folders and files of the worktree that are seen as empty ones. */
   readonly masked: readonly { readonly path: string; readonly isFolder: boolean }[];
   /** What is to be read though it lies in a folder that is hidden. */
@@ -81,6 +83,7 @@ export function layoutSandbox(plan: SandboxPlan): Mount[] {
       ({ path, isFolder }): Mount => (isFolder ? { kind: "empty", path, sealed: true } : read(path, emptyFile)),
     ),
     ...agentFolder(plan),
+    ...plan.blank.map((path): Mount => ({ kind: "link", path, to: "/dev/null" })),
     ...oursIn(plan),
   ]);
 }

@@ -18,9 +18,10 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { diskError, ensureDir, existsNoFollow, writeRunFile } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
-import { type Located, type Paths, worktreeOf } from "../paths.ts";
+import { homeOf, type Located, type Paths, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { cacheFolder, enterHome, type HomeUse, leaveHome, privateHome } from "./private-homes.ts";
+import { linksOf } from "./run-copy.ts";
 import { makeView } from "./run-view.ts";
 import {
   appKeyFile,
@@ -163,6 +164,7 @@ async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mo
     worktree: { path: worktree.path, from: view, gitFile, ...(wanted.readOnly ? { readOnly: true } : {}) },
     masked: projectCode(agent, view).map((code) => ({ ...code, path: join(worktree.path, relative(view, code.path)) })),
     agentDir,
+    blank: Object.values(linksOf(homeOf(loom.paths, record.id))),
     places,
     configuration: folders.map(({ from, to }) => ({ from, path: join(where.homeAt, to) })),
     ...(wanted.ours === undefined ? {} : { ours: wanted.ours }),

@@ -13,7 +13,7 @@ import { jsonIn } from "../../kernel/json-fields.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Claims, readClaims } from "../../plan/todos/claims.ts";
 import { MAX_OUTCOME_BYTES, nothingToChangeIn, withOutcome } from "../../plan/todos/outcome.ts";
-import { EVIDENCE, homeOf, type Located, RUN_COPY, worktreeOf } from "../paths.ts";
+import { EVIDENCE, type Home, homeOf, type Located, RUN_COPY, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 
 /** The text that the agent was given, beside the run's other files: claims are the difference to it. */
@@ -78,6 +78,10 @@ export function makeRunCopy(
   ensureFolder(worktree, EVIDENCE);
   ensureDir(home.bus);
   ensureDir(home.pluginState);
-  const links = { bus: home.bus, "state.json": home.record, "plugin-state": home.pluginState };
-  for (const [name, to] of Object.entries(links)) ensureLinkIn(worktree, join(RUN_COPY.dir, name), to);
+  for (const [name, to] of Object.entries(linksOf(home))) ensureLinkIn(worktree, join(RUN_COPY.dir, name), to);
+}
+
+/** What is linked to beside the copy, for people and tools that look for a plan's records there. */
+export function linksOf(home: Home): Readonly<Record<string, string>> {
+  return { bus: home.bus, "state.json": home.record, "plugin-state": home.pluginState };
 }

@@ -62,6 +62,7 @@ const PLAN: SandboxPlan = {
   },
   masked: [],
   agentDir: "/home/me/code/.git/prloom/plans/p/runs/1/agent",
+  blank: ["/home/me/code/.git/prloom/plans/p/bus"],
   places: [read("/home/me/.nvm"), read("/usr/bin")],
   configuration: [{ from: "/home/me/code/.git/prloom/plans/p/runs/1/overlays/0", path: "/home/me/.claude/agents" }],
 };
@@ -90,6 +91,7 @@ test("a repository below the home: everything is laid over in an order that show
     ...["--tmpfs", "/home/me/code/prloom/.local"],
     ...["--ro-bind", emptyFile, "/home/me/code/.git/real-objects/info/alternates"],
     ...["--bind", PLAN.worktree.from, PLAN.worktree.path],
+    ...["--symlink", "/dev/null", "/home/me/code/.git/prloom/plans/p/bus"],
     ...["--ro-bind", PLAN.worktree.gitFile, `${PLAN.worktree.path}/.git`],
     ...["--bind", PLAN.agentDir, PLAN.agentDir],
     ...["--remount-ro", "/home/me/code/prloom/.local"],

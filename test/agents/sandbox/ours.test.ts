@@ -41,6 +41,7 @@ function planIn(root: string, ours: SandboxPlan["ours"]): SandboxPlan {
     worktree: { path: worktree, from: worktree, gitFile: file("git-file") },
     masked: [],
     agentDir: folder("agent"),
+    blank: [],
     places: [],
     configuration: [],
     ...(ours === undefined ? {} : { ours }),

@@ -104,3 +104,34 @@ test("a base branch that is not there is told once, with what to type, and found
   assert.equal(doctor.code, 1);
   assert.match(doctor.stdout, /^✗ base branch: there is no branch mian\n {2}hint: Set `baseBranch`/m);
 });
+
+test("a plan that is blocked in a TODO is rebased in the way that the refusal names", thorough, async () => {
+  const project = makeProject();
+  project.plan("shop", ["[say-blocked] make one"]);
+  await untilIdle(project);
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "A fix", "--allow-empty");
+  const { stderr } = await project.cli(["rebase", "shop"]);
+  assert.match(stderr, /^error: shop is blocked in the middle of a TODO\. \[plan-state\]$/m);
+  const typed = [...stderr.matchAll(/`prloom ([^`]+)`/g)].map(([, line = ""]) => line);
+  assert.deepEqual(typed, ["pause shop", "unblock shop --reset", "rebase shop", "resume shop"]);
+  for (const line of typed) await succeeds(project, ...line.split(" "));
+  assert.equal(project.git("rev-parse", "prloom/shop"), project.git("rev-parse", "main"));
+  project.remove();
+});
+
+test("a fix on the base reaches a plan whose initCommand failed with the command of the hint", thorough, async () => {
+  const project = makeProject({ config: { initCommands: ["sh setup.sh"] } });
+  project.plan("shop", ["make one"]);
+  await untilIdle(project);
+  writeFileSync(join(project.root, "setup.sh"), "true\n");
+  project.git("add", "setup.sh");
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "A fix");
+  const command = /`git (-C [^`]+)`/.exec(project.record("shop").blocked?.hint ?? "")?.[1] ?? "";
+  assert.match(command, /merge --ff-only main$/);
+  project.git(...command.split(" "));
+  await succeeds(project, "unblock", "shop");
+  await untilIdle(project);
+  assert.equal(project.record("shop").status, "review");
+  assert.deepEqual(project.commits("shop"), ["make one"]);
+  project.remove();
+});

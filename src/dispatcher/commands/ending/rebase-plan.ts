@@ -78,7 +78,12 @@ function refuseRebase(loom: Rebasing, record: PlanRecord): void {
     const hint = `\`prloom start\` goes on with it; \`prloom unblock ${id} --reset\` calls it off.`;
     throw new PrloomError("plan-state", `${id} is being rebased already.`, hint);
   }
-  if (record.current || record.side || !record.worktreeReady || loom.occupancy.agentIn(id)) {
+  const isAtWork = loom.occupancy.agentIn(id);
+  if (record.blocked && record.current && !isAtWork) {
+    const hint = `What it left would be in the way: \`prloom pause ${id}\`, then \`prloom unblock ${id} --reset\` puts it aside as a patch; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;
+    throw new PrloomError("plan-state", `${id} is blocked in the middle of a TODO.`, hint);
+  }
+  if (record.current || record.side || !record.worktreeReady || isAtWork) {
     const hint = `\`prloom pause ${id}\` lets its agent finish and begins nothing else; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;
     throw new PrloomError(
       "plan-state",
