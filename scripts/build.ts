@@ -131,23 +131,17 @@ const SHARED: BuildOptions = {
   define: { PRLOOM_VERSION: JSON.stringify(packageJson(root).version), PRLOOM_BUILD: JSON.stringify(sourceHash()) },
 };
 
-/**
- * A function that takes its own address and gives what it exports, for src/cli/built.ts. In one file: to find and link the parts that
- * a command needs takes longer than to read all of them.
- */
-const PROGRAM: BuildOptions = {
-  ...SHARED,
-  format: "iife",
-  globalName: "program",
-  define: { ...SHARED.define, "import.meta.url": "PRLOOM_URL" },
-  banner: { js: `((PRLOOM_URL) => { "use strict"; ${REQUIRE}` },
-  footer: { js: "return program; })" },
-};
+/** In one file: to find and link the parts that a command needs takes longer than to read all of them. */
+const PROGRAM: BuildOptions = { ...SHARED, define: { ...SHARED.define, "import.meta.url": "PRLOOM_URL" } };
 
-/** One letter of another alphabet, in a comment for instance, and Node keeps the whole text in twice the space. */
-function onlyAscii(file: string): void {
+/** Makes of a module a function that takes its own address and gives what it exports, for src/cli/built.ts. */
+function asFunction(file: string): void {
+  // One letter of another alphabet, in a comment for instance, and Node keeps the whole text in twice the space.
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  writeFileSync(file, readFileSync(file, "utf8").replace(/[^\0-\x7f]/g, escaped));
+  const text = readFileSync(file, "utf8").replace(/[^\0-\x7f]/g, escaped);
+  const body = text.replace(/^export \{\s*(\w+)(?: as run)?\s*\};$/m, "return { run: $1 };");
+  if (body === text) throw new Error(`${file} does not export \`run\`, and that alone.`);
+  writeFileSync(file, `((PRLOOM_URL) => { "use strict"; ${REQUIRE}\n${body}\n})\n`);
 }
 
 async function bundle(): Promise<Metafile[]> {
@@ -182,7 +176,7 @@ async function bundle(): Promise<Metafile[]> {
       opencode: "src/opencode.ts",
     },
   });
-  for (const name of ["main.js", "status.js"]) onlyAscii(join(dist, name));
+  for (const name of ["main.js", "status.js"]) asFunction(join(dist, name));
   return [cli, main, status, entries, programs]
     .map(({ metafile }) => metafile)
     .filter((metafile) => metafile !== undefined);

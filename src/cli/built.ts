@@ -15,6 +15,9 @@ interface Program {
   run(): Promise<void>;
 }
 
+/** Of a run that failed, which has come to less of the program. It is taken until one has succeeded. */
+const FAILED = "-failed";
+
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major > 22 || (major === 22 && minor >= 18)) {
   // `status` has a file of its own, a third as long: to read the whole program takes an eighth of its time.
@@ -32,15 +35,20 @@ function load(name: string): Program {
   const url = new URL(name, import.meta.url);
   const filename = process.getBuiltinModule("node:url").fileURLToPath(url);
   const kept = keptIn(name);
-  const cachedData = kept === undefined ? undefined : own(kept);
+  const whole = kept === undefined ? undefined : own(kept);
+  const cachedData = whole ?? (kept === undefined ? undefined : own(`${kept}${FAILED}`));
   // The build wrote nothing but ASCII.
   const script = new Script(readFileSync(filename, "latin1"), {
     filename,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData && { cachedData }),
   });
-  if (kept !== undefined && (!cachedData || script.cachedDataRejected)) {
-    process.once("exit", () => keep(kept, script));
+  const isTaken = cachedData !== undefined && !script.cachedDataRejected;
+  if (kept !== undefined && !(isTaken && whole)) {
+    process.once("exit", (code) => {
+      if (code === 0) keep(kept, script);
+      else if (!isTaken) keep(`${kept}${FAILED}`, script);
+    });
   }
   return script.runInThisContext()(url.href) as Program;
 }

@@ -19,6 +19,8 @@ import { git, prloom } from "../cli/fixture.ts";
 import { startDaemon } from "../testing/daemon.ts";
 import { CLI, NODE_FLAGS } from "../testing/program.ts";
 import { makeProject, type Project } from "../testing/project.ts";
+import { oneOf, SEED_NOTE } from "../testing/sample.ts";
+import { thorough } from "../testing/thorough.ts";
 
 test("a copy of a repository changes nothing of the one it was copied from, and ends nothing there", async () => {
   const project = makeProject({ env: { GATE: join(tmpdir(), "prloom-gate-that-never-opens") } });
@@ -63,12 +65,12 @@ test("a copy of a repository changes nothing of the one it was copied from, and 
   project.remove();
 });
 
-for (const [where, worktreesDir, isPruned] of [
+for (const [where, worktreesDir, isPruned] of oneOf([
   ["in it", "prloom/.local/worktrees", false],
   ["in it and that git has forgotten", "prloom/.local/worktrees", true],
   ["beside it", "../trees", false],
-] as const)
-  test(`a repository that was moved finds its worktrees again that lie ${where}`, async () => {
+] as const))
+  test(`a repository that was moved finds its worktrees again that lie ${where} (${SEED_NOTE})`, async () => {
     const project = makeProject({ config: { worktreesDir } });
     for (const id of ["one", "two"]) project.plan(id, ["one"]);
     await project.work();
@@ -89,7 +91,7 @@ for (const [where, worktreesDir, isPruned] of [
     project.remove();
   });
 
-test("a repository that was moved from where nothing can be seen any more finds its worktrees again", async () => {
+test("a repository that was moved from where nothing can be seen any more finds its worktrees again", thorough, async () => {
   const project = makeProject();
   project.plan("one", ["one"]);
   await project.work();
@@ -147,7 +149,7 @@ test("a repository that is seen at two places is one", { skip: works ? false : "
   project.remove();
 });
 
-test("what to remove of a copy is told as words for a shell", async () => {
+test("what to remove of a copy is told as words for a shell", thorough, async () => {
   const project = makeProject();
   project.plan("one", ["one"]);
   await project.work();
