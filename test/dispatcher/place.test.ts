@@ -91,23 +91,27 @@ for (const [where, worktreesDir, isPruned] of oneOf([
     project.remove();
   });
 
-test("a repository that was moved from where nothing can be seen any more finds its worktrees again", thorough, async () => {
-  const project = makeProject();
-  project.plan("one", ["one"]);
-  await project.work();
-  const cwd = join(dirname(project.root), "moved");
-  writeFileSync(join(project.worktree("one"), "mine.txt"), "mine\n");
-  renameSync(project.root, cwd);
-  // Like a home of another user, or of the root of a container, which a test that runs as root could look into.
-  symlinkSync(project.root, project.root);
-  const started = await prloom(["start", "--until-idle"], { cwd });
-  assert.deepEqual([started.code, started.stderr], [0, ""]);
-  assert.doesNotMatch(started.stdout, /blocked|not found again/);
-  const worktree = join(cwd, "prloom/.local/worktrees/one");
-  assert.match(git(worktree, "status", "--short"), /^\?\? mine\.txt$/m);
-  assert.equal((await prloom(["merge", "one", "--force"], { cwd })).code, 0);
-  project.remove();
-});
+test(
+  "a repository that was moved from where nothing can be seen any more finds its worktrees again",
+  thorough,
+  async () => {
+    const project = makeProject();
+    project.plan("one", ["one"]);
+    await project.work();
+    const cwd = join(dirname(project.root), "moved");
+    writeFileSync(join(project.worktree("one"), "mine.txt"), "mine\n");
+    renameSync(project.root, cwd);
+    // Like a home of another user, or of the root of a container, which a test that runs as root could look into.
+    symlinkSync(project.root, project.root);
+    const started = await prloom(["start", "--until-idle"], { cwd });
+    assert.deepEqual([started.code, started.stderr], [0, ""]);
+    assert.doesNotMatch(started.stdout, /blocked|not found again/);
+    const worktree = join(cwd, "prloom/.local/worktrees/one");
+    assert.match(git(worktree, "status", "--short"), /^\?\? mine\.txt$/m);
+    assert.equal((await prloom(["merge", "one", "--force"], { cwd })).code, 0);
+    project.remove();
+  },
+);
 
 test("a dispatcher under which its repository is moved leaves nothing at the old place, and the next one goes on", async () => {
   const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
