@@ -39,7 +39,9 @@ export function safeTitle(title: string): string {
 
 /** A body that closes no issue, notifies no one, skips no check and gives no order. */
 export function safeBody(body: string): string {
-  return everywhere(body.replace(/\r\n?/g, "\n")).split("\n").map(safeLine).join("\n");
+  const tame = everywhere(body.replace(/\r\n?/g, "\n")).split("\n").map(safeLine).join("\n");
+  // Before they look for an order, many bots trim what a comment begins with; this they leave.
+  return tame.replace(/^(?=\s*[/!]\w)/, "\u200b");
 }
 
 function safeLine(line: string): string {

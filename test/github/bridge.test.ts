@@ -73,6 +73,23 @@ describe("the poll of GitHub", { concurrency: 4 }, () => {
     assert.deepEqual(await look(), []);
   });
 
+  it("takes what an app opens in a person's name for the app's", async (t) => {
+    const { ada, look, pass } = await setUp(t);
+    await look();
+    pass(10);
+    ada.opens({ title: "mine" });
+    ada.opens({ title: "not mine", app: "some-app" });
+    const authors = (await look()).map(({ type, context }) => [
+      type,
+      context?.author?.permission,
+      context?.author?.bot,
+    ]);
+    assert.deepEqual(authors, [
+      ["issue.opened", "write", false],
+      ["issue.opened", "none", true],
+    ]);
+  });
+
   it("hears the others while one issue cannot be read, and that one later", async (t) => {
     const { github, ada, look, pass, warnings } = await setUp(t);
     await look();

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { excerptOf } from "../../src/github/bridge/check-report.ts";
+import { whyNotGreen } from "../../src/github/bridge/green.ts";
+import { Pulls } from "../../src/github/pulls/pulls.ts";
 import { reportCheck, reportStatus } from "../testing/github/people.ts";
 import { pullSetting } from "./pull-setting.ts";
+import { setUp } from "./setting.ts";
 
 const RULES = { approvals: 0, mergeQueue: false, refusePush: undefined };
 
@@ -42,13 +45,15 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
 
   it("that are required count alone, and one that is red on the base, too, is information", async (t) => {
     const { look, pull, github, repository, pass, ada } = await pullSetting(t);
-    repository.rules.set("main", { ...RULES, requiredChecks: ["test", "lint"] });
+    repository.rules.set("main", { ...RULES, requiredChecks: ["test", "lint", "ci/old"] });
     const main = ada.pushes("main", { "x.txt": "x\n" });
     reportCheck(github.world, repository, { sha: main, name: "lint", conclusion: "failure" });
+    reportStatus(github.world, repository, { sha: main, context: "ci/old", state: "failure" });
     await look();
     const sha = pull().pull?.head.sha ?? "";
     for (const name of ["test", "lint", "optional"])
       reportCheck(github.world, repository, { sha, name, conclusion: "failure" });
+    reportStatus(github.world, repository, { sha, context: "ci/old", state: "failure" });
     const events = await look();
     pass(60);
     assert.deepEqual(await look(), []);
@@ -57,6 +62,7 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
       [
         ["The check test failed", true, false],
         ["The check lint failed, as on main", true, true],
+        ["The check ci/old failed, as on main", true, true],
       ],
     );
   });
@@ -70,15 +76,19 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
       contents: "write",
     } as const;
     const token = { kind: "fine-grained", permissions } as const;
-    const { look, pull, github, repository, warnings } = await pullSetting(t, { token });
+    const { look, pull, github, repository, warnings, ada } = await pullSetting(t, { token });
+    const main = ada.pushes("main", { "x.txt": "x\n" });
+    reportCheck(github.world, repository, { sha: main, name: "lint", conclusion: "failure" });
     await look();
     const sha = pull().pull?.head.sha ?? "";
+    reportCheck(github.world, repository, { sha, name: "lint", conclusion: "failure" });
     reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure", log: "error: no\n" });
     reportStatus(github.world, repository, { sha, context: "ci/other", state: "failure" });
     const events = await look();
     assert.deepEqual(
       events.map(({ title, body }) => [title, body]),
       [
+        ["The check lint failed, as on main", ""],
         ["The check test failed", "error: no"],
         ["The check ci/other failed", ""],
       ],
@@ -107,4 +117,15 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
 it("an excerpt ends at the last error", () => {
   assert.equal(excerptOf("one\nerror: two\nthree\n"), "one\nerror: two");
   assert.equal(excerptOf("one\ntwo\n"), "one\ntwo");
+});
+
+it("checks that the token may not see are not green", async (t) => {
+  const permissions = { issues: "write", pull_requests: "write", contents: "write" } as const;
+  const { ada, calls, repository, github } = await setUp(t, { token: { kind: "fine-grained", permissions } });
+  const pulls = new Pulls(calls);
+  const sha = ada.pushes("prloom/dark", { "dark.css": "x\n" });
+  const pull = await pulls.open({ head: "prloom/dark", base: "main", title: "Dark mode", body: "" });
+  assert(!("refused" in pull));
+  reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure" });
+  assert.match((await whyNotGreen(calls, pull)) ?? "", /the token may not see whether the checks are green: give it/);
 });

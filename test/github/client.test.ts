@@ -176,6 +176,9 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     const one = { type: "NOT_FOUND", path: ["nodes", 0], message: "Could not resolve to a node" };
     const answer = { data: { nodes: [null, { id: "x" }] }, errors: [one] };
     assert.equal(judgeGraphql({ kind: "ok", data: answer, headers: {} }).kind, "ok", "one that is gone hides no other");
+    const broke = "Something went wrong while executing your query. This may be the result of a timeout.";
+    const failed = judgeGraphql({ kind: "ok", data: { errors: [{ message: broke }] }, headers: {} });
+    assert.deepEqual(failed, { kind: "failed", reason: broke, mayHaveHappened: true }, "nothing was refused");
   });
 
   it("counts calls by plan", async (t) => {

@@ -41,9 +41,10 @@ const BODIES: readonly (readonly [given: string, sent: string])[] = [
   ["Closes [#1](x), resolves <b>#2</b>", "Closes [issue 1](x), resolves <b>issue 2</b>"],
   ["&#64;ada fixes &#35;1 f&#x69;xes #2", "&amp;#64;ada fixes &amp;#35;1 f&amp;#x69;xes #2"],
   ["a &lt; b &amp; c &#8203;", "a &lt; b &amp; c &#8203;"],
-  ["/approve\r\n  /hold", " /approve\n  /hold"],
+  ["/approve\r\n  /hold", "\u200b /approve\n  /hold"],
+  ["\n  /deploy", "\u200b\n  /deploy"],
   ["```\n/lgtm\n```", "```\n /lgtm\n```"],
-  ["!deploy", " !deploy"],
+  ["!deploy", "\u200b !deploy"],
   ["[skip ci]\n\nskip-checks: true", "(skip ci)\n\nskip-checks - true"],
   ["run \u0024{{ github.token }}", "run $ {{ github.token }}"],
 ];

@@ -34,7 +34,7 @@ describe("what goes out to a pull request", { concurrency: 4 }, () => {
     const comment = action({ type: "comment", message: "/merge it, @ada. Closes #1" });
     assert.equal(await delivered(comment), false);
     assert.equal((await send(comment)).success, true);
-    assert.equal(issue.comments[0]?.body.replace(MARKER, ""), " /merge it, @\u200bada. Closes issue 1");
+    assert.equal(issue.comments[0]?.body.replace(MARKER, ""), "\u200b /merge it, @\u200bada. Closes issue 1");
     assert.deepEqual(await delivered(comment), { ref: String(issue.comments[0]?.id) });
     ada.reviews(issue.number, {
       state: "COMMENTED",

@@ -6,6 +6,7 @@ import { RepositoryCalls } from "../../src/github/repository.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { type FakeGitHub, type FakeGitHubOptions, startFakeGitHub } from "../testing/github/fake-github.ts";
 import type { Person } from "../testing/github/people.ts";
+import type { TokenOptions } from "../testing/github/tokens.ts";
 import type { Repository } from "../testing/github/world.ts";
 
 export interface Setting {
@@ -18,12 +19,17 @@ export interface Setting {
   readonly env: Record<string, string>;
 }
 
+interface SettingOptions extends FakeGitHubOptions {
+  readonly reserve?: number;
+  readonly token?: TokenOptions;
+}
+
 /** A client for the repository acme/app, in which ada and the bot may write. */
-export async function setUp(t: TestContext, options: FakeGitHubOptions & { reserve?: number } = {}): Promise<Setting> {
+export async function setUp(t: TestContext, options: SettingOptions = {}): Promise<Setting> {
   const github = await startFakeGitHub(options);
   t.after(() => github.close());
   const repository = github.repository("acme/app", { ada: "write", bot: "write", eve: "read" });
-  const env = { TOKEN: github.server.accounts.add("bot") };
+  const env = { TOKEN: github.server.accounts.add("bot", options.token) };
   const client = new GitHubClient({
     ...{ apiUrl: github.apiUrl, token: environmentToken(env, "TOKEN"), clock: systemClock },
     ...{ reserve: options.reserve ?? 0.2, send: sendOnce },

@@ -116,25 +116,42 @@ const statusesSchema = z.object({
   ),
 });
 
+/** Undefined: the token may not see it, or it is not there. */
+async function readOf<T>(
+  repository: RepositoryCalls,
+  path: string,
+  { schema, query = {} }: { readonly schema: z.ZodType<T>; readonly query?: Readonly<Record<string, string>> },
+): Promise<T | undefined> {
+  const outcome = await repository.get(path, { query: { per_page: 100, ...query } });
+  if (outcome.kind === "refused" || outcome.kind === "not-found") return undefined;
+  if (outcome.kind !== "ok") throw new CallError(path, outcome);
+  return schema.parse(outcome.data);
+}
+
 /** What a fine-grained token sees of them. Which of them are required it does not see. */
-export async function actionsOf(repository: RepositoryCalls, sha: string): Promise<readonly Check[]> {
-  const read = async <T>(path: string, schema: z.ZodType<T>, query = {}): Promise<T | undefined> => {
-    const outcome = await repository.get(path, { query: { per_page: 100, ...query } });
-    if (outcome.kind === "refused" || outcome.kind === "not-found") return undefined;
-    if (outcome.kind !== "ok") throw new CallError(path, outcome);
-    return schema.parse(outcome.data);
-  };
+async function actionsOf(repository: RepositoryCalls, sha: string): Promise<readonly Check[]> {
+  return [...(await jobsOf(repository, sha)), ...(await statusesOf(repository, sha))];
+}
+
+/** Runs are found by a commit, never by the name of a branch. */
+async function jobsOf(repository: RepositoryCalls, sha: string): Promise<readonly Check[]> {
   const found: Check[] = [];
-  for (const { id } of (await read("/actions/runs", runsSchema, { head_sha: sha }))?.workflow_runs ?? [])
-    for (const job of (await read(`/actions/runs/${id}/jobs`, jobsSchema))?.jobs ?? [])
+  const runs = await readOf(repository, "/actions/runs", { schema: runsSchema, query: { head_sha: sha } });
+  for (const { id } of runs?.workflow_runs ?? [])
+    for (const job of (await readOf(repository, `/actions/runs/${id}/jobs`, { schema: jobsSchema }))?.jobs ?? [])
       found.push({
         ...{ id: `${job.id}-${Date.parse(job.completed_at ?? "") || 0}`, name: job.name, says: "", isRequired: false },
         ...{ state: runState(job.status, job.conclusion), job: job.id, run: job.run_id },
       });
-  const statuses = (await read(`/commits/${sha}/status`, statusesSchema))?.statuses ?? [];
-  for (const { id, context: name, state, description } of statuses)
-    found.push({ id: `status-${id}`, name, isRequired: false, state: statusState(state), says: description ?? "" });
   return found;
+}
+
+async function statusesOf(repository: RepositoryCalls, commit: string): Promise<readonly Check[]> {
+  const path = `/commits/${encodeURIComponent(commit)}/status`;
+  const { statuses = [] } = (await readOf(repository, path, { schema: statusesSchema })) ?? {};
+  return statuses.map(({ id, context: name, state, description }) => ({
+    ...{ id: `status-${id}`, name, isRequired: false, state: statusState(state), says: description ?? "" },
+  }));
 }
 
 /** Pure: those that count: the required ones, else all of them. */
@@ -155,12 +172,20 @@ const baseRunsSchema = z.object({
   check_runs: z.array(z.object({ name: z.string(), status: z.string(), conclusion: z.string().nullable() })),
 });
 
-/** The names of checks that fail on a branch, too. */
+const branchSchema = z.object({ object: z.object({ sha: z.string() }) });
+
+/** The names of checks that fail on a branch, too: of what runs there, and of what others report as statuses. */
 export async function redOn(repository: RepositoryCalls, branch: string): Promise<ReadonlySet<string>> {
   const path = `/commits/${encodeURIComponent(branch)}/check-runs`;
-  const outcome = await repository.get(path, { query: { per_page: 100 } });
-  const runs = outcome.kind === "ok" ? baseRunsSchema.parse(outcome.data).check_runs : [];
-  const red = runs.filter(({ status, conclusion }) => runState(status, conclusion) === "red");
-  const others = outcome.kind === "ok" ? [] : await actionsOf(repository, branch);
-  return new Set([...red, ...others.filter(({ state }) => state === "red")].map(({ name }) => name));
+  const runs = (await readOf(repository, path, { schema: baseRunsSchema }))?.check_runs;
+  const checks =
+    runs?.map(({ name, status, conclusion }) => ({ name, state: runState(status, conclusion) })) ??
+    (await jobsOn(repository, branch));
+  const all = [...checks, ...(await statusesOf(repository, branch))];
+  return new Set(all.filter(({ state }) => state === "red").map(({ name }) => name));
+}
+
+async function jobsOn(repository: RepositoryCalls, branch: string): Promise<readonly Check[]> {
+  const head = await readOf(repository, `/git/ref/heads/${branch}`, { schema: branchSchema });
+  return head ? jobsOf(repository, head.object.sha) : [];
 }

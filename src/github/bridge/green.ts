@@ -12,15 +12,20 @@ export async function whyNotGreen(repository: RepositoryCalls, pull: PullState):
   const state = stateOf(checks);
   if (state === "green") return undefined;
   if (state === "none") {
-    return (await hasChecks(repository, pull.base)) ? `no check of ${pull.head.sha.slice(0, 8)} has begun` : undefined;
+    const others = await checksOn(repository, pull.base);
+    if (others === "unseen") return UNSEEN;
+    return others === "some" ? `no check of ${pull.head.sha.slice(0, 8)} has begun` : undefined;
   }
   const bad = countingOf(checks).filter((check) => check.state !== "green");
   const names = bad.slice(0, 5).map(({ name, state: is }) => `${name} (${is === "pending" ? "not ended" : "failed"})`);
   return `not all checks are green: ${names.join(", ")}`;
 }
 
-/** Whether checks are run in this repository: its base branch has some. */
-async function hasChecks(repository: RepositoryCalls, branch: string): Promise<boolean> {
+const UNSEEN =
+  "the token may not see whether the checks are green: give it the permission Checks: read (an app), or Actions: read and Commit statuses: read";
+
+/** Whether checks are run in this repository: its base branch has some. `unseen`: the token may see too little to tell. */
+async function checksOn(repository: RepositoryCalls, branch: string): Promise<"some" | "none" | "unseen"> {
   const commit = `/commits/${encodeURIComponent(branch)}`;
   const asked: readonly [path: string, key: string, query: Readonly<Record<string, string>>][] = [
     [`${commit}/check-runs`, "check_runs", {}],
@@ -28,12 +33,15 @@ async function hasChecks(repository: RepositoryCalls, branch: string): Promise<b
     ["/actions/runs", "workflow_runs", { branch }],
     [`${commit}/status`, "statuses", {}],
   ];
+  const refused: string[] = [];
   for (const [path, key, query] of asked) {
     const outcome = await repository.get(path, { query: { per_page: 1, ...query } });
     const found = outcome.kind === "ok" ? (outcome.data as Record<string, unknown>)[key] : [];
-    if (Array.isArray(found) && found.length > 0) return true;
+    if (Array.isArray(found) && found.length > 0) return "some";
+    if (outcome.kind === "refused") refused.push(key);
     if (outcome.kind !== "ok" && outcome.kind !== "refused" && outcome.kind !== "not-found")
       throw new CallError(path, outcome);
   }
-  return false;
+  // What checks are, runs and statuses tell together; one alone does not.
+  return refused.includes("check_runs") && refused.length > 1 ? "unseen" : "none";
 }

@@ -23,6 +23,7 @@ export const issueSchema = z.object({
   created_at: z.string(),
   updated_at: z.string(),
   pull_request: z.unknown().optional(),
+  performed_via_github_app: z.object({ slug: z.string().nullish() }).nullish(),
 });
 export const issuesSchema = z.array(issueSchema);
 export type GitHubIssue = z.infer<typeof issueSchema>;
@@ -139,6 +140,7 @@ export function newsOf(
   const opened: News = {
     ...{ id: openedId(repositoryId, issue), at: issue.created_at },
     ...{ type: "issue.opened", actor: issue.user },
+    ...(issue.performed_via_github_app ? { byApp: true } : {}),
   };
   const later = happened.flatMap((one): News[] => {
     const type = TYPES[one.event];

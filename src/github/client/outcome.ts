@@ -43,7 +43,10 @@ interface GraphqlError {
   readonly path?: readonly (string | number)[];
 }
 
-/** Pure: `errors` in an answer with 200 are a refusal, or that something is not there. */
+/** GitHub's words for what a REST call would have 5xx for: it tells no type then. */
+const BROKE = /^Something went wrong while executing your query/;
+
+/** Pure: `errors` in an answer with 200 are a refusal, that something is not there, or that GitHub broke. */
 export function judgeGraphql(outcome: Outcome): Outcome {
   if (outcome.kind !== "ok") return outcome;
   const { data, errors } = outcome.data as { data?: unknown; errors?: readonly GraphqlError[] };
@@ -53,6 +56,7 @@ export function judgeGraphql(outcome: Outcome): Outcome {
   const reason = first.message ?? "GraphQL refused without a word";
   if (first.type === "RATE_LIMITED" || first.type === "RATE_LIMIT")
     return { kind: "limited", retryAfterMs: UNNAMED_LIMIT_MS, reason };
+  if (BROKE.test(reason)) return { kind: "failed", reason, mayHaveHappened: true };
   return first.type === "NOT_FOUND" ? { kind: "not-found", reason } : { kind: "refused", status: 200, reason };
 }
 

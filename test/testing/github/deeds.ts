@@ -6,14 +6,17 @@ import type { Comment, Issue, IssueEvent, Pull, Repository, Review, ReviewCommen
 export interface IssueText {
   readonly title: string;
   readonly body?: string;
+  /** The app that opens it in the user's name. */
+  readonly app?: string;
 }
 
-export function openIssue(world: World, repository: Repository, by: User, { title, body = "" }: IssueText): Issue {
+export function openIssue(world: World, repository: Repository, by: User, text: IssueText): Issue {
+  const { title, body = "", app } = text;
   const at = world.time();
   const issue: Issue = {
     ...{ id: world.newId(), number: nextNumber(repository), user: by, title, body, state: "open", locked: false },
     ...{ labels: new Set(), assignees: new Set(), milestone: undefined, comments: [], events: [] },
-    ...{ createdAt: at, updatedAt: at, closedAt: undefined, edits: [], pull: undefined },
+    ...{ createdAt: at, updatedAt: at, closedAt: undefined, edits: [], pull: undefined, app },
   };
   repository.issues.set(issue.number, issue);
   return issue;

@@ -87,6 +87,8 @@ export interface Issue {
   /** Of its text; those of its title are events. */
   readonly edits: { readonly at: string; readonly by: User }[];
   pull: Pull | undefined;
+  /** The app that opened it in that user's name. */
+  readonly app: string | undefined;
 }
 
 /** What an issue has besides when it is a pull request. */

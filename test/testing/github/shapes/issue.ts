@@ -43,7 +43,8 @@ export function issueShape(api: string, repository: Repository, issue: Issue): R
     milestone: issue.milestone === undefined ? null : milestoneShape(api, repository, issue.milestone),
     comments: issue.comments.length,
     ...{ created_at: issue.createdAt, updated_at: issue.updatedAt, closed_at: issue.closedAt ?? null },
-    ...{ author_association: "NONE", active_lock_reason: null, state_reason: null, performed_via_github_app: null },
+    ...{ author_association: "NONE", active_lock_reason: null, state_reason: null },
+    performed_via_github_app: issue.app === undefined ? null : appShape(api, issue.app),
     ...(pull
       ? {
           draft: pull.draft,
