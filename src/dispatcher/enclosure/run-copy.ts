@@ -9,6 +9,7 @@ import {
   writeRunFile,
 } from "../../kernel/files.ts";
 import { ensureFolder, ensureLinkIn, placeFile } from "../../kernel/held/files.ts";
+import { ifThere } from "../../kernel/held/folder.ts";
 import { jsonIn } from "../../kernel/json-fields.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Claims, readClaims } from "../../plan/todos/claims.ts";
@@ -37,8 +38,8 @@ function takeLeft(worktree: string, runDir: string): Left {
   if (kept !== undefined) return kept;
   const outcome = readTextNoFollow(worktree, RUN_COPY.outcome, MAX_OUTCOME_BYTES);
   // A link, a pipe or more than is read says something too: that the run meant to, and is to be told.
-  const unread = outcome === undefined && existsNoFollow(join(worktree, RUN_COPY.outcome)) ? "" : undefined;
-  const left = { plan: readTextNoFollow(worktree, RUN_COPY.plan), outcome: outcome ?? unread };
+  const isUnread = outcome === undefined && ifThere(() => existsNoFollow(join(worktree, RUN_COPY.outcome)));
+  const left = { plan: readTextNoFollow(worktree, RUN_COPY.plan), outcome: isUnread ? "" : outcome };
   writeRunFile(join(runDir, LEFT), JSON.stringify(left));
   return left;
 }

@@ -13,7 +13,7 @@ const LOOK_MS = 200;
 export function onFirstChange(worktree: string, given: string, act: () => void): () => void {
   const look = (): void => {
     timer = undefined;
-    const text = readTextNoFollow(worktree, RUN_COPY.plan);
+    const text = copyIn(worktree);
     // Some editors empty a file before they write it.
     if (text === undefined || text === "" || text === given) return;
     end();
@@ -29,6 +29,18 @@ export function onFirstChange(worktree: string, given: string, act: () => void):
     watcher?.close();
   };
   return end;
+}
+
+/**
+ * Nobody waits for this look, so nothing that goes wrong in it may end the dispatcher: an agent that holds a lease on its copy makes
+ * opening it fail, as having no open files left does.
+ */
+function copyIn(worktree: string): string | undefined {
+  try {
+    return readTextNoFollow(worktree, RUN_COPY.plan);
+  } catch {
+    return undefined;
+  }
 }
 
 function watchFor(path: string, act: () => void): FSWatcher | undefined {

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { keepEvidence } from "../../../src/dispatcher/acceptance/evidence.ts";
 import type { OwnedLoom } from "../../../src/dispatcher/compose.ts";
 import { copyFiles } from "../../../src/dispatcher/enclosure/copy-files.ts";
-import { makeRunCopy } from "../../../src/dispatcher/enclosure/run-copy.ts";
+import { claimsOf, GIVEN, makeRunCopy } from "../../../src/dispatcher/enclosure/run-copy.ts";
 import { makeWritable } from "../../../src/git/worktree/make-writable.ts";
 import { readTextNoFollow } from "../../../src/kernel/files.ts";
 import { removeTree } from "../../../src/kernel/removal/remove-tree.ts";
@@ -87,6 +87,14 @@ test("what is copied into a worktree follows no link that lies there, at any dep
   assert.ok(lstatSync(join(worktree, "conf/top")).isFile());
   assert.equal(readFileSync(join(worktree, "conf/sub/deep/secret"), "utf8"), "copied");
   assert.ok(lstatSync(join(worktree, "conf/sub/link")).isSymbolicLink());
+});
+
+test("a run that left a link to itself where its copy was has claimed nothing", thorough, async () => {
+  rmSync(join(worktree, "prloom"), { recursive: true });
+  symlinkSync("prloom", join(worktree, "prloom"));
+  const runDir = join(p.home, "run");
+  put(join(runDir, GIVEN), "## TODO\n\n- [ ] Do it\n");
+  await asOwner((loom, record) => assert.equal(claimsOf(loom, record, runDir).tick, "none"));
 });
 
 /** Exchanges `<worktree>/<name>` with a link to the trap while `act` is done again and again. */
