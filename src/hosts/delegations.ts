@@ -6,17 +6,21 @@ import type { Journal } from "../governance/journal.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import type { ToolRequest } from "../governance/policy/request.ts";
 import { roleOfSubAgent } from "../governance/policy/roles.ts";
-import { factId, type HostCall } from "./host-call.ts";
+import { type CallId, factId, type HostCall } from "./host-call.ts";
 import { childPolicy } from "./sessions.ts";
 
 const STARTING_MS = 3000;
 const MAX_RESULT = 500;
 
-type CallId = Pick<HostCall, "id" | "session">;
+/** What it is called in facts, if it was allowed: an id may come again. */
+interface Named {
+  readonly fact: string | undefined;
+}
 
 /** A call that may start a sub-agent. */
 interface Start {
   readonly id: string;
+  readonly fact: string;
   readonly to: string | undefined;
   readonly node: string;
 }
@@ -61,7 +65,7 @@ export class Delegations {
   }
 
   /** A call that may start a sub-agent was allowed to a session that works on a node. */
-  noteStart({ id, session, input }: HostCall, { delegate }: ToolRequest, own: string): void {
+  noteStart({ id, fact = factId(id), session, input }: HostCall & Named, { delegate }: ToolRequest, own: string): void {
     // A session that goes on is bound already.
     if (delegate?.resumes !== undefined) return;
     const waiting = this.#starting.get(session) ?? [];
@@ -69,7 +73,7 @@ export class Delegations {
     const said = JSON.stringify(input ?? null);
     const parts = this.#options.journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks);
     const part = parts.find((node) => node.parent === own && node.status === "planned" && said.includes(node.id));
-    this.#starting.set(session, [...waiting, { id: factId(id), to: delegate?.to, node: part?.id ?? own }]);
+    this.#starting.set(session, [...waiting, { id, fact, to: delegate?.to, node: part?.id ?? own }]);
   }
 
   /**
@@ -90,8 +94,7 @@ export class Delegations {
     const { journal } = this.#options;
     const waiting = this.#starting.get(parent) ?? [];
     const [only, ...others] = waiting;
-    const start =
-      by !== undefined ? waiting.find(({ id }) => id === factId(by)) : others.length === 0 ? only : undefined;
+    const start = by !== undefined ? waiting.find(({ id }) => id === by) : others.length === 0 ? only : undefined;
     this.#starting.set(
       parent,
       waiting.filter((one) => one !== start),
@@ -106,8 +109,8 @@ export class Delegations {
     const terms = { from: from.role.name, to, node: node.id, session, parentSession: parent };
     const named = start.to === undefined ? {} : { agent: start.to.slice(0, 200) };
     const { allowedTools: tools, expectedOutput } = node;
-    const delegation = { id: start.id, ...terms, ...named, tools, expectedOutput };
-    const call = { id: start.id, session: parent };
+    const delegation = { id: start.fact, ...terms, ...named, tools, expectedOutput };
+    const call = { id: start.fact, session: parent };
     await journal.append({ type: "delegated", ...this.common(call, "delegated"), delegation });
     await this.#move(call, "accept", "accepted");
     if (node.parent !== undefined && node.status === "planned")
@@ -120,17 +123,17 @@ export class Delegations {
   }
 
   /** The call that started a sub-agent is over, and with it what was handed over; `said` is what was brought back. */
-  async ended(call: CallId, move: "complete" | "fail", said?: string): Promise<void> {
-    const starting = this.#starting.get(call.session) ?? [];
+  async ended({ id, fact, session }: CallId & Named, move: "complete" | "fail", said?: string): Promise<void> {
+    const starting = this.#starting.get(session) ?? [];
     if (move === "fail")
       this.#starting.set(
-        call.session,
-        starting.filter(({ id }) => id !== factId(call.id)),
+        session,
+        starting.filter((one) => one.id !== id),
       );
     this.#changes.emit("change");
     const result = said === undefined ? "" : short(said, MAX_RESULT);
-    if (this.#all.some(({ id }) => id === factId(call.id)))
-      await this.#move(call, move, "ended", result === "" ? {} : { result });
+    if (fact !== undefined && this.#all.some((one) => one.id === fact))
+      await this.#move({ id: fact, session }, move, "ended", result === "" ? {} : { result });
   }
 
   /** Until what a session starts has started: one call of several made at once may be about another. Not for long. */

@@ -22,7 +22,7 @@ import { isGovernTool } from "../governance/tools/arguments.ts";
 import { governCall, type ShellRun } from "../governance/tools/govern.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { Delegations } from "./delegations.ts";
-import { factId, type HostCall } from "./host-call.ts";
+import { type CallId, factId, type HostCall } from "./host-call.ts";
 import { type HostVerdict, unjudged } from "./host-verdict.ts";
 import { digestOf, filesNamed, mayTouch, OpenCalls } from "./open-calls.ts";
 import { SessionWear } from "./session-wear.ts";
@@ -93,8 +93,10 @@ export class Governor {
         : this.#judge(request, this.#graph(), policy, this.#options.now());
       if (!verdict.allow) return await this.#denied(call, request, verdict);
       const files = filesNamed(request, policy, this.#options.files);
-      this.#open.open(call.id, { digest: digest ?? "", request, node: policy.node, files, at: this.#options.now() });
-      if (request.kind === "delegate" && policy.node !== null) this.#sub.noteStart(call, request, policy.node);
+      const what = { digest: digest ?? "", request, node: policy.node, files, at: this.#options.now() };
+      const { fact } = this.#open.open(call, what);
+      if (request.kind === "delegate" && policy.node !== null)
+        this.#sub.noteStart({ ...call, fact }, request, policy.node);
       return { allow: true, note: verdict.note };
     } catch (error) {
       return unjudged(this.#options.host, call, error);
@@ -155,21 +157,22 @@ export class Governor {
   }
 
   /** A call that was allowed, and failed: nothing comes of it, a sub-agent neither. */
-  async failed(call: Pick<HostCall, "id" | "session">): Promise<void> {
-    this.#open.close(call.id);
-    await this.#sub.ended(call, "fail");
+  async failed(call: CallId): Promise<void> {
+    const fact = this.#open.close(call)?.fact;
+    await this.#sub.ended({ ...call, fact }, "fail");
   }
 
   /** After a tool ran: what counts as evidence is recorded for the session's own task. `said` is what it brought. */
   async after(
-    { id, session }: Pick<HostCall, "id" | "session">,
+    { id, session }: CallId,
     { said, ...end }: Pick<EndedCall, "ok" | "files" | "putBack"> & { readonly said?: string | undefined },
   ): Promise<void> {
-    const changed = this.mayTouch(id) ? this.#open.shareOf(id, end.files, this.#options.now()) : end.files;
-    const open = this.#open.close(id);
+    const call = { id, session };
+    const changed = this.mayTouch(call) ? this.#open.shareOf(call, end.files, this.#options.now()) : end.files;
+    const open = this.#open.close(call);
     if (!open) return;
     const { request, node, fact } = open;
-    if (request.kind === "delegate") await this.#sub.ended({ id, session }, end.ok ? "complete" : "fail", said);
+    if (request.kind === "delegate") await this.#sub.ended({ ...call, fact }, end.ok ? "complete" : "fail", said);
     const { policy, files, journal } = this.#options;
     this.#nodes.set(id, node);
     this.#worn.brought(session, { node });
@@ -189,9 +192,9 @@ export class Governor {
   }
 
   /** A call that changed what is protected is denied from then on, if it is known. What its agent is told, once that is put back. */
-  changedProtected({ id }: Pick<HostCall, "id">, files: readonly string[]): string {
+  changedProtected(call: CallId, files: readonly string[]): string {
     if (files.length === 0) return "";
-    const open = this.#open.get(id);
+    const open = this.#open.get(call);
     const names = files.slice(0, MAX_NAMED).join(", ");
     const denial = {
       rule: "protected paths",
@@ -206,8 +209,8 @@ export class Governor {
   }
 
   /** Whether a call can have changed files; one that nothing is known about can. */
-  mayTouch(id: string): boolean {
-    return mayTouch(this.#open.get(id)?.request.kind);
+  mayTouch(call: CallId): boolean {
+    return mayTouch(this.#open.get(call)?.request.kind);
   }
 
   /** A governance tool: its answer, or a command that the host is to run. */
@@ -219,7 +222,7 @@ export class Governor {
     const policy = this.policyFor(call.session);
     const caller: Caller = {
       session: call.session,
-      call: factId(call.id),
+      call: this.#open.get(call)?.fact ?? factId(call.id),
       role: policy.role.name,
       node: policy.node,
       now: now(),
@@ -265,7 +268,7 @@ export class Governor {
   }
 
   /** What is said about a file or a task counts as new when that was worked on. */
-  async #renew(call: Pick<HostCall, "id" | "session">, node: string, changed: readonly string[]): Promise<void> {
+  async #renew(call: CallId, node: string, changed: readonly string[]): Promise<void> {
     const { journal } = this.#options;
     const touched = new Set([node, ...changed]);
     for (const { id, entity } of journal.brain.anchors)

@@ -10,6 +10,9 @@ export interface HostCall {
   readonly folder?: string | undefined;
 }
 
+/** Which call it is: an id is one only in its session. */
+export type CallId = Pick<HostCall, "id" | "session">;
+
 /** So many characters of an id are kept in facts. */
 const MAX_ID = 200;
 

@@ -3,7 +3,7 @@ import type { Policy } from "../governance/policy/policy-file.ts";
 import type { ToolRequest } from "../governance/policy/request.ts";
 import { startFolder } from "../governance/policy/rule.ts";
 import { shortHash } from "../kernel/ids.ts";
-import { factId } from "./host-call.ts";
+import { type CallId, factId } from "./host-call.ts";
 
 /** What is known of a call until it has ended. */
 export interface OpenCall {
@@ -44,6 +44,9 @@ export function digestOf(tool: string, input: unknown, session = ""): string | u
   }
 }
 
+/** Of two sessions at work at once: some providers number the calls of each conversation from the same number on. */
+const keyOf = ({ id, session }: CallId): string => JSON.stringify([session, id]);
+
 /** Calls that were allowed, and have not ended. */
 export class OpenCalls {
   readonly #open = new Map<string, OpenCall>();
@@ -52,23 +55,25 @@ export class OpenCalls {
   /** Files that are other than before, and those of calls that were not looked at yet. */
   #left: readonly string[] = [];
 
-  get(id: string): OpenCall | undefined {
-    return this.#open.get(id);
+  get(call: CallId): OpenCall | undefined {
+    return this.#open.get(keyOf(call));
   }
 
   /** Some providers number the calls of each answer anew: one that has an earlier one's id is another call all the same. */
-  open(id: string, call: Omit<OpenCall, "fact">): void {
-    const times = this.#times.get(id) ?? 0;
-    this.#times.set(id, times + 1);
-    this.#open.set(id, { ...call, fact: factId(times === 0 ? id : `${id}#${times}`) });
+  open(call: CallId, what: Omit<OpenCall, "fact">): OpenCall {
+    const times = this.#times.get(call.id) ?? 0;
+    this.#times.set(call.id, times + 1);
+    const open = { ...what, fact: factId(times === 0 ? call.id : `${call.id}#${times}`) };
+    this.#open.set(keyOf(call), open);
+    return open;
   }
 
   /**
    * Of files that are other than before, those of a call that is over: calls are made at once, and looked at one after another.
    * A file is that of the calls that name it. Any other one is that of a command, if one is under way.
    */
-  shareOf(id: string, changed: readonly string[], now: number): readonly string[] {
-    const own = this.#open.get(id);
+  shareOf(call: CallId, changed: readonly string[], now: number): readonly string[] {
+    const own = this.get(call);
     const others = [...this.#open.values()].filter(
       (one) => one !== own && now - one.at < UNDER_WAY_MS && mayTouch(one.request.kind),
     );
@@ -81,9 +86,9 @@ export class OpenCalls {
     return mine;
   }
 
-  close(id: string): OpenCall | undefined {
-    const call = this.#open.get(id);
-    this.#open.delete(id);
-    return call;
+  close(call: CallId): OpenCall | undefined {
+    const open = this.get(call);
+    this.#open.delete(keyOf(call));
+    return open;
   }
 }

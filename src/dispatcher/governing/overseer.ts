@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Permission, PermitRequest, SubAgent, Told, ToldAnswer } from "../../agents/port.ts";
 import { ownTool } from "../../governance/policy/tools/request-of.ts";
 import { isGovernTool } from "../../governance/tools/arguments.ts";
-import type { Governor, HostCall } from "../../hosts/governor.ts";
+import type { Governor } from "../../hosts/governor.ts";
+import type { CallId, HostCall } from "../../hosts/host-call.ts";
 import { type HostVerdict, unjudged } from "../../hosts/host-verdict.ts";
 import type { ProtectedFiles } from "../../hosts/protected-files.ts";
 import type { TouchedFiles } from "../../hosts/touched-files.ts";
@@ -106,12 +107,12 @@ export class RunOverseer {
   async #ended({ callId, ok, said }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {
     const call = this.#calls.get(callId);
     // One that we know nothing of, or no more, may have run all the same: what is protected is put back after it, too.
-    if (!call) return this.#noteOf({ id: callId }, await this.#putBack());
+    if (!call) return this.#noteOf({ id: callId, session: OWN }, await this.#putBack());
     this.#calls.delete(callId);
     const tool = ownTool("claude", call.tool);
     // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
     if (ok && isGovernTool(tool) && tool !== "govern_shell") return this.#govern({ ...call, tool });
-    if (this.#governor.mayTouch(callId)) return this.#touchedBy(call, ok);
+    if (this.#governor.mayTouch(call)) return this.#touchedBy(call, ok);
     if (ok) await this.#governor.after(call, { ok, files: [], said });
     else await this.#governor.failed(call);
     return {};
@@ -129,7 +130,7 @@ export class RunOverseer {
     return this.#kept.putBack().catch(() => []);
   }
 
-  #noteOf(call: Pick<HostCall, "id">, back: readonly string[]): ToldAnswer {
+  #noteOf(call: CallId, back: readonly string[]): ToldAnswer {
     const note = this.#governor.changedProtected(call, back);
     return note === "" ? {} : { note };
   }

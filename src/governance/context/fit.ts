@@ -19,8 +19,12 @@ export function fit(parts: readonly Part[], budget: number): string {
   return text.length > budget ? `${text.slice(0, budget - 1)}…` : text;
 }
 
-/** Words of agents and people stay on their line, and short. */
+/** What no person sees, and a model reads all the same. Joiners, which some scripts need, stay. */
+const HIDDEN = /[\u200b\u2060\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/** Words of agents and people stay on their line, short, and inside of what they are a part of. */
 export function short(text: string, most = 160): string {
-  const line = text.replace(/\s+/g, " ").trim();
+  const seen = text.replace(HIDDEN, "").replace(/prloom-governance/gi, "prloom governance");
+  const line = seen.replace(/\s+/g, " ").trim();
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }

@@ -3,6 +3,7 @@ import { isOver } from "../graph/lifecycle.ts";
 import { findNode } from "../graph/lookup.ts";
 import type { TaskGraph, TaskNode, WorkPlan } from "../graph/schema.ts";
 import { HOUR_MS, STALE_HOURS } from "./anchors.ts";
+import { short } from "./fit.ts";
 
 /** Output of a tool that the model still sees, and the node that it was for. */
 export interface SeenOutput {
@@ -80,6 +81,9 @@ export function warningsOf(graph: TaskGraph, plan: WorkPlan | undefined, wear: W
     ...(drift >= MAX_DRIFT ? [driftLine(wear)] : []),
     ...(poisoningOf(graph, wear).level === "low" ? [] : [poisoningLine(graph, wear)]),
     ...(stale === 0 ? [] : [`STALE: ${counted(stale, "anchor")} left out, older than ${STALE_HOURS} hours.`]),
-    ...broken.map(({ node, missing }) => `BROKEN CHAIN: "${node.name}" waits for "${missing}", which is gone.`),
+    ...broken.map(
+      ({ node, missing }) =>
+        `BROKEN CHAIN: "${short(node.name, 80)}" waits for "${short(missing, 80)}", which is gone.`,
+    ),
   ];
 }

@@ -1,10 +1,14 @@
 import { argumentShape, type GovernTool, isGovernTool } from "../../governance/tools/arguments.ts";
 import { DESCRIPTIONS } from "../../governance/tools/descriptions.ts";
 import type { Governor } from "../governor.ts";
+import type { CallId } from "../host-call.ts";
 import { runShell } from "../run-shell.ts";
 import { quietly } from "../within.ts";
 import { notify } from "./notices.ts";
 import type { OpenCodeClient, ToolDefinition } from "./types.ts";
+
+/** Sessions may use the same ids. */
+export const nameOf = ({ id, session }: CallId): string => `${session}:${id}`;
 
 interface ToolParts {
   readonly governor: Governor;
@@ -31,7 +35,7 @@ function toolOf(tool: GovernTool, actions: readonly string[], { governor, client
       const answer = await governor.govern(call);
       if ("kind" in answer) {
         const { printed, ok } = await runShell(answer, governor.ownPolicy, context.abort);
-        ended.set(call.id, ok);
+        ended.set(nameOf(call), ok);
         return printed;
       }
       const { ends, isChange } = answer;

@@ -10,7 +10,7 @@ import { TouchedFiles } from "../touched-files.ts";
 import { quietly, within } from "../within.ts";
 import { Children } from "./children.ts";
 import { reopen } from "./closing.ts";
-import { governTools } from "./govern-tools.ts";
+import { governTools, nameOf } from "./govern-tools.ts";
 import { addTurn, pruneOutputs, Summarised } from "./messages.ts";
 import { notify, tellInForce, tellPrinted, tellRetry } from "./notices.ts";
 import type { Hooks, PluginInput } from "./types.ts";
@@ -86,11 +86,10 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       throw new Error(verdict.text);
     },
     "tool.execute.after": async ({ sessionID, callID }, output) => {
-      const ok = ended.get(callID) ?? (asNumber(asFields(output.metadata).exit) ?? 0) === 0;
-      ended.delete(callID);
       const call = { id: callID, session: sessionID };
-      if (!governor.mayTouch(callID))
-        return briefly(() => governor.after(call, { ok, files: [], said: output.output }));
+      const ok = ended.get(nameOf(call)) ?? (asNumber(asFields(output.metadata).exit) ?? 0) === 0;
+      ended.delete(nameOf(call));
+      if (!governor.mayTouch(call)) return briefly(() => governor.after(call, { ok, files: [], said: output.output }));
       const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
       const note = governor.changedProtected(call, back);
       if (note !== "") {
