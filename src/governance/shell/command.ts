@@ -21,7 +21,8 @@ import {
 } from "./state.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
-import { lookAtPlace } from "./values/hidden.ts";
+import { lookAtPlace, lookAtRenaming } from "./values/hidden.ts";
+import { joinWords } from "./values/joined.ts";
 import { lookAtPrompt } from "./values/parameters.ts";
 import {
   addChoice,
@@ -115,9 +116,12 @@ function runWithoutName(node: Command, spot: Spot, expanding: Expanding): Flow {
 function waysOf(node: Command, spot: Spot, expanding: Expanding): Text[][] {
   const words: readonly (Word | Assignment)[] = [node.name as Word, ...node.args];
   if (node.args.every(isWord)) return expanding.words(words as readonly Word[], spot);
-  for (const word of words)
-    if (word.type === "Assignment" && word.index)
-      for (const index of expanding.string(word.index, spot)) lookAtNumber(index, spot);
+  for (const [at, word] of words.entries()) {
+    if (word.type !== "Assignment") continue;
+    for (const index of word.index ? expanding.string(word.index, spot) : []) lookAtNumber(index, spot);
+    // The parser ends it at `<(`.
+    if (words[at + 1]?.pos === word.end) noteUnknown(spot, `sets ${word.name} to a process`);
+  }
   const choices = words.map((word) =>
     word.type === "Word"
       ? expanding.words([word], spot)
@@ -130,7 +134,7 @@ function waysOf(node: Command, spot: Spot, expanding: Expanding): Text[][] {
 
 function valuesOf({ value }: Assignment, spot: Spot, expanding: Expanding): Text[] {
   if (value.type === "Word") return expanding.string(value, spot);
-  for (const element of value.elements) {
+  for (const element of joinWords(value.elements)) {
     expanding.words([element], spot);
     lookAtPlace(element, spot);
   }
@@ -167,9 +171,10 @@ const PROMPTS = new Set(["PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND"]);
 function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand = false): void {
   const { shell } = spot;
   const { name } = one;
+  lookAtRenaming(name, spot);
   if (one.value.type === "ArrayValue") {
     let elements = one.append ? (shell.arrays.get(name) ?? []) : [];
-    for (const word of one.value.elements) {
+    for (const word of joinWords(one.value.elements)) {
       const texts = expanding.words([word], spot)[0] ?? [];
       lookAtPlace(word, spot);
       const [start, index] = /^\[([^\]]*)\]\+?=/.exec(word.text) ?? [];

@@ -36,6 +36,7 @@ import {
 import { lookAtArithmetic, lookAtTest } from "./values/arithmetic.ts";
 import { expandParts, expandString, expandWord, expandWords } from "./values/expand.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
+import { joinWords } from "./values/joined.ts";
 import { known, type Text, unknown } from "./values/text.ts";
 
 /** Looks at every statement in order, and gives what they print. */
@@ -198,7 +199,9 @@ function repeat(body: CompoundList, spot: Spot): Flow {
 }
 
 function runFor({ name, wordlist, body }: For | Select, spot: Spot): Flow {
-  const values = wordlist ? wordlist.flatMap((word) => expandWord(word, spot).flat()) : spot.shell.positional;
+  const values = wordlist
+    ? joinWords(wordlist).flatMap((word) => expandWord(word, spot).flat())
+    : spot.shell.positional;
   const distinct: readonly Text[] = values.length > 64 ? [unknown("it can be too many things")] : values;
   const shell = copyShell(spot.shell);
   const inner = { ...spot, shell };

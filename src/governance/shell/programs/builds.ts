@@ -79,12 +79,12 @@ const GO = /^--?(?:exec|toolexec|vettool|overlay)(?:=|$)|-ext(?:ld|ar)[= ]/;
 const RUNS_ANOTHER: ReadonlyMap<string, RegExp> = new Map([
   ...["gcc", "g++", "cc", "c++", "clang", "clang++"].map((name): [string, RegExp] => [name, COMPILER]),
   ["go", GO],
-  ["rustc", /^(?:-C)?\s*linker=|^-Clinker|codegen-backend/],
+  ...["cargo", "rustc"].map((name): [string, RegExp] => [name, /^(?:-C)?\s*linker=|codegen-backend/]),
   ["ld", /^--?plugin/],
   ["bazel", /^--run_under/],
   ["mvn", /^-Dexec\.executable=/],
   ...["latex", "pdflatex", "xelatex", "lualatex"].map((name): [string, RegExp] => [name, /^\\/]),
-  ["cmake", /^-D\w*(?:COMPILER|LAUNCHER|LINKER)(?::\w+)?=.*[\s/]/],
+  ["cmake", /^-D\w*(?:COMPILER|LAUNCHER|LINKER)(?::\w+)?=.*[\s/;]/],
 ]);
 
 const IN_FOLDER: ReadonlyMap<string, RegExp> = new Map([
@@ -142,7 +142,6 @@ const PUBLISHES =
   /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
 
 const isRehearsal = (args: readonly Text[]): boolean => args.some((arg) => textOf(arg) === "--dry-run");
-
 const PACKAGE_RULES: OptionRules = { valued: "C prefix w workspace filter cwd dir registry userconfig globalconfig" };
 const BEFORE_COMMAND: OptionRules = { ...PACKAGE_RULES, stopsAtOperand: true };
 
@@ -176,7 +175,9 @@ export const packages: Behaviour = (call) => {
   else if (/^(?:config|set)$/.test(word) && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
     noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   else if (
-    args.some((arg) => /^--(?:script-shell|node-options|git|shell|userconfig|globalconfig)(?:=|$)/.test(textOf(arg)))
+    args.some((arg) =>
+      /^--(?:(?:script-)?shell|node-options|git|editor|(?:user|global)config)(?:=|$)/.test(textOf(arg)),
+    )
   )
     noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
   else if (options.values("registry").some((where) => isUnsafeRegistry(textOf(where))))

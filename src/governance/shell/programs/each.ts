@@ -1,6 +1,6 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
-import { contentOf, reads } from "../paths.ts";
+import { contentOf, inFolder, reads, writes } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { type Flow, FROM, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../values/flow.ts";
 import { describeText, fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
@@ -16,7 +16,11 @@ export const xargs: Behaviour = ({ args, spot }) => {
   const words = given.operands.length > 0 ? given.operands : [known("echo")];
   const [mark] = given.has("i") ? [known("{}")] : given.values("I", "replace", "J");
   const isWhole = given.has("0", "null", "d", "delimiter");
-  const fromFile = given.values("a", "arg-file").length > 0;
+  const lists = given.values("a", "arg-file");
+  const listed = {
+    ...spot,
+    input: lists.length > 0 ? joinFlows(lists.map((list) => contentOf(list, spot))) : spot.input,
+  };
   const inner: Spot = { ...spot, input: NOTHING };
   const run = (list: readonly Text[]) => spot.line.engine.runWords(list, inner);
   if (mark && textOf(mark) !== "") {
@@ -24,9 +28,9 @@ export const xargs: Behaviour = ({ args, spot }) => {
       words.map((word) =>
         word.type === "known" && word.text.includes(textOf(mark)) ? fillIn(word.text, textOf(mark), value) : word,
       );
-    return joinFlows(inputItems(spot, { fromFile, isWhole, separator: /\n/ }).map((line) => run(filled(line))));
+    return joinFlows(inputItems(listed, { isWhole, separator: /\n/ }).map((line) => run(filled(line))));
   }
-  const items = inputItems(spot, { fromFile, isWhole, separator: /\s+/ });
+  const items = inputItems(listed, { isWhole, separator: /\s+/ });
   const [count] = given.values("n", "max-args", "L", "max-lines").map((text) => Number(textOf(text)));
   if (!count || items.length <= count) return run([...words, ...items]);
   const flows: Flow[] = [];
@@ -35,15 +39,13 @@ export const xargs: Behaviour = ({ args, spot }) => {
 };
 
 interface Items {
-  readonly fromFile?: boolean;
   /** Quotes and backslashes in it are not special. */
   readonly isWhole: boolean;
   readonly separator: RegExp;
 }
 
 /** What stands in the input, one by one. */
-function inputItems({ input }: Spot, { fromFile = false, isWhole, separator }: Items): Text[] {
-  if (fromFile) return [unknown("it comes from a file")];
+function inputItems({ input }: Spot, { isWhole, separator }: Items): Text[] {
   if (input === TERMINAL) return [unknown("it is what is typed")];
   if (input.text === undefined) return [textOfFlow(input)];
   // Quotes are taken away before it is filled in: what stands there then must not be taken for a program's own.
@@ -56,13 +58,15 @@ function inputItems({ input }: Spot, { fromFile = false, isWhole, separator }: I
 }
 
 /** GNU parallel: a command, then `:::` and its arguments. */
-export const parallel: Behaviour = ({ args, spot }) => {
+export const parallel: Behaviour = ({ args, spot: outer }) => {
   const at = args.findIndex((arg) => /^:::?\+?$|^::::\+?$/.test(textOf(arg)));
   const given = readArguments(at < 0 ? args : args.slice(0, at), {
     valued:
-      "max-args j jobs a arg-file I colsep delay timeout retries joblog results tmpdir S sshlogin sshloginfile slf workdir N n L k",
+      "max-args j jobs a arg-file I colsep delay timeout retries joblog results res tmpdir S sshlogin sshloginfile slf workdir wd N n L k",
     stopsAtOperand: true,
   });
+  for (const place of given.values("joblog", "results", "res", "tmpdir")) writes(outer, place);
+  const spot = inFolder(outer, given.values("workdir", "wd"));
   for (const machine of given.values("S", "sshlogin", "sshloginfile", "slf"))
     if (textOf(machine) !== ":")
       noteEffect(spot, { kind: "sends", what: `works on another machine: ${describeText(machine)}` });

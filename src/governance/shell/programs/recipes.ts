@@ -66,6 +66,9 @@ export const just: Behaviour = (call) => {
   return builds(call);
 };
 
+/** Values that make runs itself: what stands behind `!=`, and in functions that reach out of it. */
+const MAKE_RUNS = /^[^=]*!=|=.*\$[({](?:shell|file|eval|guile|load)\s/s;
+
 export const make: Behaviour = (call) => {
   const { args, spot } = call;
   const given = readArguments(args, {
@@ -75,6 +78,9 @@ export const make: Behaviour = (call) => {
   for (const text of given.values("E", "eval")) noteUnknown(spot, `gives make rules in the command: ${textOf(text)}`);
   const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)=/.test(startOf(one)));
   if (shell) noteEffect(spot, { kind: "code", what: `makes make run another program: ${describeText(shell)}` });
+  const runs = given.operands.find((one) => MAKE_RUNS.test(startOf(one)));
+  if (runs)
+    noteEffect(spot, { kind: "code", what: `gives make something to run in a variable: ${describeText(runs)}` });
   // A variable of make is one of the programs that it starts, and names some of them.
   for (const operand of given.operands) {
     const [, variable, value] = /^([A-Za-z_]\w*)[:+?]?=(.*)$/s.exec(textOf(operand)) ?? [];

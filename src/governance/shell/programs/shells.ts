@@ -7,6 +7,7 @@ import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
 import { takeSecrets } from "../values/variables.ts";
 import { runsProject } from "./fetched.ts";
+import { noteOutputs } from "./outputs.ts";
 import { installedProgram, withoutVersion } from "./own-programs.ts";
 import { runModule } from "./python-modules.ts";
 import { carrier } from "./wrappers.ts";
@@ -104,6 +105,8 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     for (const file of given.values(...loads))
       noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
     const [runs] = given.values(...module);
+    // They take code from their input, as the interpreter itself does.
+    if (runs && spot.input !== TERMINAL && /^(?:code|asyncio|pdb)$/.test(textOf(runs))) return inlineCode(name, spot);
     if (runs) return runModule(runs, given.operands, spot);
     const [file] = given.operands;
     if (!file && given.has("test")) {
@@ -221,8 +224,17 @@ export const bun: Behaviour = (call) => {
   const [first, ...rest] = call.args;
   const sub = textOf(first ?? known(""));
   if (sub === "--cwd") return bun({ ...call, args: rest.slice(1), spot: inFolder(call.spot, rest.slice(0, 1)) });
+  if (call.args.some((arg) => textOf(arg).startsWith("data:"))) return inlineCode(call.name, call.spot);
+  noteOutputs(call.name, call.args, call.spot);
   if (/^(?:run|x|exec)$/.test(sub)) return runsTool({ ...call, args: rest });
-  if (call.args.some((arg) => /^https?:/.test(textOf(arg))) && /^(?:test|install|add|compile|task)?$/.test(sub))
+  if (call.name === "deno" && sub === "publish" && !call.args.some((arg) => textOf(arg) === "--dry-run"))
+    noteEffect(call.spot, { kind: "sends", what: "deno publish changes something in a package registry" });
+  if (sub === "task" && rest.some((arg) => textOf(arg) === "--eval"))
+    for (const line of rest.slice(-1)) call.spot.line.engine.runSource(line, call.spot);
+  if (
+    call.args.some((arg) => /^https?:/.test(textOf(arg))) &&
+    /^(?:test|install|add|compile|task|serve|bench|-.*|https?:.*)?$/.test(sub)
+  )
     noteEffect(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
   if (/^(?:install|i|add|remove|rm|update|test|build|pm|init|create|link|outdated|upgrade|audit)$/.test(sub)) {
     runsProject(call.spot, `runs ${call.name} ${sub}`);

@@ -1,7 +1,7 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
 import { copyForReading, noteEffect, noteUnknown, type Spot, setVariable, spend } from "../state.ts";
 import { FROM } from "./flow.ts";
-import { lookAtCommands, lookAtQuotes } from "./hidden.ts";
+import { lookAtCommands, lookAtQuotes, lookAtRenaming } from "./hidden.ts";
 import { MAX_SHOWN, type Text, textOf, unknown } from "./text.ts";
 
 /** How words in arithmetic become texts; passed in, because words contain arithmetic. */
@@ -76,6 +76,7 @@ function lookAtNames(word: string, spot: Spot, seen = new Set<string>()): void {
 /** A text that is used as a number, or as the name of a variable: a subscript in it is evaluated, with the commands in that. */
 export function lookAtSubscript(text: Text, spot: Spot): void {
   const said = textOf(text);
+  lookAtRenaming(said, spot);
   const at = said.indexOf("[");
   if (at >= 0 && (said.includes("$(", at) || said.includes("`", at)))
     noteUnknown(spot, `runs a command in a subscript: ${said.slice(0, MAX_SHOWN)}`);

@@ -6,6 +6,7 @@ import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textOfFlow } from "./flow.ts";
 import { lookAtCommands, lookAtQuotes } from "./hidden.ts";
+import { joinWords } from "./joined.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
 import { combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
 
@@ -16,7 +17,7 @@ export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
     spend(spot, words.length);
     return [plain];
   }
-  const choices = words.map((word) => expandWord(word, spot));
+  const choices = joinWords(words).map((word) => expandWord(word, spot));
   const all = combinations(choices);
   if (all) return all.map((list) => list.flat());
   // Too many ways: of each word it is only known that it is one of several.

@@ -43,6 +43,12 @@ export function lookAtPlace({ text, value }: Word, spot: Spot): void {
     for (const one of [text, value]) lookAtCommands(one.slice(0, one.lastIndexOf("]=") + 1), spot);
 }
 
+/** Lists in which the shell looks up what a name runs. */
+export function lookAtRenaming(name: string, spot: Spot): void {
+  if (/^BASH_(?:ALIASES|CMDS)\b/.test(name))
+    noteUnknown(spot, "gives a program another name", "Call the program by its own name.");
+}
+
 /** What the parser does not tell of `${x…}`: an operation that it has no name for, and where a pattern ends whose commands have slashes. */
 export function lookAtOperation(operation: ParameterOperation, spot: Spot): void {
   if (operation.type === "Unknown") {

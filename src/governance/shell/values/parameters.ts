@@ -2,7 +2,7 @@ import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
 import { noteUnknown, type Spot, setVariable, spend } from "../state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
-import { lookAtOperation } from "./hidden.ts";
+import { lookAtOperation, lookAtRenaming } from "./hidden.ts";
 import { addChoice, isPattern, known, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];
@@ -89,6 +89,7 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   const [only] = value;
   if (operation.type === "Default") {
     const other = expand(operation.operand).map((text) => [text]);
+    if (operation.operator.includes("=")) lookAtRenaming(parameter, spot);
     if (operation.operator.includes("=")) setVariable(spot.shell, parameter, other.flat());
     if (operation.operator.includes("?")) return [value];
     const isSet = only?.type === "known" && only.text !== "" && !operation.operator.includes("+");

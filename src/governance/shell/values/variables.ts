@@ -5,6 +5,7 @@ import { absolutePaths, reads } from "../paths.ts";
 import { noteEffect, noteUnknown, setArray, setVariable } from "../state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
+import { lookAtRenaming } from "./hidden.ts";
 import { printedByFormat } from "./printed.ts";
 import { addChoice, describeText, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 
@@ -18,6 +19,7 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
   if (given.has("n") && name !== "export") noteUnknown(spot, "makes a name stand for another variable");
   for (const operand of given.operands) {
     const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
+    lookAtRenaming(textOf(operand), spot);
     if (given.has("i")) shell.changing.set(variable ?? textOf(operand), "number");
     else if (given.has("l", "u", "c")) shell.changing.set(variable ?? textOf(operand), "letters");
     if (variable === undefined) {

@@ -21,6 +21,8 @@ import { readSed } from "./sed-script.ts";
 const MAX_SCRIPT = 2000;
 const INSTEAD = "Write the script into a file in the worktree, and use -f.";
 
+const SED_COPY = /^(?:-[nrEsuz]*i|--in[a-z-]*=)(.+)$/s;
+
 export const sed: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
     valued: "e expression f file l line-length s",
@@ -32,6 +34,9 @@ export const sed: Behaviour = ({ args, spot }) => {
     args.some(
       (arg) => /^-[a-zA-Z]*i/.test(textOf(arg)) && !/^--/.test(textOf(arg)) && !/^-[a-zA-Z]*[ef]/.test(textOf(arg)),
     );
+  // With a star or a slash in it, the ending is the name of the copy, maybe in another folder.
+  for (const [, ending = ""] of args.map((arg) => SED_COPY.exec(startOf(arg)) ?? []))
+    if (inPlace && ending.includes("/")) writes(spot, known(ending));
   const scripts = given.values("e", "expression");
   for (const file of given.values("f", "file")) useScriptFile(file, spot, (text) => lookAtSed(text, spot));
   const hasScript = scripts.length > 0 || given.has("f", "file") || given.values("f", "file").length > 0;
@@ -84,7 +89,7 @@ function lookAtSed(script: string, spot: Spot): void {
 }
 
 const AWK_RUNS =
-  /\bsystem\s*\(|\|\s*(?:&\s*)?(?:getline|"|[A-Za-z_]\w*\s*(?:;|}|$))|(?:print|printf)\b[^;}\n]*\|(?!\|)|@load|@include|extension\s*\(/;
+  /\bsystem\s*\(|\|\s*(?:&\s*)?(?:getline|"|[A-Za-z_]\w*\s*(?:;|}|$))|(?:print|printf)\b[^;}\n]*\|(?!\|)|@load|@include|@\s*[A-Za-z_]\w*\s*\(|extension\s*\(/;
 const AWK_WRITES =
   /(?:print|printf)\b[^;}\n"]*(?:"(?:\\.|[^"\\])*"[^;}\n"]*)*?>>?\s*("(?:\\.|[^"\\])*"|[A-Za-z_$(]\w*)/g;
 
