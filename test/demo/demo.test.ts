@@ -57,9 +57,7 @@ test("a folder in which no folder can be made is refused, and tried once", (cont
 test("the demo works through its plan, and what it proposes to try next works too", (context) => {
   const machine = freshMachine(context);
   const repo = join(machine.dir, "try me");
-  // As from a checkout, which loads all of the source, or as it is built.
-  const [program, ...own] = THOROUGH ? [launcher] : [process.execPath, CLI];
-  const { code, stdout: told, stderr } = machine.run(program, [...own, "demo", "--dir", repo], machine.dir);
+  const { code, stdout: told, stderr } = machine.run(launcher, ["demo", "--dir", repo], machine.dir);
   assert.equal(code, 0, told + stderr);
   const steps = told.match(/^ {2}\[x\] .+$/gm)?.map((line) => line.slice(6)) ?? [];
   assert.equal(steps.length, 5);

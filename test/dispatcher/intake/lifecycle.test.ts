@@ -190,7 +190,8 @@ test("a record that cannot be written keeps no other plan from being told once",
     const record = join(homeOf(loom.paths, "b").home, "state.json");
     rmSync(record);
     mkdirSync(record);
-    assert.deepEqual(loom.lifecycle().lookAll(), ["a", "b", "c"]);
+    // Plans that are made within one millisecond have no order.
+    assert.deepEqual(loom.lifecycle().lookAll().toSorted(), ["a", "b", "c"]);
     assert.deepEqual([recordOf(loom, "a").observed?.seq, recordOf(loom, "c").observed?.seq], [1, 1]);
     assert.deepEqual(loom.lifecycle().lookAll(), []);
   });
