@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { THOROUGH, thorough } from "../../testing/thorough.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type PublishingProject, publishingProject } from "./publishing-project.ts";
 
 const RULES = { requiredChecks: [], approvals: 0, mergeQueue: false, refusePush: undefined, upToDate: true };
@@ -96,10 +96,8 @@ describe("a pull request that needs what its base got", { concurrency: 2 }, () =
     assert.match((await project.cli(["show", "dark"])).stdout, /behind main/);
   });
 
-  for (const point of THOROUGH
-    ? ["server:merge-noted", "server:base-merged", "server:caught-up"]
-    : ["server:base-merged"])
-    it(`${point}: killed there, it gets base once`, async (t) => {
+  for (const point of ["server:merge-noted", "server:base-merged", "server:caught-up"])
+    it(`${point}: killed there, it gets base once`, thorough, async (t) => {
       const made = await publishingProject(t);
       const { project, work, there, pulls, ada } = made;
       const { before, main } = await behind(made);

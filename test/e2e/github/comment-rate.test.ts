@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
-it("a plan that would say more than limits.commentsPerHour is blocked, also over restarts", async (t) => {
+it("a plan that would say more than limits.commentsPerHour is blocked, also over restarts", thorough, async (t) => {
   const { project, pulls, work, ada } = await publishingProject(t, { limits: { commentsPerHour: 2 } });
   for (const id of ["dark", "light"]) project.plan(id, ["make one"]);
   await work();
