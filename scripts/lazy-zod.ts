@@ -40,8 +40,13 @@ const GIVES_SCHEMA = new Set<PropertyKey>(
 );
 const HAS_DEFAULT = Symbol("has a default");
 
-// A bundler makes of this what is loaded when it is called.
-const zod = (): Record<string, Make> => require("./zod-members.ts") as Record<string, Make>;
+let loaded: Record<string, Make> | undefined;
+
+function zod(): Record<string, Make> {
+  // A bundler makes of this what is loaded when it is called, and copies all members at each call.
+  loaded ??= require("./zod-members.ts") as Record<string, Make>;
+  return loaded;
+}
 
 /** What stands for a schema here, and how to make it. */
 const schemas = new WeakMap<object, () => Schema>();

@@ -38,6 +38,7 @@ import {
 } from "../../src/kernel/files.ts";
 import { ensureLinkIn } from "../../src/kernel/held/files.ts";
 import { sha256 } from "../../src/kernel/ids.ts";
+import { thorough } from "../testing/thorough.ts";
 
 const module = new URL("../../src/kernel/files.ts", import.meta.url).href;
 const root = mkdtempSync(join(tmpdir(), "prloom-files-"));
@@ -202,21 +203,25 @@ test("read-only folders do not keep a folder from being made afresh", () => {
   assert(existsSync(root));
 });
 
-test("a folder with very much in it is out of the way at once, and what a killed process left is removed", async () => {
-  const base = join(dir, "worktree");
-  const local = join(base, "local");
-  mkdirSync(join(local, "deep"), { recursive: true });
-  for (let index = 0; index < 2500; index += 1) writeFileSync(join(local, "deep", `${index}`), "");
-  writeFileSync(Buffer.concat([Buffer.from(`${local}/a`), Buffer.from([0xff])]), "x");
-  const left = join(dir, ".prloom-removed-killed");
-  mkdirSync(join(left, "removed"), { recursive: true });
-  writeFileSync(join(dir, "another"), "mine");
-  assert.equal(remakeDirNoFollow(base, "local"), local);
-  assert.deepEqual(readdirSync(local), []);
-  const deadline = Date.now() + 60_000;
-  while (readdirSync(dir).length > 2 && Date.now() < deadline) await sleep(20);
-  assert.deepEqual(readdirSync(dir).sort(), ["another", "worktree"]);
-});
+test(
+  "a folder with very much in it is out of the way at once, and what a killed process left is removed",
+  thorough,
+  async () => {
+    const base = join(dir, "worktree");
+    const local = join(base, "local");
+    mkdirSync(join(local, "deep"), { recursive: true });
+    for (let index = 0; index < 2500; index += 1) writeFileSync(join(local, "deep", `${index}`), "");
+    writeFileSync(Buffer.concat([Buffer.from(`${local}/a`), Buffer.from([0xff])]), "x");
+    const left = join(dir, ".prloom-removed-killed");
+    mkdirSync(join(left, "removed"), { recursive: true });
+    writeFileSync(join(dir, "another"), "mine");
+    assert.equal(remakeDirNoFollow(base, "local"), local);
+    assert.deepEqual(readdirSync(local), []);
+    const deadline = Date.now() + 60_000;
+    while (readdirSync(dir).length > 2 && Date.now() < deadline) await sleep(20);
+    assert.deepEqual(readdirSync(dir).sort(), ["another", "worktree"]);
+  },
+);
 
 test("a link is made, repaired and left alone", () => {
   const path = join(dir, "link");

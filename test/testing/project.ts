@@ -70,12 +70,10 @@ export interface ProjectOptions {
 /** Folders of projects that were not removed. */
 const kept = new Set<string>();
 
-/** A test that fails leaves its dispatcher, and the test's process would wait for that for ever. The files stay, to be read. */
-export function endKept(): void {
+// A test that fails leaves its dispatcher, and the test's process would wait for that for ever. The files stay, to be read.
+after(() => {
   for (const base of kept) endProcesses(base);
-}
-
-after(endKept);
+});
 
 export function makeProject(options: ProjectOptions = {}): Project {
   const base = options.dir ?? mkdtempSync(join(tmpdir(), "prloom-e2e-"));

@@ -13,7 +13,6 @@ import type { Script } from "../../testing/model/script.ts";
 const tried = realProgram({
   program: "codex",
   adapter: codexAdapter,
-  brief: ["it is told what the base commit says"],
   // Left alone it would try for a quarter of a minute. The last table of the file is another one.
   prepare(home) {
     const config = join(home, ".codex", "config.toml");

@@ -7,6 +7,7 @@ import { conflicting } from "../../testing/conflicting.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const fresh = projectMaker();
 
@@ -44,18 +45,22 @@ test("a dispatcher that is killed under a run without rules takes nothing of it,
   assert.match(project.runFile("governed", 2, "partial.patch"), /^\+evil$/m);
 });
 
-test("what a run without rules made of a conflict is put aside, and the next finds the conflict as it was", async () => {
-  const project = await conflicting(fresh());
-  const done = `echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`;
-  // Before its first answer: it is ended by that.
-  const evil = `echo evil > evil.txt; echo evil > work.txt; ${done}; ${ANSWER}; sleep 60`;
-  const resolves = `${GOVERNED}; sed -i '/^[<=>|]\\{7\\}/d' work.txt; ${done}`;
-  asOpenCode(project, evil, resolves);
-  await project.cli(["rebase", "second"]);
-  const { stdout } = await project.work();
-  assert.equal(project.record("second").status, "review", stdout);
-  assert.match(stdout, /run 3 changed files without prloom's rules; put aside in .*aside\.patch/);
-  assert.deepEqual(project.commits("second"), ["c", "d"]);
-  assert.doesNotMatch(project.git("show", "prloom/second:work.txt"), /evil/);
-  assert.equal(project.git("ls-tree", "--name-only", "prloom/second", "evil.txt"), "");
-});
+test(
+  "what a run without rules made of a conflict is put aside, and the next finds the conflict as it was",
+  thorough,
+  async () => {
+    const project = await conflicting(fresh());
+    const done = `echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"`;
+    // Before its first answer: it is ended by that.
+    const evil = `echo evil > evil.txt; echo evil > work.txt; ${done}; ${ANSWER}; sleep 60`;
+    const resolves = `${GOVERNED}; sed -i '/^[<=>|]\\{7\\}/d' work.txt; ${done}`;
+    asOpenCode(project, evil, resolves);
+    await project.cli(["rebase", "second"]);
+    const { stdout } = await project.work();
+    assert.equal(project.record("second").status, "review", stdout);
+    assert.match(stdout, /run 3 changed files without prloom's rules; put aside in .*aside\.patch/);
+    assert.deepEqual(project.commits("second"), ["c", "d"]);
+    assert.doesNotMatch(project.git("show", "prloom/second:work.txt"), /evil/);
+    assert.equal(project.git("ls-tree", "--name-only", "prloom/second", "evil.txt"), "");
+  },
+);

@@ -63,7 +63,7 @@ test("what lies in folders that an agent has shut is committed with the rest", t
   assert.deepEqual(files.map(show), ["work\n", "listed\n", "changed\n", "there\n", "far\n"]);
 });
 
-test("what lies in folders that an agent has shut is kept when it is taken back", async (context) => {
+test("what lies in folders that an agent has shut is kept when it is taken back", thorough, async (context) => {
   if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
   const project = unprivileged(context, SHUT_FOLDERS);
   await project.typed("start", "--until-idle");

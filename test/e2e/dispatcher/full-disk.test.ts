@@ -76,26 +76,30 @@ describe("a full disk", () => {
     ["deletes its plan", "delete", "one", "--yes"],
     ["cleans up", "clean", "one"],
   ] as const))
-    test(`with no room for what a worktree has in no commit, nothing of that goes when a person ${what}`, async (context) => {
-      if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
-      const project = projectOnDisk();
-      for (const id of ["one", "tidy"]) project.plan(id, ["one"]);
-      await project.work();
-      if (command[0] === "clean") for (const id of ["one", "tidy"]) await project.cli(["merge", id]);
-      const precious = join(project.worktree("one"), "precious.bin");
-      writeFileSync(precious, randomBytes(500_000));
-      const { free } = await fill(project, 200_000);
-      const full = await project.cli(command);
-      assert.match(`${full.stdout}${full.stderr}`, NO_SPACE);
-      assert.ok(existsSync(precious));
-      // To take away what holds nothing is a way to get room.
-      if (command[0] === "clean") assert.equal((await project.cli(["clean", "tidy"])).code, 0);
-      free();
-      const { stdout } = await project.cli(["clean"]);
-      assert.equal(existsSync(precious), false);
-      assert.match(stdout, /^kept: what one had in no commit, in .*left\.patch/m);
-      project.remove();
-    });
+    test(
+      `with no room for what a worktree has in no commit, nothing of that goes when a person ${what}`,
+      thorough,
+      async (context) => {
+        if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
+        const project = projectOnDisk();
+        for (const id of ["one", "tidy"]) project.plan(id, ["one"]);
+        await project.work();
+        if (command[0] === "clean") for (const id of ["one", "tidy"]) await project.cli(["merge", id]);
+        const precious = join(project.worktree("one"), "precious.bin");
+        writeFileSync(precious, randomBytes(500_000));
+        const { free } = await fill(project, 200_000);
+        const full = await project.cli(command);
+        assert.match(`${full.stdout}${full.stderr}`, NO_SPACE);
+        assert.ok(existsSync(precious));
+        // To take away what holds nothing is a way to get room.
+        if (command[0] === "clean") assert.equal((await project.cli(["clean", "tidy"])).code, 0);
+        free();
+        const { stdout } = await project.cli(["clean"]);
+        assert.equal(existsSync(precious), false);
+        assert.match(stdout, /^kept: what one had in no commit, in .*left\.patch/m);
+        project.remove();
+      },
+    );
 
   test(
     "without a byte left keeps every worktree and says so, and needs little to let those go that hold nothing",

@@ -116,34 +116,38 @@ function asOrdinary(project: Project, args: readonly string[]): { code: number |
   return { code: status, said: `${stdout}${stderr}` };
 }
 
-test("folders that may not be read, of an ordinary user, keep no other plan from working", async (context) => {
-  if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
-  const project = makeProject({ config: { bus: { retryMin: "10ms", retryMax: "1h" } } });
-  for (const id of ["shadow", "home", "worktree", "stalled"]) project.plan(id, ["one"]);
-  assert.equal(asOrdinary(project, ["start", "--until-idle"]).code, 0);
-  const shadow = join(project.authority, "plans/shadow/runs/1/shadow");
-  const script = 'mkdir $ARGV[0]; chdir $ARGV[0]; mkdir "\\xff\\xfe"; mkdir "\\xff\\xfe/in"; chmod 0, "\\xff\\xfe"';
-  execFileSync("perl", ["-e", script, shadow]);
-  const worktree = project.worktree("worktree");
-  mkdirSync(join(worktree, "locked", "in"), { recursive: true });
-  chmodSync(join(worktree, "locked"), 0);
-  chmodSync(join(project.authority, "plans/home"), 0);
-  // It is to be blocked for what its watchdog noted, and that cannot be written down.
-  const stall = { count: 2, label: "verify", blockedMs: 30_000, of: project.record("stalled").uid };
-  const stalls = { schemaVersion: 1, counted: "", plans: { stalled: stall } };
-  writeFileSync(join(project.authority, "stalls.json"), JSON.stringify(stalls));
-  chmodSync(join(project.authority, "plans/stalled"), 0o500);
-  project.plan("good", ["one"]);
-  const { code, said } = asOrdinary(project, ["start", "--until-idle"]);
-  assert.equal(code, 0, said);
-  assert.equal(project.record("good").status, "review", said);
-  assert.equal(existsSync(shadow), false, said);
-  assert.match(asOrdinary(project, ["status"]).said, /plans\/home.*cannot be used: EACCES/s);
-  const deleted = asOrdinary(project, ["delete", "worktree", "--yes"]);
-  assert.equal(deleted.code, 0, deleted.said);
-  assert.equal(existsSync(worktree), false);
-  project.remove();
-});
+test(
+  "folders that may not be read, of an ordinary user, keep no other plan from working",
+  thorough,
+  async (context) => {
+    if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
+    const project = makeProject({ config: { bus: { retryMin: "10ms", retryMax: "1h" } } });
+    for (const id of ["shadow", "home", "worktree", "stalled"]) project.plan(id, ["one"]);
+    assert.equal(asOrdinary(project, ["start", "--until-idle"]).code, 0);
+    const shadow = join(project.authority, "plans/shadow/runs/1/shadow");
+    const script = 'mkdir $ARGV[0]; chdir $ARGV[0]; mkdir "\\xff\\xfe"; mkdir "\\xff\\xfe/in"; chmod 0, "\\xff\\xfe"';
+    execFileSync("perl", ["-e", script, shadow]);
+    const worktree = project.worktree("worktree");
+    mkdirSync(join(worktree, "locked", "in"), { recursive: true });
+    chmodSync(join(worktree, "locked"), 0);
+    chmodSync(join(project.authority, "plans/home"), 0);
+    // It is to be blocked for what its watchdog noted, and that cannot be written down.
+    const stall = { count: 2, label: "verify", blockedMs: 30_000, of: project.record("stalled").uid };
+    const stalls = { schemaVersion: 1, counted: "", plans: { stalled: stall } };
+    writeFileSync(join(project.authority, "stalls.json"), JSON.stringify(stalls));
+    chmodSync(join(project.authority, "plans/stalled"), 0o500);
+    project.plan("good", ["one"]);
+    const { code, said } = asOrdinary(project, ["start", "--until-idle"]);
+    assert.equal(code, 0, said);
+    assert.equal(project.record("good").status, "review", said);
+    assert.equal(existsSync(shadow), false, said);
+    assert.match(asOrdinary(project, ["status"]).said, /plans\/home.*cannot be used: EACCES/s);
+    const deleted = asOrdinary(project, ["delete", "worktree", "--yes"]);
+    assert.equal(deleted.code, 0, deleted.said);
+    assert.equal(existsSync(worktree), false);
+    project.remove();
+  },
+);
 
 test(
   "a start answers before what a deleted plan left is removed, and --until-idle waits for its end",

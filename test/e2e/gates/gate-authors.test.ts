@@ -12,7 +12,7 @@ function module(project: Project, name: string, code: string): void {
 }
 
 describe("an approval is extended", { concurrency: 2 }, () => {
-  it("by words of the approvers, and not of everyone who may write", async () => {
+  it("by words of the approvers, and not of everyone who may write", thorough, async () => {
     const project = await waitingAtGate(["make one"], { gates: { approvers: ["Anna"] } });
     project.git("config", "user.name", "anna");
     await succeeds(project, "comment", "shop", "approved");

@@ -38,7 +38,7 @@ async function atGate(aheadMs: number): Promise<World> {
 }
 
 describe("a gate in a tracker with another clock", { concurrency: 2 }, () => {
-  it("takes an approval back that was given there, where it is an hour earlier", async () => {
+  it("takes an approval back that was given there, where it is an hour earlier", thorough, async () => {
     const { project, tracker, tick } = await atGate(-HOUR_MS);
     for (const body of ["approved", "/withdraw"]) {
       tracker.write("1", ANNA, body);

@@ -28,7 +28,7 @@ async function edit(project: Project, change: (text: string) => string): Promise
 }
 
 describe("what becomes of a gate is told once", { concurrency: 2 }, () => {
-  it("also if it is switched off, or its plan is deleted", async () => {
+  it("also if it is switched off, or its plan is deleted", thorough, async () => {
     const project = await waitingAtGate(["make one"], { gates: { pr: true } });
     switchTo(project, { pr: true });
     await killed(project, "gate:dropped", "start", "--until-idle");

@@ -36,7 +36,7 @@ async function approvals({ project, tracker }: World, times: number): Promise<vo
 }
 
 describe("a plan in a tracker that forgets what was posted", { concurrency: 2 }, () => {
-  it("is shown a few times and then blocked; the command that this names approves it", async () => {
+  it("is shown a few times and then blocked; the command that this names approves it", thorough, async () => {
     const world = await forgotten();
     const { project, tracker, posts } = world;
     await approvals(world, 5);

@@ -44,21 +44,25 @@ async function atWork(): Promise<AtWork> {
 const agents = (project: Project): string[] => project.processes().filter((line) => line.includes("test-agent"));
 
 describe("a plan that is held while its agent runs", { concurrency: 2 }, () => {
-  it("by a comment: the agent ends its TODO, nothing else begins, and /unhold goes on under the same approval", async () => {
-    const { project, daemon, open } = await atWork();
-    await says(project, "/hold", /^Paused by .*: what runs goes on to its end, and nothing new begins\./);
-    assert.equal(agents(project).length > 0, true, "it runs on");
-    open("shop");
-    await daemon.said("shop", /committed/);
-    await daemon.end();
-    await untilIdle(project);
-    assert.deepEqual([project.record("shop").runs, project.commits("shop")], [1, ["[waits] one"]]);
-    await succeeds(project, "comment", "shop", "/unhold");
-    await untilIdle(project);
-    assert.deepEqual(project.commits("shop"), ["[waits] one", "two"]);
-    assert.deepEqual(await gateStates(project), ["approved"]);
-    project.remove();
-  });
+  it(
+    "by a comment: the agent ends its TODO, nothing else begins, and /unhold goes on under the same approval",
+    thorough,
+    async () => {
+      const { project, daemon, open } = await atWork();
+      await says(project, "/hold", /^Paused by .*: what runs goes on to its end, and nothing new begins\./);
+      assert.equal(agents(project).length > 0, true, "it runs on");
+      open("shop");
+      await daemon.said("shop", /committed/);
+      await daemon.end();
+      await untilIdle(project);
+      assert.deepEqual([project.record("shop").runs, project.commits("shop")], [1, ["[waits] one"]]);
+      await succeeds(project, "comment", "shop", "/unhold");
+      await untilIdle(project);
+      assert.deepEqual(project.commits("shop"), ["[waits] one", "two"]);
+      assert.deepEqual(await gateStates(project), ["approved"]);
+      project.remove();
+    },
+  );
 
   it(
     "by pause --now: the agent is ended; taken back meanwhile, the plan is shown again and not gone on with",

@@ -161,34 +161,38 @@ describe("a plan from a tracker", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("that is too long for a post comes in parts, in order, none twice after kills, and is answered when all are there", async () => {
-    const { project, tracker, bodies } = world({ text: lines(1000) });
-    tracker.script("post", "lost", "500", "lost");
-    for (const point of ["gate:opened", "gate:told", "deliver:sending", "deliver:returned", "gate:posted"])
-      await killed(project, point, "start", "--until-idle");
-    await untilIdle(project);
-    const parts = bodies();
-    assert.deepEqual(
-      parts.map((body) => /^\*\*Part (\d of \d)\*\*/.exec(body)?.[1]),
-      ["1 of 2", "2 of 2"],
-    );
-    for (const line of lines(1000).split("\n"))
-      assert.ok(
-        parts.some((part) => part.includes(line)),
-        line,
+  it(
+    "that is too long for a post comes in parts, in order, none twice after kills, and is answered when all are there",
+    thorough,
+    async () => {
+      const { project, tracker, bodies } = world({ text: lines(1000) });
+      tracker.script("post", "lost", "500", "lost");
+      for (const point of ["gate:opened", "gate:told", "deliver:sending", "deliver:returned", "gate:posted"])
+        await killed(project, point, "start", "--until-idle");
+      await untilIdle(project);
+      const parts = bodies();
+      assert.deepEqual(
+        parts.map((body) => /^\*\*Part (\d of \d)\*\*/.exec(body)?.[1]),
+        ["1 of 2", "2 of 2"],
       );
-    assert.deepEqual(
-      actions(project, /-notice$/).map(({ payload }) => [
-        payload.priority,
-        /^ {4}prloom approve shop\n {4}prloom reject shop --reason/m.test(payload.message ?? ""),
-      ]),
-      [["action", true]],
-    );
-    tracker.write("1", ANNA, "approved");
-    await untilIdle(project);
-    assert.deepEqual(await gateStates(project), ["approved"]);
-    project.remove();
-  });
+      for (const line of lines(1000).split("\n"))
+        assert.ok(
+          parts.some((part) => part.includes(line)),
+          line,
+        );
+      assert.deepEqual(
+        actions(project, /-notice$/).map(({ payload }) => [
+          payload.priority,
+          /^ {4}prloom approve shop\n {4}prloom reject shop --reason/m.test(payload.message ?? ""),
+        ]),
+        [["action", true]],
+      );
+      tracker.write("1", ANNA, "approved");
+      await untilIdle(project);
+      assert.deepEqual(await gateStates(project), ["approved"]);
+      project.remove();
+    },
+  );
 
   it("cannot be answered while a part of it is under way, and harms no other plan meanwhile", thorough, async () => {
     const { project, tracker, bodies } = world();

@@ -16,7 +16,7 @@ function toldOnBus(project: Project): string[] {
 }
 
 describe("an approval that is withdrawn", { concurrency: 2 }, () => {
-  it("at once stays on record with the one who gave it, and plugins hear of both decisions", async () => {
+  it("at once stays on record with the one who gave it, and plugins hear of both decisions", thorough, async () => {
     const project = await waitingAtGate();
     await succeeds(project, "approve", "shop", "--comment", "Go.");
     await succeeds(project, "withdraw", "shop", "--reason", "The wrong plan");

@@ -3,9 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gateStates, showPlan, succeeds, untilIdle, waitingAtGate } from "../../testing/at-gate.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 describe("a change whose approval a rebase carried over", () => {
-  it("is named by the commit that it is for since then", async () => {
+  it("is named by the commit that it is for since then", thorough, async () => {
     const project = await waitingAtGate(["make one"], { gates: { plan: false, pr: true } });
     await succeeds(project, "approve", "shop");
     await untilIdle(project);

@@ -112,7 +112,7 @@ describe("what can happen to an issue", { concurrency: 2 }, () => {
     },
   );
 
-  it("the post of its gate was deleted: an answer does not count before it is shown again", async (t) => {
+  it("the post of its gate was deleted: an answer does not count before it is shown again", thorough, async (t) => {
     const { ada, repository, work, number, project, id } = await atGate(t);
     const posts = repository.issues.get(number)?.comments ?? [];
     const shown = posts.find(({ body }) => body.startsWith("**The plan waits"));

@@ -117,24 +117,28 @@ describe("the text of an issue", { concurrency: 2 }, () => {
     },
   );
 
-  it("is written once by a dispatcher that is killed between writing and recording, or whose answer is lost", async (t) => {
-    const { project, run, work, issue, part, writes, edits, github } = await setUp(t);
-    assert.equal((await run({ PRLOOM_CRASH_AT: "server:body" })).signal, "SIGKILL");
-    const [text, count] = [issue.body, writes()];
-    assert.match(part(), /- \[x\] make one/);
-    await work();
-    assert.deepEqual([issue.body, writes(), await edits()], [text, count, 0]);
-    const id = (await project.status()).plans[0]?.planId ?? "";
-    assert.equal((await project.cli(["comment", id, "please add two"])).code, 0);
-    await work();
-    github.server.faults.add({ kind: "error-after", on: /PATCH .*issues\/\d+$/ });
-    await work();
-    const after = issue.body;
-    await work();
-    assert.deepEqual([issue.body, writes(), await edits()], [after, count + 1, 0]);
-    assert.match(part(), /two/);
-    project.remove();
-  });
+  it(
+    "is written once by a dispatcher that is killed between writing and recording, or whose answer is lost",
+    thorough,
+    async (t) => {
+      const { project, run, work, issue, part, writes, edits, github } = await setUp(t);
+      assert.equal((await run({ PRLOOM_CRASH_AT: "server:body" })).signal, "SIGKILL");
+      const [text, count] = [issue.body, writes()];
+      assert.match(part(), /- \[x\] make one/);
+      await work();
+      assert.deepEqual([issue.body, writes(), await edits()], [text, count, 0]);
+      const id = (await project.status()).plans[0]?.planId ?? "";
+      assert.equal((await project.cli(["comment", id, "please add two"])).code, 0);
+      await work();
+      github.server.faults.add({ kind: "error-after", on: /PATCH .*issues\/\d+$/ });
+      await work();
+      const after = issue.body;
+      await work();
+      assert.deepEqual([issue.body, writes(), await edits()], [after, count + 1, 0]);
+      assert.match(part(), /two/);
+      project.remove();
+    },
+  );
 
   it("is not touched without the key", thorough, async (t) => {
     const { project, work, issue, id, part, writes } = await setUp(t);

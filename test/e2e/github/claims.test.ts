@@ -72,30 +72,34 @@ describe("two dispatchers for one repository on GitHub", { concurrency: 2 }, () 
     assert.deepEqual([claims().length, pulls().length], [3, 3]);
   });
 
-  it("killed between the claim and the plan: it knows its own claim; a deleted plan releases it, also over a kill", async (t) => {
-    const { one, other, env, work, issue, plans, claims, ada, pulls } = await twoClones(t);
-    const number = issue("Dark mode");
-    await work(one, { PRLOOM_CRASH_AT: "server:claimed" });
-    assert.deepEqual([(await plans(one)).length, claims().length], [0, 1]);
-    await work(other);
-    assert.deepEqual(await plans(other), []);
-    await work(one);
-    const [plan] = await plans(one);
-    assert.equal(plan?.status, "review");
-    ada.merges(pulls()[0]?.number ?? 0);
-    await work(one);
-    // Done is not deleted: a dispatcher that comes late makes no second plan.
-    ada.labels(number, "prloom");
-    for (const project of [other, one]) await work(project);
-    assert.deepEqual([(await plans(other)).length, claims().length], [0, 1]);
-    assert.equal((await one.cli(["delete", plan?.planId ?? "", "--yes"], env)).code, 0);
-    await work(one, { PRLOOM_CRASH_AT: "server:released" });
-    await work(one);
-    assert.deepEqual(claims(), []);
-    ada.labels(number, "prloom");
-    await work(other);
-    assert.equal((await plans(other)).length, 1);
-  });
+  it(
+    "killed between the claim and the plan: it knows its own claim; a deleted plan releases it, also over a kill",
+    thorough,
+    async (t) => {
+      const { one, other, env, work, issue, plans, claims, ada, pulls } = await twoClones(t);
+      const number = issue("Dark mode");
+      await work(one, { PRLOOM_CRASH_AT: "server:claimed" });
+      assert.deepEqual([(await plans(one)).length, claims().length], [0, 1]);
+      await work(other);
+      assert.deepEqual(await plans(other), []);
+      await work(one);
+      const [plan] = await plans(one);
+      assert.equal(plan?.status, "review");
+      ada.merges(pulls()[0]?.number ?? 0);
+      await work(one);
+      // Done is not deleted: a dispatcher that comes late makes no second plan.
+      ada.labels(number, "prloom");
+      for (const project of [other, one]) await work(project);
+      assert.deepEqual([(await plans(other)).length, claims().length], [0, 1]);
+      assert.equal((await one.cli(["delete", plan?.planId ?? "", "--yes"], env)).code, 0);
+      await work(one, { PRLOOM_CRASH_AT: "server:released" });
+      await work(one);
+      assert.deepEqual(claims(), []);
+      ada.labels(number, "prloom");
+      await work(other);
+      assert.equal((await plans(other)).length, 1);
+    },
+  );
 
   it("a claim that is not let through waits, or is a dead letter that says what to do", thorough, async (t) => {
     const { one, github, work, issue, plans, repository } = await twoClones(t);

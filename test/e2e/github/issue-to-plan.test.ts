@@ -74,7 +74,7 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     setting.project.remove();
   });
 
-  it("whose text a stranger changed after the label wait for a person as drafts", async (t) => {
+  it("whose text a stranger changed after the label wait for a person as drafts", thorough, async (t) => {
     const setting = await setUp(t);
     const { ada, eve, project, work } = setting;
     const { number } = eve.opens({ title: "Harmless", body: BODY });

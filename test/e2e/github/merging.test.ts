@@ -36,7 +36,7 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), undefined);
   });
 
-  it("leaves the branch there to a person who pushes to it while it is being deleted", async (t) => {
+  it("leaves the branch there to a person who pushes to it while it is being deleted", thorough, async (t) => {
     const { project, there, work, cli, ada, github } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();
@@ -52,7 +52,7 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), theirs);
   });
 
-  it("merges into no other branch than the plan's, which a person may have given it there", async (t) => {
+  it("merges into no other branch than the plan's, which a person may have given it there", thorough, async (t) => {
     const { project, pulls, work, cli, ada } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();

@@ -27,7 +27,7 @@ describe("what people do on GitHub to the work of a plan", { concurrency: 2 }, (
     assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
   });
 
-  it("they set the branch back: what they took away comes again only if they say so", async (t) => {
+  it("they set the branch back: what they took away comes again only if they say so", thorough, async (t) => {
     const { project, work, ada, there, cli } = await publishingProject(t);
     project.plan("dark", ["make one", "make two"]);
     await work();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SEED_NOTE, someOf } from "../../testing/sample.ts";
-import { THOROUGH, thorough } from "../../testing/thorough.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 import { assertAlone, head, pullOf, stacked } from "./stacked.ts";
 
@@ -13,7 +13,7 @@ const BY_PERSON = [
 ];
 
 describe(`a dispatcher that is killed while a stack is merged (${SEED_NOTE})`, { concurrency: 2 }, () => {
-  for (const point of THOROUGH ? BY_COMMAND : someOf(BY_COMMAND, 1))
+  for (const point of someOf(BY_COMMAND, 1))
     it(`${point}: the upper plan keeps its pull request, and gets the base of the lower one`, async (t) => {
       const made = await stacked(await publishingProject(t));
       const { project, cli, work, token } = made;
@@ -31,7 +31,7 @@ describe(`a dispatcher that is killed while a stack is merged (${SEED_NOTE})`, {
       await assertAlone(made);
     });
 
-  for (const point of THOROUGH ? BY_PERSON : someOf(BY_PERSON, 2))
+  for (const point of someOf(BY_PERSON, 1))
     it(`${point}: the upper plan has its own commits alone, once`, async (t) => {
       const made = await stacked(await publishingProject(t));
       const { work, ada, there, pulls } = made;

@@ -87,7 +87,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     await assertAlone(made);
   });
 
-  it("is not merged into the branch of the lower one while GitHub has not got its next base", async (t) => {
+  it("is not merged into the branch of the lower one while GitHub has not got its next base", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));
     const { project: one, cli, work, ada, there, github } = made;
     one.config({ github: { ...(one.config().github as object), deleteBranch: false } });
@@ -118,33 +118,26 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     ["close", "closed"],
     ["delete", "deleted"],
   ] as const)
-    it(
-      `whose lower one is ${why} waits for a person, and then has its own commits alone`,
-      end === "close" ? {} : thorough,
-      async (t) => {
-        const made = await stacked(await publishingProject(t));
-        const { cli, work, ada } = made;
-        if (end === "close") ada.closes(pullOf(made, "lower").number);
-        else {
-          assert.equal((await cli("delete", "lower", "--yes")).code, 0);
-          assert.match(
-            (await cli("status")).stdout,
-            /upper .*stacked on lower, which was deleted: the dispatcher looks at it/,
-          );
-        }
-        await work();
-        assert.equal(project(made, "upper").blocked?.reason, `It is stacked on lower, which was ${why}.`);
-        assert.deepEqual([pullOf(made, "upper").state, pullOf(made, "upper").pull.base.branch], ["open", "main"]);
-        ada.deletesBranch("prloom/lower");
+    it(`whose lower one is ${why} waits for a person, and then has its own commits alone`, thorough, async (t) => {
+      const made = await stacked(await publishingProject(t));
+      const { cli, work, ada } = made;
+      if (end === "close") ada.closes(pullOf(made, "lower").number);
+      else {
+        assert.equal((await cli("delete", "lower", "--yes")).code, 0);
         assert.match(
-          (await cli("merge", "upper", "--force")).stderr,
-          /upper is (blocked|to be brought onto main first)/,
+          (await cli("status")).stdout,
+          /upper .*stacked on lower, which was deleted: the dispatcher looks at it/,
         );
-        assert.equal((await cli("unblock", "upper")).code, 0);
-        await work();
-        await assertAlone(made);
-      },
-    );
+      }
+      await work();
+      assert.equal(project(made, "upper").blocked?.reason, `It is stacked on lower, which was ${why}.`);
+      assert.deepEqual([pullOf(made, "upper").state, pullOf(made, "upper").pull.base.branch], ["open", "main"]);
+      ada.deletesBranch("prloom/lower");
+      assert.match((await cli("merge", "upper", "--force")).stderr, /upper is (blocked|to be brought onto main first)/);
+      assert.equal((await cli("unblock", "upper")).code, 0);
+      await work();
+      await assertAlone(made);
+    });
 
   it("whose pull request GitHub closed with the branch of the lower one gets another", thorough, async (t) => {
     const made = await stacked(await publishingProject(t));

@@ -49,7 +49,7 @@ function filesWith(project: Project, secrets: readonly string[], except = "nothi
 }
 
 describe("tokens for GitHub", { concurrency: 2 }, () => {
-  it("come from a variable, and are nowhere afterwards", async (t) => {
+  it("come from a variable, and are nowhere afterwards", thorough, async (t) => {
     const setting = await githubProject(t);
     const told = await worked(setting, { GITHUB_TOKEN: setting.token });
     assert.match(told, /as bot, by the variable GITHUB_TOKEN/);

@@ -222,7 +222,7 @@ test("what a person saves in the inbox while the plan is activated stays there",
   assert.match((await edited.cli(["status"])).stdout, /id in use: another plan is already called one/);
 });
 
-test("a merge that a person has not finished is not ended by the next step", async () => {
+test("a merge that a person has not finished is not ended by the next step", thorough, async () => {
   project.plan("merging", ["one"]);
   await project.work();
   const who = ["-c", "user.name=P", "-c", "user.email=p@localhost"];

@@ -61,7 +61,7 @@ describe("a base that was rewritten", { concurrency: 2 }, () => {
     return project;
   }
 
-  test("gets nothing back that was taken out of it, before the branch is rebased and after", async () => {
+  test("gets nothing back that was taken out of it, before the branch is rebased and after", thorough, async () => {
     const project = await onSecret();
     project.git("rm", "-q", "secret.txt");
     amend(project, "--allow-empty");

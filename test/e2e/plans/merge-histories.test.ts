@@ -24,7 +24,7 @@ const inWorktree = (project: Project, ...args: string[]): string =>
   project.git("-C", project.worktree("one"), ...PERSON, ...args);
 
 describe("what people do to branches by hand", { concurrency: 2 }, () => {
-  test("a branch that a person emptied is not merged, and the work can be brought back", async () => {
+  test("a branch that a person emptied is not merged, and the work can be brought back", thorough, async () => {
     const project = await reviewed();
     inWorktree(project, "reset", "-q", "--hard", "main");
     await works(project);

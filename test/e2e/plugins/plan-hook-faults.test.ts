@@ -38,7 +38,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     return { target: { target: "prloom-core" }, payload: { type: "upsert_plan", source, planMarkdown } };
   }
 
-  test("what a reviewer changes is put aside, also when the dispatcher dies under it", async () => {
+  test("what a reviewer changes is put aside, also when the dispatcher dies under it", thorough, async () => {
     const plugins = { rev: { module: "./plugins/rev.ts" } };
     const project = extended(
       { config: { checks: ["test ! -e evil.txt"], plugins, bus: PATIENT } },

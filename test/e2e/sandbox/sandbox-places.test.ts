@@ -55,13 +55,17 @@ async function works(p: Project, env: Record<string, string> = {}): Promise<void
 
 const seen = (p: Project, file: string): string => p.git("show", `prloom/one:${file}`);
 
-test("a repository in the temporary folder, in a path with spaces and quotes, and a home that does not exist", async () => {
-  const p = project(folder(join(tmpdir(), 'prloom it\'s a "place" ')));
-  const runtime = join(dirname(p.root), "runtime");
-  const state = join(dirname(p.root), "state");
-  for (const dir of [runtime, state]) mkdirSync(dir);
-  await works(p, { HOME: "/nonexistent", XDG_RUNTIME_DIR: runtime, XDG_STATE_HOME: state, XDG_CACHE_HOME: state });
-});
+test(
+  "a repository in the temporary folder, in a path with spaces and quotes, and a home that does not exist",
+  thorough,
+  async () => {
+    const p = project(folder(join(tmpdir(), 'prloom it\'s a "place" ')));
+    const runtime = join(dirname(p.root), "runtime");
+    const state = join(dirname(p.root), "state");
+    for (const dir of [runtime, state]) mkdirSync(dir);
+    await works(p, { HOME: "/nonexistent", XDG_RUNTIME_DIR: runtime, XDG_STATE_HOME: state, XDG_CACHE_HOME: state });
+  },
+);
 
 test("a repository outside of what is hidden", thorough, async () => {
   await works(project(folder(join(CACHE, "prloom-places-"))));

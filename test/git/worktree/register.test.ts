@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { createBranch } from "../../../src/git/refs.ts";
 import { branchTip } from "../../../src/git/repository.ts";
 import { addWorktree } from "../../../src/git/worktree/worktrees.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { BRANCH, plainGit, sandbox } from "../fixture.ts";
 
 const RECORD = ["HEAD", "commondir", "gitdir"];
@@ -100,7 +101,7 @@ test("a record is never there without its lock, which keeps `git worktree prune`
   assert.equal(plainGit(request.path, "status", "--porcelain"), "");
 });
 
-test("a git that removes empty folders of refs meanwhile keeps no branch from being made", async (t) => {
+test("a git that removes empty folders of refs meanwhile keeps no branch from being made", thorough, async (t) => {
   const box = await sandbox();
   t.after(box.close);
   const { commonDir, root } = box.repo;

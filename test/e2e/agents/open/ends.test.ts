@@ -9,6 +9,7 @@ import { processesIn } from "../../../testing/agents/agent-scripts.ts";
 import { CLI } from "../../../testing/program.ts";
 import { makeProject } from "../../../testing/project.ts";
 import { inTerminal, NO_TERMINAL } from "../../../testing/terminal.ts";
+import { thorough } from "../../../testing/thorough.ts";
 
 const OUTLIVE = fileURLToPath(new URL("../../../testing/agents/outlive.pl", import.meta.url));
 const project = makeProject({
@@ -23,7 +24,10 @@ after(() => project.remove());
 const canAttack = process.arch === "x64" && spawnSync("perl", ["-e", "1"]).status === 0;
 const skip = NO_TERMINAL || (canAttack ? false : "the attack needs perl and x86_64");
 
-test("what takes the namespace's init over in `prloom open` is gone when the person has left", { skip }, async (t) => {
+test("what takes the namespace's init over in `prloom open` is gone when the person has left", {
+  skip,
+  ...thorough,
+}, async (t) => {
   if (!(await probePidNamespace())) return t.skip("bubblewrap does not work here");
   project.plan("p", ["one"]);
   await project.work();

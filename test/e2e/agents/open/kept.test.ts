@@ -45,7 +45,10 @@ async function byHand(project: Project, line: string): Promise<string> {
   return person.ended;
 }
 
-test("what a person changes under a reviewer is judged, reviewed and committed", { skip: NO_TERMINAL }, async () => {
+test("what a person changes under a reviewer is judged, reviewed and committed", {
+  skip: NO_TERMINAL,
+  ...thorough,
+}, async () => {
   const approve = `echo '{"verdict":"approve","summary":"","comments":[]}' > "$PRLOOM_RESULT_FILE"`;
   const project = make({
     agents: {

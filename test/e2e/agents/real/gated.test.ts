@@ -26,8 +26,6 @@ interface Program {
   readonly model?: string;
   /** Where it stands what was denied. */
   readonly facts: string;
-  /** It starts quickly: the ordinary run has it, too. */
-  readonly isBrief?: true;
 }
 
 const opencode: RealAgent = { program: "opencode", config: { adapter: "opencode" }, startSeconds: 12 };
@@ -43,7 +41,6 @@ const PROGRAMS: readonly Program[] = [
     name: "Claude Code",
     agent: { program: "claude", config: { adapter: "claude" }, startSeconds: 5 },
     facts: "facts.jsonl",
-    isBrief: true,
   },
 ];
 
@@ -78,7 +75,7 @@ function eagerPlugin(project: Bench["project"], stage: string): string {
   return said;
 }
 
-for (const { name, agent, model, facts, isBrief } of PROGRAMS)
+for (const { name, agent, model, facts } of PROGRAMS)
   describe(`${name} and a plan that is not approved`, () => {
     const workshop = makeWorkshop(agent);
     after(() => workshop.close());
@@ -125,7 +122,7 @@ for (const { name, agent, model, facts, isBrief } of PROGRAMS)
       assert.equal(project.git("show", "prloom/shop:todo-1.txt"), "Build the form\n");
     });
 
-    test("neither does an agent that a plugin has run, whatever it is asked", isBrief ? {} : thorough, async (t) => {
+    test("neither does an agent that a plugin has run, whatever it is asked", thorough, async (t) => {
       const asked: readonly ScriptStep[] = [...tries, { say: "I tried." }];
       const bench = await begin(t, [{ when: /^Change something/, steps: asked }, worksTodos()]);
       if (!bench) return;
