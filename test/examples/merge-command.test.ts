@@ -44,7 +44,7 @@ step("/merge rebase keeps the commits; an unknown way is answered", thorough, as
   assert.equal(project.git("log", "--reverse", "--format=%s", `${before}..main`), "Write more\nWrite most\n");
 });
 
-step("words that only mention it are not a command", thorough, async () => {
+step("words that only mention it are not a command", async () => {
   project.plan("third", ["Write the last"]);
   await project.untilIdle();
   await project.type("comment", "third", "What does /merge do?");
