@@ -117,7 +117,7 @@ test("a folder with something in it is left alone", (context) => {
   assert.deepEqual(readdirSync(join(machine.dir, "home")), ["diary.txt"]);
 });
 
-test("with --gate the demo shows its plan, and implements it only when a person says yes", (context) => {
+test("with --gate the demo shows its plan, and implements it only when a person says yes", thorough, (context) => {
   const machine = freshMachine(context);
   for (const [typed, code, ending] of [
     ["yes\n", 0, /Ready for review/],

@@ -133,7 +133,7 @@ test("a dispatcher under which its repository is moved leaves nothing at the old
 
 const { works } = await probeSandbox();
 
-test("a repository that is seen at two places is one", { skip: works ? false : "no bwrap" }, async () => {
+test("a repository that is seen at two places is one", works ? thorough : { skip: "no bwrap" }, async () => {
   const project = makeProject();
   project.plan("one", ["one"]);
   await project.work();
@@ -164,7 +164,7 @@ test("what to remove of a copy is told as words for a shell", thorough, async ()
   project.remove();
 });
 
-test("of two repositories with one folder of worktrees neither touches what the other has there", async () => {
+test("two repositories with one folder of worktrees leave each other's alone", thorough, async () => {
   const base = mkdtempSync(join(tmpdir(), "prloom-shared-"));
   const config = { worktreesDir: "../../trees" };
   const [mine, other] = ["mine", "other"].map((name) => makeProject({ dir: join(base, name), config })) as [

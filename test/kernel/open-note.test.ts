@@ -8,6 +8,7 @@ import { countCalls } from "../../bench/harness/counts.ts";
 import { readTextIfExists } from "../../src/kernel/files.ts";
 import { OpenNote } from "../../src/kernel/open-note.ts";
 import { repairWritten } from "../../src/kernel/write-together.ts";
+import { thorough } from "../testing/thorough.ts";
 
 const dirs: string[] = [];
 let dir: string;
@@ -152,7 +153,7 @@ test("a file that cannot be written is thrown, and the next ones are written", a
   assert.deepEqual(readdirSync(notes), []);
 });
 
-test("a note gets no longer than an owner reads at its start", async () => {
+test("a note gets no longer than an owner reads at its start", thorough, async () => {
   for (let count = 0; count < 4100; count += 1) note.write([file("a", `${count}`)]);
   assert.ok(readdirSync(notes).every((name) => readFileSync(join(notes, name), "utf8").split("\n").length <= 2001));
   await note.close();

@@ -74,7 +74,7 @@ test("what a link leads to that a branch has as prloom/.local stays as it is", t
   assert.equal(project.record("own").status, "review");
 });
 
-test("what lies where worktrees are, behind a link that a branch has, is neither removed nor worked on", async () => {
+test("what lies where worktrees are, behind a link that a branch has, is left alone", thorough, async () => {
   const project = fresh();
   const [link, projects] = [join(project.root, "prloom/.local/worktrees"), join(project.home, "projects")];
   for (const name of ["begun", "deleted", "later"]) mkdirSync(join(projects, name, "mine"), { recursive: true });

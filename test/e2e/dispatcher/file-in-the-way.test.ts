@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { makeProject } from "../../testing/project.ts";
 import { thorough } from "../../testing/thorough.ts";
 
-test("with a file in the place of prloom/.local, as a branch may have it, commands work and plans say what is missing", async (t) => {
+test("with a branch's file in the place of prloom/.local plans say what is missing", thorough, async (t) => {
   const project = makeProject();
   t.after(() => project.remove());
   project.plan("one", ["one"]);

@@ -182,7 +182,7 @@ describe("a full disk", () => {
     project.remove();
   });
 
-  test("under an agent at work costs no work and makes no second commit", async (context) => {
+  test("under an agent at work costs no work and makes no second commit", thorough, async (context) => {
     if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
     const dir = mkdtempSync(join(disk, "project-"));
     const worktreesDir = relative(join(dir, "repo"), join(roomy, "worktrees"));

@@ -137,7 +137,7 @@ test(
   },
 );
 
-test("a stop does not wait for a hook or a bridge that hangs, and is not an attempt", async () => {
+test("a stop does not wait for a hook or a bridge that hangs, and is not an attempt", thorough, async () => {
   const slow = { module: "./plugins/bad-bridge.mjs", config: { kind: "hangs" } };
   const project = extended({
     bus: { maxAttempts: 1, pollEvery: "100ms" },

@@ -51,7 +51,10 @@ done < "$PRLOOM_PLAN_FILE"
 printf %s "$text" > "$PRLOOM_PLAN_FILE"
 echo "$PRLOOM_TODO" >> work.txt`;
 
-test("with all processes used up plans wait, say so, and lose no attempt", { timeout: 240_000 }, async (context) => {
+test("with all processes used up plans wait, say so, and lose no attempt", {
+  ...thorough,
+  timeout: 240_000,
+}, async (context) => {
   if (process.getuid?.() !== 0) return context.skip("needs root to become a user with a limit of its own");
   const bus = { retryMin: "100ms", retryMax: "1s" };
   const project = makeProject({ config: { bus, checks: ["true"], limits: { attemptsPerTodo: 1 } } });

@@ -94,7 +94,7 @@ describe("a gate", { concurrency: 2 }, () => {
     },
   );
 
-  it("of another plan opens no door", async () => {
+  it("of another plan opens no door", thorough, async () => {
     const project = await waitingAtGate();
     const path = gateFile(project);
     project.plan("other", ["make one"]);
@@ -122,7 +122,7 @@ describe("a gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is withdrawn for a plan in review: it is not merged, and shown again before it is in review again", async () => {
+  it("is withdrawn for a plan in review: it is not merged, and shown again first", thorough, async () => {
     const project = await waitingAtGate();
     await succeeds(project, "approve", "shop");
     await untilIdle(project);

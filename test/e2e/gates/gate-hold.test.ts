@@ -135,7 +135,7 @@ describe("a plan that is held at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("stays held after a kill in the middle of an /unhold that was heard before", async () => {
+  it("stays held after a kill in the middle of an /unhold that was heard before", thorough, async () => {
     const project = await waitingAtGate();
     await succeeds(project, "approve", "shop");
     await succeeds(project, "pause", "shop");

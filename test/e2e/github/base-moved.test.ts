@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
-import { THOROUGH, thorough } from "../../testing/thorough.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type PublishingProject, publishingProject } from "./publishing-project.ts";
 
 const RULES = { requiredChecks: [], approvals: 0, mergeQueue: false, refusePush: undefined, upToDate: true };
@@ -80,7 +80,7 @@ describe("a pull request that needs what its base got", { concurrency: 2 }, () =
     return { ...made, before, main };
   }
 
-  it("is never rebased with `merge`: an agent resolves the conflict, and every commit stays", async (t) => {
+  it("is never rebased with `merge`: an agent resolves the conflict, and every commit stays", thorough, async (t) => {
     const { project, work, there, before, main, pulls } = await conflicting(t);
     await work();
     const { status, blocked, rebase, baseSha } = project.record("dark");
@@ -152,10 +152,8 @@ describe("a pull request that needs what its base got", { concurrency: 2 }, () =
     assert.match((await project.cli(["show", "dark"])).stdout, /behind main/);
   });
 
-  for (const point of THOROUGH
-    ? ["server:merge-noted", "server:base-merged", "server:caught-up"]
-    : ["server:base-merged"])
-    it(`${point}: killed there, it gets base once`, async (t) => {
+  for (const point of ["server:merge-noted", "server:base-merged", "server:caught-up"])
+    it(`${point}: killed there, it gets base once`, thorough, async (t) => {
       const made = await publishingProject(t);
       const { project, work, there, pulls, ada } = made;
       const { before, main } = await behind(made);

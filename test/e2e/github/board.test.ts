@@ -34,7 +34,7 @@ async function setUp(t: TestContext, { trustBoard = false } = {}) {
 }
 
 describe("a column of a board", { concurrency: 2 }, () => {
-  it("makes drafts of the issues that come into it, once each, and the label has them worked on", async (t) => {
+  it("makes drafts of issues that come into it, once each; the label starts them", thorough, async (t) => {
     const { board, ada, card, work, plans, project } = await setUp(t);
     const issue = ada.opens({ title: "New", body: BODY });
     const item = card(issue);

@@ -62,7 +62,7 @@ describe("two dispatchers for one repository on GitHub", { concurrency: 2 }, () 
     assert.deepEqual(claims(), [`refs/prloom/claims/${number}`]);
   });
 
-  it("that hear of a label at the same moment make one plan of each issue", async (t) => {
+  it("that hear of a label at the same moment make one plan of each issue", thorough, async (t) => {
     const { one, other, work, issue, plans, claims, pulls } = await twoClones(t);
     const titles = ["Dark mode", "Light mode", "No mode"];
     for (const title of titles) issue(title);

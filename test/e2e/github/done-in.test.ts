@@ -7,7 +7,7 @@ import { publishingProject } from "./publishing-project.ts";
 const MARKER = /\n\n<!-- prloom \S+ -->$/;
 
 describe("a TODO that was asked for in a thread", { concurrency: 2 }, () => {
-  it("is told there with its commit once that is published", async (t) => {
+  it("is told there with its commit once that is published", thorough, async (t) => {
     const { project, pulls, work, ada, github, there } = await publishingProject(t, {
       bus: { retryMin: "20s", retryMax: "30s" },
     });

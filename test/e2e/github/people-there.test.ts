@@ -87,7 +87,7 @@ describe("what people do on GitHub to the work of a plan", { concurrency: 2 }, (
 });
 
 describe("what is pushed", { concurrency: 2 }, () => {
-  it("is no pointer of Git LFS before a person has pushed its content; one that talks of pointers is", async (t) => {
+  it("is no pointer of Git LFS before a person has pushed its content", thorough, async (t) => {
     const { project, work, there, cli } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();

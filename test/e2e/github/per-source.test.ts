@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { thorough } from "../../testing/thorough.ts";
 import { githubProject } from "./github-project.ts";
 
-it("plans of one who may not write are drafts beyond limits.perSource, and others are not kept from theirs", async (t) => {
+it("beyond limits.perSource plans of one who may not write are drafts, and no others", thorough, async (t) => {
   const { github, repository, project, token } = await githubProject(t, { limits: { perSource: { plans: 2 } } });
   const [ada, eve] = [github.person(repository, "ada"), github.person(repository, "eve")];
   const mallory = github.person(repository, "mallory");

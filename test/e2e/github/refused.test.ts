@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { TokenOptions } from "../../testing/github/tokens.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 const MAY_READ: TokenOptions["permissions"] = {
@@ -27,7 +28,7 @@ describe("what the forge github does not take", { concurrency: 2 }, () => {
     assert.deepEqual([project.record("dark").blocked, pulls().length], [undefined, 1]);
   });
 
-  it("is a branch for which the token may not push: said plainly, and an issue makes no plan", async (t) => {
+  it("is a branch for which the token may not push: said plainly, and an issue makes no plan", thorough, async (t) => {
     const triggers = [{ on: "issue.labeled", label: "prloom", do: "queue" }];
     const { project, work, github, ada, pulls } = await publishingProject(t, { triggers });
     await work();
@@ -44,7 +45,7 @@ describe("what the forge github does not take", { concurrency: 2 }, () => {
     assert.deepEqual([(await project.status()).plans.length, pulls().length], [1, 0]);
   });
 
-  it("are other commits of a person beside ours: neither is lost", async (t) => {
+  it("are other commits of a person beside ours: neither is lost", thorough, async (t) => {
     const { project, work, ada, there, pulls, cli } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();

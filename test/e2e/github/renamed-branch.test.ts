@@ -4,7 +4,7 @@ import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
 describe("a branch that is renamed on GitHub", { concurrency: 2 }, () => {
-  it("as the base: what is there is merged there, what is new waits for another base in the config", async (t) => {
+  it("as the base: what is there is merged, what is new waits for the config's base", thorough, async (t) => {
     const { project, work, ada, pulls, cli } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();

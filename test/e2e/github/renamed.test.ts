@@ -14,7 +14,7 @@ function rename(repository: Repository, name: string): void {
 }
 
 describe("a repository on GitHub that is renamed", { concurrency: 2 }, () => {
-  it("goes on with its plans and pull requests, also when another one takes its name", async (t) => {
+  it("goes on with its plans and pull requests, also when another one takes its name", thorough, async (t) => {
     const { github, repository, project, ada, pulls, work } = await publishingProject(t, { triggers: TRIGGERS });
     await work();
     const { number } = ada.opens({ title: "One", body: BODY });

@@ -31,7 +31,7 @@ describe("a plan that is stacked on another", { concurrency: 2 }, () => {
     assert.equal(pull.pull.merged, undefined);
   });
 
-  it("follows when the lower one moves, and its approval holds", async (t) => {
+  it("follows when the lower one moves, and its approval holds", thorough, async (t) => {
     const made = await publishingProject(t, { gates: { pr: true, advisory: true } });
     const { project, cli, work, ada, there } = made;
     project.plan("lower", ["make one"]);

@@ -40,7 +40,7 @@ async function stoppedWhile({ project, token }: PublishingProject, isUnderWay: (
 }
 
 describe("what is under way at the server when the dispatcher stops", () => {
-  it("is a push of which nothing is written down, and the next start finds it there", async (t) => {
+  it("is a push of which nothing is written down, and the next start finds it there", thorough, async (t) => {
     const made = await behind(t, /git-receive-pack/);
     const { project, there, pulls, work } = made;
     const head = project.git("rev-parse", "prloom/dark").trim();

@@ -23,7 +23,7 @@ async function approved(t: TestContext, gates: object = { pr: true }): Promise<P
 }
 
 describe("a pull request whose approval is taken back", { concurrency: 2 }, () => {
-  it("is a draft again and out of the queue at once, without a dispatcher, and ready after the next approval", async (t) => {
+  it("is a draft again and out of the queue at once, also without a dispatcher", thorough, async (t) => {
     const { project, pulls, work, cli, repository, github } = await approved(t);
     repository.rules.set("main", QUEUE);
     assert.match((await cli("merge", "dark")).stdout, /in the merge queue of main/);

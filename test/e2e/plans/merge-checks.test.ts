@@ -244,7 +244,7 @@ describe("checks of a merge", { concurrency: 2 }, () => {
     assert.match(refused.stderr, /a check fails\.[\s\S]*formatted[\s\S]*\[check-failed\]/);
   });
 
-  test("what a person rebased by hand has been seen by no check: they run before base moves", async () => {
+  test("what a person rebased by hand has been seen by no check: they run before base moves", thorough, async () => {
     const project = await apart();
     const person = ["-c", "user.name=P", "-c", "user.email=p@localhost"];
     project.git("-C", project.worktree("one"), ...person, "rebase", "-q", "main");

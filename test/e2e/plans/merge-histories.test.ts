@@ -83,7 +83,7 @@ describe("what people do to branches by hand", { concurrency: 2 }, () => {
       assert.equal(project.record("one").outcome, "merged");
     });
 
-  test("a base that was begun anew gets the plan's own commits, by the command that the refusal names", async () => {
+  test("a base that was begun anew gets the plan's own commits by the named command", thorough, async () => {
     const project = await reviewed();
     project.git("checkout", "-q", "--orphan", "anew");
     project.git(...PERSON, "commit", "-qm", "anew");

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const project = projectMaker();
 
@@ -46,7 +47,7 @@ test("what a script changed in protected paths is put back, and the person is to
   assert.match(stdout + stderr, /changed what agents may not change.*settings of agent programs.*\.github\/ci\.yml/);
 });
 
-test("and so it is after a kill in the middle of it", async () => {
+test("and so it is after a kill in the middle of it", thorough, async () => {
   const { own, work } = protectedProject("put-back:removed");
   assert.equal((await work()).signal, "SIGKILL");
   await own.work();

@@ -76,8 +76,7 @@ describe("rebase", { concurrency: 2 }, () => {
     ["makes-repository", /git would take a folder for a repository/, 2],
     ["gives-up", /The agent says that the conflict cannot be resolved: both cannot be/, 1],
   ] as const) {
-    const options = how === "leaves-marks" ? {} : thorough;
-    test(`an agent that ${how}: the branch is as it was, and the plan is blocked`, options, async () => {
+    test(`an agent that ${how}: the branch is as it was, and the plan is blocked`, thorough, async () => {
       const project = await conflicting(fresh({ env: { RESOLVE: how }, config: { limits: { attemptsPerTodo: 2 } } }));
       const before = tip(project, "second");
       await project.cli(["rebase", "second"]);

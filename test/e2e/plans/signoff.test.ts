@@ -31,7 +31,7 @@ describe("commit.signoff", { concurrency: 2 }, () => {
     });
   }
 
-  it("commits nothing where git does not know the person, and says so", async (t) => {
+  it("commits nothing where git does not know the person, and says so", thorough, async (t) => {
     const project = makeProject({ config: { commit: { signoff: true } } });
     t.after(() => project.remove());
     project.plan("dark", ["make one"]);

@@ -149,7 +149,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     },
   );
 
-  test("what a plugin changes after a TODO is checked again, without asking it again", async () => {
+  test("what a plugin changes after a TODO is checked again, without asking it again", thorough, async () => {
     const plugins = { fmt: { module: "./plugins/fmt.ts" } };
     const text = `import { appendFileSync } from "node:fs";
       export default () => ({ afterTodo(_, ctx) {

@@ -30,7 +30,7 @@ test(
   },
 );
 
-test("a .gitignore that git is never done with makes room for that of the base when git does not answer", async () => {
+test("a .gitignore that git is never done with makes room for that of the base", thorough, async () => {
   const box = await planned();
   const deep = `q/${"a/".repeat(100)}`;
   write(box.path, { ".gitignore": `/**${"/[a]/**".repeat(14)}/b\n`, [`${deep}x`]: "x", "ignored/key": "secret" });

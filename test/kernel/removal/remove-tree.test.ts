@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { removeTree } from "../../../src/kernel/removal/remove-tree.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const base = mkdtempSync(join(tmpdir(), "prloom-tree-"));
 after(() => execFileSync("rm", ["-rf", base]));
@@ -53,7 +54,7 @@ test("nothing at a path is nothing to remove", async () => {
   await removeTree(join(base, "absent"));
 });
 
-test("others have their turn while a wide tree is removed", async () => {
+test("others have their turn while a wide tree is removed", thorough, async () => {
   const tree = made("wide", 'for (1..3000) { mkdir $_; open F, ">$_/f"; close F }');
   let isOver = false;
   let turns = 0;
