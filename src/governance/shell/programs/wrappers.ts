@@ -39,6 +39,21 @@ export const carrier: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+/** What such programs are asked about what runs already. */
+const LOOKS = /^(?:-V|-v|-ls|-list|--version|--help|-h|ls|list|list-\S+|ls-\S+|info|show|status|logs?|has-session|has)$/;
+
+/** They hand a command to a server of the person's, or of the machine's: neither the end of the run nor its sandbox reaches it. */
+export const outlives: Behaviour = ({ name, args, spot }) => {
+  if (args[0]?.type === "known" && LOOKS.test(args[0].text)) return OUTPUT;
+  noteEffect(spot, {
+    kind: "privilege",
+    what: `starts something outside of the run, by ${name}`,
+    instead: "Run it in the command itself, in the background where it must go on: <command> > log.txt 2>&1 &",
+  });
+  spot.line.engine.runCarried(args, spot);
+  return OUTPUT;
+};
+
 const DEBUGGER_COMMANDS =
   /^-{1,2}(?:ex|x|eval-command|command|iex|ix|init-command|init-eval-command|o|one-line|s|source)(?:=|$)/;
 const ONE_COMMAND = /^-{1,2}(?:ex|eval-command|o|one-line)$/;

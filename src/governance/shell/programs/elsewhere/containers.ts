@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { isIn } from "../../normal-path.ts";
-import { readArguments } from "../../options.ts";
-import { absolutePaths, inFolder, worksHere, writes } from "../../paths.ts";
+import { type Arguments, readArguments } from "../../options.ts";
+import { absolutePaths, inFolder, noteSecrets, worksHere, writes } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state.ts";
-import { type Flow, OUTPUT } from "../../values/flow.ts";
+import { type Flow, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../../values/text.ts";
 import { takeSecrets } from "../../values/variables.ts";
 import { noteElsewhere } from "../builds.ts";
@@ -43,6 +43,8 @@ export const container: Behaviour = ({ name, args, spot }) => {
   );
   const [sub = known(""), ...rest] = isGroup ? behind : given.operands;
   const word = textOf(sub);
+  // The compose file takes what it names of `.env` by itself.
+  noteSecrets(given.values("env-file").filter((file) => !/(?:^|\/)\.env[^/]*$/.test(textOf(file))), spot);
   if (isCompose && !LOOKS_AT_CONTAINERS.test(word))
     for (const file of given.values("f", "file")) runsRules(file, { name, args, spot: inside });
   return containerCommand({ name, word, rest, spot: inside });
@@ -76,10 +78,23 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   if (rest.some((one) => /^--push(?:=true)?$|^(?:--output=|-o)?type=(?:registry|image,.*push=true)/.test(textOf(one))))
     noteEffect(spot, { kind: "sends", what: `${name} ${word} pushes what it builds to another machine` });
   noteOutputs(name, rest, spot);
+  noteGiven(readArguments(rest, { valued: GIVES }), spot);
+  if (/^(?:play|kube)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
   // Of what lies elsewhere a build takes everything into its image, and runs what its file says.
-  if (/^(?:build|bake)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
+  if (/^(?:build|bake|bud)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
+  if (word === "build" && spot.input !== TERMINAL && rest.some((one) => /^(?:-f|--file=)?-$/.test(textOf(one))))
+    noteEffect(spot, { kind: "code", what: `gives ${name} rules that are not in a file` });
   worksHere(spot, `runs ${name} ${word}`);
   return OUTPUT;
+}
+
+/** Options by which a build or a container is given files of this machine. */
+const GIVES = "f file t tag secret ssh build-context set v volume mount env-file";
+
+/** Secrets among them are read by what is in an image, which may be anyone's. */
+function noteGiven(given: Arguments, spot: Spot): void {
+  for (const value of given.values("secret", "ssh", "build-context", "set", "v", "volume", "mount", "env-file"))
+    noteSecrets(textOf(value).split(/[=,:]/).filter(Boolean).map(known), spot);
 }
 
 function startContainer(args: readonly Text[], spot: Spot): Flow {
@@ -101,6 +116,7 @@ function startContainer(args: readonly Text[], spot: Spot): Flow {
   noteOutputs("docker", args.slice(0, args.length - given.operands.length), spot);
   noteEffect(spot, { kind: "runs", what: `runs a container: ${shown}` });
   for (const file of given.values("env-file")) takeSecrets(file, spot);
+  noteGiven(given, spot);
   for (const program of given.values("entrypoint")) spot.line.engine.runWords([program, ...words], spot);
   return words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;
 }
