@@ -1,34 +1,43 @@
 import type { Behaviour } from "../call.ts";
-import { absolutePaths, inFolder, isNowhere, noteAddresses, noteSecretOperands, writes } from "../paths.ts";
+import {
+  absolutePaths,
+  descriptorOf,
+  inFolder,
+  isNowhere,
+  noteAddresses,
+  noteSecretOperands,
+  writes,
+} from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT, TERMINAL } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { runsProject } from "./fetched.ts";
+import { noteInstructed } from "./instructed.ts";
 import { LEADS_ELSEWHERE, noteOutputs } from "./outputs.ts";
 
 const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
 
 /** Builds, tests, linters: they run what the project says, which cannot be looked into. */
-export const builds: Behaviour = ({ name, args, spot }) => {
+export const builds: Behaviour = ({ name, args, spot: outer }) => {
   const first = textOf(args[0] ?? known(""));
   if (args.length === 1 && SAYS.test(first)) return OUTPUT;
   if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
   if (name === "go" && goOnlyTells(first, args)) return OUTPUT;
+  const inside = inFolder(outer, foldersNamed(name, args));
+  // Of go, all paths count from there.
+  const spot = name === "go" ? inside : outer;
   const starts = RUNS_ANOTHER.get(name);
   const program = starts && args.find((arg) => starts.test(startOf(arg)));
   if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
   if (compilesInput(name, args, spot))
     noteEffect(spot, { kind: "code", what: `gives ${name} code that is not in a file` });
   noteOutputs(name, args, spot);
+  noteInstructed(name, args, spot);
   for (const path of changedInPlace(name, args)) writes(spot, path);
   noteSecretOperands(args, spot);
   noteAddresses(args, spot);
   if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
-  const option = IN_FOLDER.get(name);
-  const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;
-  const equals = at < 0 ? -1 : textOf(args[at] as Text).indexOf("=");
-  const folder = equals < 0 ? args[at + 1] : known(textOf(args[at] as Text).slice(equals + 1));
-  runsProject(at >= 0 && folder ? inFolder(spot, [folder]) : spot, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
+  runsProject(inside, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
   if (name === "go") runsGo(args, spot);
   return OUTPUT;
 };
@@ -37,9 +46,9 @@ const COMPILERS = /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|rustc)$/;
 
 /** A program is made of what stands in the command; what only looks at it makes none. */
 const compilesInput = (name: string, args: readonly Text[], { input }: Spot): boolean =>
-  input !== TERMINAL &&
   COMPILERS.test(name) &&
-  args.some((arg) => textOf(arg) === "-") &&
+  ((input !== TERMINAL && args.some((arg) => textOf(arg) === "-")) ||
+    args.some((arg) => descriptorOf(textOf(arg)) !== undefined)) &&
   !args.some((arg) => /^(?:-E|-fsyntax-only|-S|-M\w*)$/.test(textOf(arg)));
 
 /** Tools that run what lies at a path which they are given: tests, a project, a file of rules. */
@@ -83,6 +92,15 @@ const IN_FOLDER: ReadonlyMap<string, RegExp> = new Map([
   ["swift", /^--package-path(?:=|$)/],
 ]);
 
+/** The folder in which a tool is told to work; the last one counts. */
+function foldersNamed(name: string, args: readonly Text[]): Text[] {
+  const option = IN_FOLDER.get(name);
+  const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;
+  const text = startOf(args[at] ?? known(""));
+  const folder = text.includes("=") ? known(text.slice(text.indexOf("=") + 1)) : args[at + 1];
+  return at >= 0 && folder ? [folder] : [];
+}
+
 /** Options with which a tool changes the files that it is given, and tools that always do. */
 const IN_PLACE = /^(?:-w|-i|--write|--fix|--in-?place|--apply|--unsafe-fixes|--autocorrect|-a|-A|format|fmt)$/;
 const ALWAYS_IN_PLACE = /^(?:black|isort|rustfmt|ormolu|swift-format|pyupgrade|docformatter|reorder-python-imports)$/;
@@ -97,8 +115,14 @@ function changedInPlace(name: string, args: readonly Text[]): Text[] {
   return args.filter((arg) => /^(?:\/|\.\.\/|~)/.test(startOf(arg)));
 }
 
+/** What go only tells about modules and packages: it changes go.mod for others, and runs nothing of theirs unless it builds them. */
+const GO_LOOKS = /^(?:list|mod (?:graph|why|verify))(?: |$)/;
+const GO_BUILDS = /^--?(?:export|compiled|toolexec|overlay|modfile|mod=mod|exec)\b/;
+
 const goOnlyTells = (sub: string, args: readonly Text[]): boolean =>
   /^(?:version|doc|help)$/.test(sub) ||
+  (GO_LOOKS.test(args.slice(0, 2).map(textOf).join(" ")) &&
+    !args.some((arg) => arg.type === "unknown" || GO_BUILDS.test(startOf(arg)))) ||
   (sub === "env" && !args.some((arg) => arg.type !== "known" || /^--?[wu]\b/.test(arg.text)));
 
 /** `go run` takes files, folders and packages; `go env -w` changes the settings of the person. */

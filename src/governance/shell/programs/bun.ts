@@ -44,9 +44,11 @@ export const bun: Behaviour = (call) => {
   if (/^(?:run|x|exec)$/.test(sub)) return runsTool({ ...call, args: rest.map(withoutRegistry), spot });
   if (name === "deno" && sub === "publish" && !given.has("dry-run"))
     noteEffect(spot, { kind: "sends", what: "deno publish changes something in a package registry" });
-  if (sub === "task" && given.has("eval"))
-    for (const line of rest.slice(-1)) spot.line.engine.runSource(line, spot);
-  if (args.some((arg) => /^https?:/.test(textOf(arg))) && /^(?:test|install|add|compile|task|serve|bench|https?:.*)?$/.test(sub))
+  if (sub === "task" && given.has("eval")) for (const line of rest.slice(-1)) spot.line.engine.runSource(line, spot);
+  if (
+    args.some((arg) => /^https?:/.test(textOf(arg))) &&
+    /^(?:test|install|add|compile|task|serve|bench|https?:.*)?$/.test(sub)
+  )
     noteEffect(spot, { kind: "code", what: `runs code that comes from elsewhere with ${name}` });
   if (sub === "eval" || sub === "repl") return inlineCode(name, spot);
   if (!WORKS.test(sub)) return script({ ...call, spot });

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
 import { inFolder, isLoopback, noteSecrets, reads, writes } from "../paths.ts";
-import { noteEffect } from "../state.ts";
+import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { joinTexts, known, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";
@@ -80,6 +80,22 @@ function scriptsSet(word: string, [first, ...rest]: readonly Text[]): Text[] {
 const CARGO_OWN =
   /^(?:|build|b|check|c|clean|doc|d|new|init|add|remove|run|r|test|t|bench|update|search|fmt|clippy|tree|metadata|fix|generate-lockfile|fetch|vendor|package|nextest)$/;
 
+/** The folders in which a program looks for its files, from where it is up to the top of the worktree. */
+function hasAbove(names: readonly string[], { shell, line: { place } }: Spot): boolean {
+  return shell.folders.some((folder) => {
+    for (let at = folder; at?.startsWith(place.folder); at = at.slice(0, at.lastIndexOf("/")))
+      if (names.some((name) => place.look(`${at}/${name}`))) return true;
+    return !folder?.startsWith(place.folder);
+  });
+}
+
+/** These name the compiler, which cargo asks about itself whatever it does, and programs around it: the repository would run them. */
+const isConfigured = (spot: Spot): boolean =>
+  hasAbove([".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"], spot);
+
+/** Without a lock file, cargo writes one to tell what a package needs. */
+const isLocked = (spot: Spot): boolean => !hasAbove(["Cargo.toml"], spot) || hasAbove(["Cargo.lock"], spot);
+
 export const cargo: Behaviour = (call) => {
   const { args, spot } = call;
   const words = args.filter((arg) => !/^\+/.test(textOf(arg)));
@@ -107,7 +123,10 @@ export const cargo: Behaviour = (call) => {
     noteEffect(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
   else {
     const manifests = given.values("manifest-path").map((path) => joinTexts([path, known("/..")]));
-    builds({ ...call, spot: inFolder(spot, [...given.values("C"), ...manifests]) });
+    const inside = inFolder(spot, [...given.values("C"), ...manifests]);
+    const isSet = given.values("config", "Z").length > 0 || isConfigured(spot) || isConfigured(inside);
+    if (/^(?:tree|metadata)$/.test(word) && !isSet && (given.has("locked", "frozen", "no-deps") || isLocked(inside))) return OUTPUT;
+    builds({ ...call, spot: inside });
     // Commands that others added may run what they are given, as `cargo watch -s` does.
     if (!CARGO_OWN.test(word)) spot.line.engine.runCarried(sub ? args.slice(args.indexOf(sub) + 1) : [], spot);
   }

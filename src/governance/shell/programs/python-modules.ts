@@ -31,7 +31,8 @@ const PROGRAM_OF: Readonly<Record<string, string>> = {
 };
 
 /** Modules and programs that run another module behind `-m`, or a script: they measure it, or stop in it. */
-const RUNS_ANOTHER = /^(?:coverage|c?[Pp]rofile|trace|i?pdb|runpy|debugpy|scalene|viztracer|memray|pyinstrument|kernprof)$/;
+const RUNS_ANOTHER =
+  /^(?:coverage|c?[Pp]rofile|trace|i?pdb|runpy|debugpy|scalene|viztracer|memray|pyinstrument|kernprof)$/;
 
 /** `coverage run -m pytest` is `python -m pytest` besides. */
 function runsThrough(args: readonly Text[], spot: Spot): void {
@@ -55,7 +56,10 @@ function judgeModule(name: string, operands: readonly Text[], spot: Spot): void 
   if (name === "http.server")
     for (const one of readArguments(operands, { valued: "d directory b bind p protocol" }).values("d", "directory"))
       if (LEADS_ELSEWHERE.test(startOf(one))) contentOf(one, spot);
-  if (TAKES_CODE.test(name) || (RUNS_ANOTHER.test(name) && operands.some((one) => /^(?:-c|--command)\b/.test(textOf(one)))))
+  if (
+    TAKES_CODE.test(name) ||
+    (RUNS_ANOTHER.test(name) && operands.some((one) => /^(?:-c|--command)\b/.test(textOf(one))))
+  )
     noteEffect(spot, { kind: "code", what: "gives python code that stands in the command" });
   if (RUNS_ANOTHER.test(name)) runsThrough(operands, spot);
   noteOutputs(name, operands, spot);

@@ -7,6 +7,7 @@ import { OUTPUT, textOfFlow } from "../values/flow.ts";
 import { fillIn, known, type Text, textOf } from "../values/text.ts";
 import { showVariables, takeSecrets } from "../values/variables.ts";
 import { runsProject } from "./fetched.ts";
+import { noteInstructed } from "./instructed.ts";
 import { noteOutputs } from "./outputs.ts";
 
 /** A program whose arguments, behind its options, are a command. */
@@ -34,13 +35,15 @@ export function measurer(rules: OptionRules): Behaviour {
 export const carrier: Behaviour = ({ name, args, spot }) => {
   if (/^dotenvx?$/.test(name)) takeSecrets(known(".env"), spot);
   noteOutputs(name, args, spot);
+  noteInstructed(name, args, spot);
   runsProject(spot, `runs ${name}`);
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
 };
 
 /** What such programs are asked about what runs already. */
-const LOOKS = /^(?:-V|-v|-ls|-list|--version|--help|-h|ls|list|list-\S+|ls-\S+|info|show|status|logs?|has-session|has)$/;
+const LOOKS =
+  /^(?:-V|-v|-ls|-list|--version|--help|-h|ls|list|list-\S+|ls-\S+|info|show|status|logs?|has-session|has)$/;
 
 /** They hand a command to a server of the person's, or of the machine's: neither the end of the run nor its sandbox reaches it. */
 export const outlives: Behaviour = ({ name, args, spot }) => {

@@ -3,7 +3,7 @@ import { isIn } from "../../normal-path.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { absolutePaths, inFolder, noteSecrets, worksHere, writes } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state.ts";
-import { type Flow, OUTPUT, TERMINAL } from "../../values/flow.ts";
+import { type Flow, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../../values/text.ts";
 import { takeSecrets } from "../../values/variables.ts";
 import { noteElsewhere } from "../builds.ts";
@@ -44,7 +44,10 @@ export const container: Behaviour = ({ name, args, spot }) => {
   const [sub = known(""), ...rest] = isGroup ? behind : given.operands;
   const word = textOf(sub);
   // The compose file takes what it names of `.env` by itself.
-  noteSecrets(given.values("env-file").filter((file) => !/(?:^|\/)\.env[^/]*$/.test(textOf(file))), spot);
+  noteSecrets(
+    given.values("env-file").filter((file) => !/(?:^|\/)\.env[^/]*$/.test(textOf(file))),
+    spot,
+  );
   if (isCompose && !LOOKS_AT_CONTAINERS.test(word))
     for (const file of given.values("f", "file")) runsRules(file, { name, args, spot: inside });
   return containerCommand({ name, word, rest, spot: inside });
@@ -82,8 +85,6 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   if (/^(?:play|kube)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
   // Of what lies elsewhere a build takes everything into its image, and runs what its file says.
   if (/^(?:build|bake|bud)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
-  if (word === "build" && spot.input !== TERMINAL && rest.some((one) => /^(?:-f|--file=)?-$/.test(textOf(one))))
-    noteEffect(spot, { kind: "code", what: `gives ${name} rules that are not in a file` });
   worksHere(spot, `runs ${name} ${word}`);
   return OUTPUT;
 }

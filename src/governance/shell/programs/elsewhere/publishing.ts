@@ -62,7 +62,10 @@ const GIVES_CODE: ReadonlyMap<string, RegExp> = new Map([
 const CHANGES_PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ["pipx", /^(?:install|inject|upgrade|uninstall|ensurepath|reinstall)/],
   ["bun", /^upgrade\b|(?:^| )(?:install|i|add|a|remove|rm|update|unlink)\b.* (?:-g|--global)(?: |$)/],
-  ["deno", /^(?:upgrade|uninstall)\b|^install\b.* (?:-\w*g\w*|--global|--root\S*|-n|--name\S*)(?: |$)|^jupyter\b.* --install/],
+  [
+    "deno",
+    /^(?:upgrade|uninstall)\b|^install\b.* (?:-\w*g\w*|--global|--root\S*|-n|--name\S*)(?: |$)|^jupyter\b.* --install/,
+  ],
   ["pnpm", /^self-update\b/],
   ["uv", /^tool (?:install|upgrade|uninstall)\b/],
   ["volta", /^(?:install|uninstall|setup)\b/],
