@@ -15,12 +15,16 @@ import { runsProject } from "./fetched.ts";
 import { noteInstructed } from "./instructed.ts";
 import { LEADS_ELSEWHERE, noteOutputs } from "./outputs.ts";
 
-const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
+const SAYS = /^(?:(?:--version|-v|-V)(?: --verbose)?|--help|-h)$/;
+/** Tools that say more by `-v` or `-V`, and do their work. */
+const WORKS_BY_V =
+  /^(?:pytest|py\.test|unittest|tox|nox|rake|ant|ninja|ctest|task|act|pest|pint|phpunit|flake8|sbt|just|run-parts|pre-commit) -[vV]/;
 
 /** Builds, tests, linters: they run what the project says, which cannot be looked into. */
 export const builds: Behaviour = ({ name, args, spot: outer }) => {
   const first = textOf(args[0] ?? known(""));
-  if (args.length === 1 && SAYS.test(first)) return OUTPUT;
+  const line = args.slice(0, 3).map(textOf).join(" ");
+  if (SAYS.test(line) && !WORKS_BY_V.test(`${name} ${line}`)) return OUTPUT;
   if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
   if (name === "go" && goOnlyTells(first, args)) return OUTPUT;
   const inside = inFolder(outer, foldersNamed(name, args));

@@ -1,6 +1,6 @@
 import { contentOf, descriptorOf, noteSecrets } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
-import { type Flow, textOfFlow } from "../values/flow.ts";
+import { type Flow, FROM, textOfFlow } from "../values/flow.ts";
 import { known, type Text, textOf } from "../values/text.ts";
 
 /** Names in a flow, one a line, or ended by zeros. */
@@ -44,7 +44,7 @@ export function noteInstructed(name: string, args: readonly Text[], spot: Spot):
   for (const { option, path } of channels(args)) {
     const isInstructing = option.startsWith("--") ? !GIVES_DATA.test(option) : INSTRUCTS.test(option) || option === "@";
     if (isList(option)) noteSecrets(listedIn(known(path), spot), spot);
-    else if (isInstructing && isRead(path, spot))
+    else if (isInstructing && !isFile(path, spot))
       noteEffect(spot, {
         kind: "code",
         what: `gives ${name} what it is to do in something that is not a file: ${option}`,
@@ -53,8 +53,9 @@ export function noteInstructed(name: string, args: readonly Text[], spot: Spot):
   }
 }
 
-/** Whether something is read there: `>(…)` is where a program writes. */
-const isRead = (path: string, { shell }: Spot): boolean => {
-  const channel = shell.channels.get(descriptorOf(path) ?? "");
-  return channel === undefined || channel.reads !== undefined;
-};
+/** Whether a file is read there as it is, or nothing: `>(…)` is where a program writes. */
+function isFile(path: string, spot: Spot): boolean {
+  const channel = spot.shell.channels.get(descriptorOf(path) ?? "");
+  const { text, from } = contentOf(known(path), spot);
+  return (channel?.writes !== undefined && !channel.reads) || (text === undefined && from === FROM.files);
+}

@@ -125,7 +125,8 @@ export const cargo: Behaviour = (call) => {
     const manifests = given.values("manifest-path").map((path) => joinTexts([path, known("/..")]));
     const inside = inFolder(spot, [...given.values("C"), ...manifests]);
     const isSet = given.values("config", "Z").length > 0 || isConfigured(spot) || isConfigured(inside);
-    if (/^(?:tree|metadata)$/.test(word) && !isSet && (given.has("locked", "frozen", "no-deps") || isLocked(inside))) return OUTPUT;
+    if (/^(?:tree|metadata)$/.test(word) && !isSet && (given.has("locked", "frozen", "no-deps") || isLocked(inside)))
+      return OUTPUT;
     builds({ ...call, spot: inside });
     // Commands that others added may run what they are given, as `cargo watch -s` does.
     if (!CARGO_OWN.test(word)) spot.line.engine.runCarried(sub ? args.slice(args.indexOf(sub) + 1) : [], spot);
@@ -159,6 +160,12 @@ export const forge: Behaviour = ({ name, args, spot }) => {
       instead: "Say in your answer what should be done there.",
     });
   return OUTPUT;
+};
+
+/** `uv tool run` is `uvx`. */
+export const uv: Behaviour = (call) => {
+  const [runs] = /^(?:tool )?run(?= |$)/.exec(call.args.slice(0, 2).map(textOf).join(" ")) ?? [];
+  return runs ? runsTool({ ...call, args: call.args.slice(runs.split(" ").length) }) : installs(call);
 };
 
 const INSTALLS_INTO = "t target prefix root d dest src install-dir n bindir w wheel-dir".split(" ");

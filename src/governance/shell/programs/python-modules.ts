@@ -1,7 +1,7 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { contentOf, noteSecrets, reads, store, writes } from "../paths.ts";
-import { noteEffect, type Spot } from "../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";
@@ -76,6 +76,7 @@ const isOfProject = (base: string, { shell, line }: Spot): boolean =>
 export function runModule(module: Text, operands: readonly Text[], spot: Spot) {
   const name = textOf(module).replace(/\.__main__$/, "");
   const [base = ""] = name.split(".");
+  if (module.type !== "known") noteUnknown(spot, `runs a module that cannot be told: ${describeText(module)}`);
   const isOfOthers = !isOfProject(base, spot);
   judgeModule(name, operands, spot);
   noteSecrets(operands, spot);

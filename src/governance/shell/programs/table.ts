@@ -39,7 +39,7 @@ import {
 } from "./files/readers.ts";
 import { changesOperands, renames, writesAll } from "./files/renaming.ts";
 import { judgeGit } from "./git/git.ts";
-import { cargo, forge, installs, packages } from "./packages.ts";
+import { cargo, forge, installs, packages, uv } from "./packages.ts";
 import { pythonRunner } from "./python-modules.ts";
 import { cmake, just, make } from "./recipes.ts";
 import { runsOrCarries, runsTool } from "./shells.ts";
@@ -231,13 +231,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("npm pnpm yarn cnpm", packages),
   ...names("npx bunx pnpx uvx", runsTool),
   ["pipx", runsOrCarries(0)],
-  [
-    "uv",
-    (call) =>
-      call.args[0]?.type === "known" && call.args[0].text === "run"
-        ? runsTool({ ...call, args: call.args.slice(1) })
-        : installs(call),
-  ],
+  ["uv", uv],
   ...names(
     "poetry pipenv pdm rye hatch bundle conda mamba micromamba nix devbox mise asdf rtx volta fnm corepack",
     runsOrCarries(0),

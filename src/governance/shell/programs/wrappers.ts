@@ -47,7 +47,10 @@ const LOOKS =
 
 /** They hand a command to a server of the person's, or of the machine's: neither the end of the run nor its sandbox reaches it. */
 export const outlives: Behaviour = ({ name, args, spot }) => {
-  if (args[0]?.type === "known" && LOOKS.test(args[0].text)) return OUTPUT;
+  const line = args.map(textOf).join(" ");
+  // tmux takes several commands, with `;` between them, and `-v` says more while something starts.
+  const isOne = line.startsWith("-") ? args.length === 1 : !line.includes(";");
+  if (args[0]?.type === "known" && LOOKS.test(args[0].text) && isOne) return OUTPUT;
   noteEffect(spot, {
     kind: "privilege",
     what: `starts something outside of the run, by ${name}`,
