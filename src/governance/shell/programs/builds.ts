@@ -57,12 +57,12 @@ const compilesInput = (name: string, args: readonly Text[], { input }: Spot): bo
 
 /** Tools that run what lies at a path which they are given: tests, a project, a file of rules. */
 const EXECUTES = new Set(
-  "tsc unittest pytest py.test tox nox jest vitest mocha ava tap c8 nyc playwright cypress webpack vite rollup eslint gradle gradlew mvn mvnw ant java dotnet rspec rails rake phpunit pest composer mix swift clojure clj lein flutter dart zig just task make gmake ninja meson ctest run-parts".split(
+  "tsc pylint turbo next nuxt astro unittest pytest py.test tox nox jest vitest mocha ava tap c8 nyc playwright cypress webpack vite rollup eslint gradle gradlew mvn mvnw ant java dotnet rspec rails rake phpunit pest composer mix swift clojure clj lein flutter dart zig just task make gmake ninja meson ctest run-parts".split(
     " ",
   ),
 );
 const NAMES_PROJECT =
-  /^--?(?:(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir)=|(?:javaagent|agentpath):)/;
+  /^--?(?:(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir|cwd|dir|working-dir|init-script|rcfile)=|(?:javaagent|agentpath):)/;
 
 /** A path that may lead out of the worktree is what is run. */
 export function noteElsewhere(arg: Text, spot: Spot): void {
@@ -82,6 +82,7 @@ const RUNS_ANOTHER: ReadonlyMap<string, RegExp> = new Map([
   ["go", GO],
   ...["cargo", "rustc"].map((name): [string, RegExp] => [name, /^(?:-C)?\s*linker=|codegen-backend/]),
   ["ld", /^--?plugin/],
+  ["pylint", /^--init-hook/],
   ["bazel", /^--run_under/],
   ["mvn", /^-Dexec\.executable=/],
   ...["latex", "pdflatex", "xelatex", "lualatex"].map((name): [string, RegExp] => [name, /^\\/]),

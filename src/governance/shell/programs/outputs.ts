@@ -10,7 +10,7 @@ const MEANS_FORMAT = new Set("kubectl oc helm az aws gcloud argocd flux istioctl
 
 /** Words in the names of options by which tools write: what they make, a report, a record. */
 const WRITING = new Set(
-  "out output outfile outdir outputdir outputfile dest destdir destination artifact report log logfile junit junitxml profile coverprofile cpuprofile memprofile blockprofile mutexprofile objdir trace redirect coverdir cidfile iidfile metadata graphviz profiling dump save tee cache prof diagnostic keylog snapshot localstorage coverage store modules modfile pkgdir".split(
+  "out output outfile outdir outputdir outputfile dest destdir destination artifact report log logfile junit junitxml profile coverprofile cpuprofile memprofile blockprofile mutexprofile objdir trace redirect coverdir cidfile iidfile metadata graphviz profiling dump save tee cache prof diagnostic keylog snapshot localstorage coverage store modules modfile pkgdir dist distpath emit".split(
     " ",
   ),
 );
@@ -24,6 +24,8 @@ const WRITES_BY: ReadonlyMap<string, RegExp> = new Map([
   ["gradlew", /^(?:-g|--gradle-user-home)$/],
   ["mvn", /^-D(?:maven\.repo\.local|outputDirectory)$/],
   ["mvnw", /^-D(?:maven\.repo\.local|outputDirectory)$/],
+  ["yarn", /^--filename$/],
+  ["bazel", /^--symlink_prefix$/],
   ["trace", /^(?:-C|-f|--coverdir|--file)$/],
 ]);
 const BETWEEN_WORDS = /[-_.]|(?<=[a-z])(?=[A-Z])/;

@@ -18,7 +18,10 @@ const PUBLISHES =
   /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
 
 const isRehearsal = (args: readonly Text[]): boolean => args.some((arg) => textOf(arg) === "--dry-run");
-const PACKAGE_RULES: OptionRules = { valued: "C prefix w workspace filter cwd dir registry userconfig globalconfig" };
+const PACKAGE_RULES: OptionRules = {
+  valued:
+    "C prefix w workspace filter cwd dir registry userconfig globalconfig global-folder cache-folder modules-folder use-yarnrc store-dir",
+};
 const BEFORE_COMMAND: OptionRules = { ...PACKAGE_RULES, stopsAtOperand: true };
 
 export const isUnsafeRegistry = (where: string): boolean => /^http:/i.test(where) && !isLoopback(where);
@@ -109,7 +112,7 @@ export const cargo: Behaviour = (call) => {
       noteEffect(spot, { kind: "code", what: "makes cargo run another program" });
     else noteElsewhere(setting, spot);
   for (const arg of args) if (/^\+.*\//.test(textOf(arg))) noteElsewhere(known(textOf(arg).slice(1)), spot);
-  if ((word === "install" || word === "uninstall") && !given.has("list")) {
+  if (/^(?:install|uninstall|binstall)$/.test(word) && !given.has("list")) {
     const [root] = given.values("root");
     const isOurs = given.operands.some((one) => /^prloom\b/.test(textOf(one)));
     if (root) writes(spot, root);

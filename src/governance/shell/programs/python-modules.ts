@@ -80,7 +80,7 @@ export function runModule(module: Text, operands: readonly Text[], spot: Spot) {
   const isOfOthers = !isOfProject(base, spot);
   judgeModule(name, operands, spot);
   noteSecrets(operands, spot);
-  const program = PROGRAM_OF[name] ?? name.replaceAll("_", "-");
+  const program = PROGRAM_OF[name] ?? name.toLowerCase().replaceAll("_", "-");
   // What lies here is a script, unless it is called like a program that is known: a folder of that name may be empty.
   if (!READING_MODULES.test(name) && !OWN.test(name)) {
     const words = [known(program), ...operands];

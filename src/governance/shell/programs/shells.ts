@@ -111,6 +111,8 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     if (given.has(...inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
       noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
+    for (const setting of /^php/.test(name) ? given.values("d", "c") : [])
+      noteElsewhere(known(textOf(setting).replace(/^[\w.]+=/, "")), spot);
     for (const file of given.values("test-reporter", "experimental-config-file")) noteElsewhere(file, spot);
     // They take code from their input, as the interpreter itself does.
     if (runs && spot.input !== TERMINAL && /^(?:code|asyncio|pdb)$/.test(textOf(runs))) return inlineCode(name, spot);
@@ -226,7 +228,7 @@ function powershell({ name, args, spot }: ProgramCall) {
   return target ? runScript({ name, args: [target], spot }) : inlineCode(name, spot);
 }
 
-const FROM_ELSEWHERE = /^(?:https?:|git[+:@]|github:|gitlab:|bitbucket:|gist:)/;
+const FROM_ELSEWHERE = /^(?:@?[\w./-]+@)?(?:https?:|git[+:@]|github:|gitlab:|bitbucket:|gist:)/;
 /** npm and its like take `owner/repository` as one of GitHub. */
 const ON_GITHUB = /^[\w-]+\/[\w.-]+(?:#.*)?$/;
 

@@ -192,7 +192,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     elevates({ valued: "t target S setuid G setgid R root w wd groups userspec map-user map-group" }),
   ),
   ...names(
-    "sudo sudoedit doas pkexec run0 su runuser gosu su-exec sg newgrp setpriv capsh super calife machinectl",
+    "sudo sudoedit doas pkexec run0 su runuser gosu su-exec sg newgrp setpriv capsh super calife machinectl systemd-nspawn",
     elevates({ valued: "u user g group h host p prompt C c command D chdir R chroot r role t type T s shell U" }),
   ),
   ...names(

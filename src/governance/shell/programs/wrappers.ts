@@ -34,6 +34,7 @@ export function measurer(rules: OptionRules): Behaviour {
 /** Terminals, watchers and runners that are given commands in many ways. */
 export const carrier: Behaviour = ({ name, args, spot }) => {
   if (/^dotenvx?$/.test(name)) takeSecrets(known(".env"), spot);
+  if (/^dotenvx?$/.test(name) && args.some((arg) => /^(?:list|get)$/.test(textOf(arg)))) showVariables(spot);
   noteOutputs(name, args, spot);
   noteInstructed(name, args, spot);
   runsProject(spot, `runs ${name}`);
