@@ -115,7 +115,8 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
       noteElsewhere(known(textOf(setting).replace(/^[\w.]+=/, "")), spot);
     for (const file of given.values("test-reporter", "experimental-config-file")) noteElsewhere(file, spot);
     // They take code from their input, as the interpreter itself does.
-    if (runs && spot.input !== TERMINAL && /^(?:code|asyncio|pdb)$/.test(textOf(runs))) return inlineCode(name, spot);
+    if (runs && spot.input !== TERMINAL && spot.input.text !== "" && /^(?:code|asyncio|pdb)$/.test(textOf(runs)))
+      return inlineCode(name, spot);
     if (runs) return runModule(runs, all.slice(at + 1), spot);
     const [file] = given.operands;
     if (!file && given.has("test")) {
