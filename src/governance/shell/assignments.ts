@@ -1,11 +1,12 @@
 import { absolutePaths, isLoopback, writes } from "./paths.ts";
+import { noteOutputs } from "./programs/outputs.ts";
 import { noteEffect, noteUnknown, type Spot } from "./state.ts";
 import { OUTPUT } from "./values/flow.ts";
-import { describeText, known, type Text, textOf } from "./values/text.ts";
+import { describeText, known, startOf, type Text, textOf } from "./values/text.ts";
 
 /** Variables that make programs load code, or other settings. */
 const LOADS_CODE =
-  /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT|PYTHONUSERBASE|PYTEST_PLUGINS|COVERAGE_PROCESS_START|LUA_INIT\w*|R_(?:PROFILE|ENVIRON)(?:_USER)?|ERL_[AZ]?FLAGS|ELIXIR_ERL_OPTIONS|JULIA_LOAD_PATH|GUILE_LOAD_PATH|PHPRC|PHP_INI_SCAN_DIR|DOTNET_STARTUP_HOOKS|CORECLR_\w+|OPENSSL_(?:CONF|MODULES|ENGINES)|AWS_CONFIG_FILE|VIMINIT|GVIMINIT|EXINIT|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LESSOPEN|LESSCLOSE|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|RUSTC|RUSTDOC|CARGO_(?:BUILD_RUST\w+|TARGET_\w+_(?:RUNNER|LINKER|RUSTFLAGS))|GOTOOLDIR|GCONV_PATH|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|BUN_BE_BUN|BUN_OPTIONS|[nN][pP][mM]_(?:config|CONFIG)_(?:script_shell|SCRIPT_SHELL|NODE_OPTIONS|GLOBALCONFIG|USERCONFIG|PREFIX|GIT|SHELL|IGNORE_SCRIPTS|node_options|globalconfig|userconfig|prefix|git|shell|ignore_scripts)|npm_execpath|SSH_ASKPASS|GCC_EXEC_PREFIX|COMPILER_PATH|MAKEFILES|GOAUTH|FZF_DEFAULT_\w+|CCACHE_(?:PREFIX\w*|COMPILER)|PSQL_EDITOR|PERL5SHELL|CMAKE_\w+_(?:LAUNCHER|COMPILER)|CARGO_ALIAS_\w+|CARGO_\w*CREDENTIAL_PROVIDER\w*|YARN_YARN_PATH|SHELL|COMSPEC|BASH_FUNC_.*)$/;
+  /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT|PYTHONUSERBASE|PYTEST_PLUGINS|COVERAGE_PROCESS_START|LUA_INIT\w*|R_(?:PROFILE|ENVIRON)(?:_USER)?|ERL_[AZ]?FLAGS|ELIXIR_ERL_OPTIONS|JULIA_LOAD_PATH|GUILE_LOAD_PATH|PHPRC|PHP_INI_SCAN_DIR|DOTNET_STARTUP_HOOKS|CORECLR_\w+|OPENSSL_(?:CONF|MODULES|ENGINES)|AWS_CONFIG_FILE|VIMINIT|GVIMINIT|EXINIT|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LESSOPEN|LESSCLOSE|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|RUSTC|RUSTDOC|CARGO_(?:BUILD_RUST\w+|TARGET_\w+_(?:RUNNER|LINKER|RUSTFLAGS))|GOTOOLDIR|GCONV_PATH|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|BUN_BE_BUN|BUN_OPTIONS|[nN][pP][mM]_(?:config|CONFIG)_(?:script_shell|SCRIPT_SHELL|global|GLOBAL|NODE_OPTIONS|GLOBALCONFIG|USERCONFIG|PREFIX|GIT|SHELL|IGNORE_SCRIPTS|node_options|globalconfig|userconfig|prefix|git|shell|ignore_scripts)|npm_execpath|SSH_ASKPASS|GCC_EXEC_PREFIX|COMPILER_PATH|MAKEFILES|GOAUTH|FZF_DEFAULT_\w+|CCACHE_(?:PREFIX\w*|COMPILER)|PSQL_EDITOR|PERL5SHELL|CMAKE_\w+_(?:LAUNCHER|COMPILER)|CARGO_ALIAS_\w+|CARGO_\w*CREDENTIAL_PROVIDER\w*|YARN_YARN_PATH|SHELL|COMSPEC|BASH_FUNC_.*)$/;
 
 /** Settings of git that run programs or turn it to another repository. Who wrote a commit, and how much is printed, is harmless. */
 const GIT_HARMLESS =
@@ -53,7 +54,7 @@ const FLAGS: readonly [names: RegExp, runs: RegExp][] = [
   ],
   [
     /^(?:GRADLE|MAVEN|JAVA|SBT|ANT|JVM|LEIN_JVM)_OPTS$/,
-    /-javaagent|-agent(?:lib|path)|-Xbootclasspath|-XX:On(?:OutOfMemory)?Error/,
+    /-javaagent|-agent(?:lib|path)|-Xbootclasspath|-XX:On(?:OutOfMemory)?Error|maven\.repo\.local=(?:\/|~|\.\.)/,
   ],
   [/^PYTEST_ADDOPTS$/, /(?:^|\s)(?:-p\s*(?!\s|no:)|-c\b|--basetemp|--rootdir|--confcutdir)/],
   [/^LESS$/, /[!|]/],
@@ -79,9 +80,22 @@ const PROXY = /^(?:https?|all)_proxy$/i;
 
 /** Where programs write what they make. */
 const WRITTEN = /^(?:GOBIN|CARGO_TARGET_DIR|COVERAGE_FILE|PYTHONPYCACHEPREFIX|SSLKEYLOGFILE)$/;
+/** Where they keep what they have, by words of the name. */
+const KEPT =
+  /(?:^|_)(?:GO|GOMOD)?(?:CACHE|CACHE_?(?:DIR(?:ECTORY)?|FOLDER|PATH|HOME)|(?:LOGS?|BIN|TOOL|STORE|TARGET|INSTALL|GLOBAL|TMP|TEMP|COVER(?:AGE)?|OUT(?:PUT)?|REPORTS?|VENDOR|BROWSERS)_?(?:DIR(?:ECTORY)?|FOLDER|PATH|HOME|ROOT|FILE))$|^(?:GOPATH|GO(?:TMP|COVER)DIR|TMP|TEMP|TMPDIR|PNPM_HOME|BUN_INSTALL|DENO_DIR|(?:TF|ASDF)_DATA_DIR|TOX_WORK_DIR|PIPX_HOME|PIP_LOG|UV_PROJECT_ENVIRONMENT|POETRY_VIRTUALENVS_PATH|RUSTUP_HOME|S?CCACHE_DIR|BUNDLE_PATH|GEM_HOME|COMPOSER_HOME|NODE_(?:V8_COVERAGE|REDIRECT_WARNINGS|REPL_HISTORY)|LLVM_PROFILE_FILE|GCOV_PREFIX|PRE_COMMIT_HOME|PYTEST_DEBUG_TEMPROOT|NUGET_PACKAGES|DOTNET_CLI_HOME|XDG_(?:CACHE|DATA|STATE)_HOME)$/i;
+/** Where they would keep it anyway. */
+const USUALLY_KEPT = /^\/(?:\.cache(?:\/|$)|\.npm$|go$|go\/pkg\/mod$|\.local\/(?:share|state)$)/;
+
+function keepsIn(value: Text, spot: Spot): void {
+  const { home } = spot.line.place;
+  const text = startOf(value);
+  const isUsual = value.type === "known" && text.startsWith(`${home}/`) && USUALLY_KEPT.test(text.slice(home.length));
+  if (/^(?:\/|~|\.\.(?:\/|$))/.test(text) && !isUsual) writes(spot, value);
+}
+
 /** Where programs look for settings of the person, which name other programs to run. */
 const SETTINGS =
-  /^(?:HOME|XDG_CONFIG_HOME|ZDOTDIR|CARGO_HOME|GRADLE_USER_HOME|GOENV|PSQLRC|COMPOSE_FILE|CMAKE_TOOLCHAIN_FILE|CMAKE_PROJECT_TOP_LEVEL_INCLUDES)$/;
+  /^(?:HOME|XDG_CONFIG_HOME|ZDOTDIR|CARGO_HOME|GRADLE_USER_HOME|GOENV|GOROOT|GOWORK|JAVA_HOME|DOTNET_ROOT|DOCKER_CONFIG|PSQLRC|COMPOSE_FILE|CMAKE_TOOLCHAIN_FILE|CMAKE_PROJECT_TOP_LEVEL_INCLUDES)$/;
 
 function takesSettings(value: Text, spot: Spot): void {
   if (textOf(value) === spot.line.place.home) return;
@@ -110,10 +124,13 @@ export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   else if (name === "PATH") judgePath(value, spot);
   else if (name === "NODE_OPTIONS") {
     if (value.type !== "known" || NODE_LOADS.test(value.text)) refuse(`makes Node load code: ${shown}`);
+    else noteOutputs("node", value.text.split(/\s+/).map(known), spot);
   } else if (name === "GOFLAGS") {
-    if (value.type !== "known" || /exec|vettool|overlay|-ext/.test(value.text))
+    if (value.type !== "known" || /exec|vettool|overlay|-ext|-C\b/.test(value.text))
       refuse(`makes go run a program: ${shown}`);
+    else noteOutputs("go", value.text.split(/\s+/).map(known), spot);
   } else if (WRITTEN.test(name)) writes(spot, value);
+  else if (KEPT.test(name)) keepsIn(value, spot);
   else if (SETTINGS.test(name)) takesSettings(value, spot);
   else if (name === "PYTHONPATH") for (const one of textOf(value).split(":")) runsFrom(known(one), spot);
   else if (name === "DOCKER_HOST" || name === "DOCKER_CONTEXT") {

@@ -1,5 +1,5 @@
 import type { Redirection, Word, WordPart } from "unbash";
-import { contentOf, deliverBytes, descriptorOf, networkPlace, writes } from "./paths.ts";
+import { contentOf, deliverBytes, descriptorOf, isLoopback, networkPlace, writes } from "./paths.ts";
 import {
   type Channel,
   copyForReading,
@@ -119,7 +119,8 @@ function duplicate(key: string, { shell, input }: Spot, output: Sink): Channel {
 function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
   const place = networkPlace(path);
   if (place !== undefined) {
-    noteEffect(spot, { kind: "fetches", what: `connects to ${place}` });
+    // Whatever is written there leaves, and a check of a port needs no more than to read from it.
+    noteEffect(spot, { kind: isLoopback(place) ? "fetches" : "sends", what: `connects to ${place}, to write there` });
     return { to: "network", where: place };
   }
   if (path.type === "known") {

@@ -17,12 +17,36 @@ const FOLDERS = [
   "/home/ada",
   "/home/ada/work",
   ROOT,
-  ...["src", "src/cart", "test", "docs", "scripts", "packages", "packages/api", "node_modules", "dist", "nested"].map(
-    (name) => `${ROOT}/${name}`,
-  ),
+  ...[
+    "src",
+    "src/cart",
+    "test",
+    "docs",
+    "scripts",
+    "packages",
+    "packages/api",
+    "node_modules",
+    "dist",
+    "nested",
+    "crates",
+    "crates/.cargo",
+    "unlocked",
+  ].map((name) => `${ROOT}/${name}`),
   `${ROOT}/nested/.git`,
 ];
-const FILES = [".env", "package.json", "src/cart.ts", "src/cart/total.ts", "README.md", "Makefile", "scripts/seed.sh"];
+const FILES = [
+  ".env",
+  "package.json",
+  "src/cart.ts",
+  "src/cart/total.ts",
+  "README.md",
+  "Makefile",
+  "scripts/seed.sh",
+  "crates/.cargo/config.toml",
+  "crates/Cargo.toml",
+  "crates/Cargo.lock",
+  "unlocked/Cargo.toml",
+];
 
 /** Links of the worktree: one that leads out of it, one that stays. */
 const LINKS: Readonly<Record<string, string>> = {

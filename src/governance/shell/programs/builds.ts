@@ -1,46 +1,47 @@
 import type { Behaviour } from "../call.ts";
-import { type OptionRules, readArguments } from "../options.ts";
 import {
   absolutePaths,
+  descriptorOf,
   inFolder,
-  isLoopback,
   isNowhere,
   noteAddresses,
   noteSecretOperands,
-  noteSecrets,
-  reads,
   writes,
 } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT, TERMINAL } from "../values/flow.ts";
-import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
+import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { runsProject } from "./fetched.ts";
-import { noteOutputs } from "./outputs.ts";
-import { isAgentOrOurs } from "./own-programs.ts";
-import { runsTool } from "./shells.ts";
+import { noteInstructed } from "./instructed.ts";
+import { LEADS_ELSEWHERE, noteOutputs } from "./outputs.ts";
 
-const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
+const SAYS = /^(?:(?:--version|-v|-V)(?: --verbose)?|--help|-h)$/;
+/** Tools that say more by `-v` or `-V`, and do their work. */
+const WORKS_BY_V =
+  /^(?:pytest|py\.test|unittest|tox|nox|rake|ant|ninja|ctest|task|act|pest|pint|phpunit|flake8|sbt|just|run-parts|pre-commit) -[vV]/;
 
 /** Builds, tests, linters: they run what the project says, which cannot be looked into. */
-export const builds: Behaviour = ({ name, args, spot }) => {
+export const builds: Behaviour = ({ name, args, spot: outer }) => {
   const first = textOf(args[0] ?? known(""));
-  if (args.length === 1 && SAYS.test(first)) return OUTPUT;
+  const line = args.slice(0, 3).map(textOf).join(" ");
+  if (SAYS.test(line) && !WORKS_BY_V.test(`${name} ${line}`)) return OUTPUT;
   if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
   if (name === "go" && goOnlyTells(first, args)) return OUTPUT;
+  const inside = inFolder(outer, foldersNamed(name, args));
+  // Of go, all paths count from there.
+  const spot = name === "go" ? inside : outer;
   const starts = RUNS_ANOTHER.get(name);
   const program = starts && args.find((arg) => starts.test(startOf(arg)));
   if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
   if (compilesInput(name, args, spot))
     noteEffect(spot, { kind: "code", what: `gives ${name} code that is not in a file` });
   noteOutputs(name, args, spot);
+  noteInstructed(name, args, spot);
   for (const path of changedInPlace(name, args)) writes(spot, path);
   noteSecretOperands(args, spot);
   noteAddresses(args, spot);
   if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
-  const option = IN_FOLDER.get(name);
-  const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;
-  const folder = at < 0 ? undefined : args[at + 1];
-  runsProject(folder ? inFolder(spot, [folder]) : spot, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
+  runsProject(inside, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
   if (name === "go") runsGo(args, spot);
   return OUTPUT;
 };
@@ -49,19 +50,19 @@ const COMPILERS = /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|rustc)$/;
 
 /** A program is made of what stands in the command; what only looks at it makes none. */
 const compilesInput = (name: string, args: readonly Text[], { input }: Spot): boolean =>
-  input !== TERMINAL &&
   COMPILERS.test(name) &&
-  args.some((arg) => textOf(arg) === "-") &&
+  ((input !== TERMINAL && args.some((arg) => textOf(arg) === "-")) ||
+    args.some((arg) => descriptorOf(textOf(arg)) !== undefined)) &&
   !args.some((arg) => /^(?:-E|-fsyntax-only|-S|-M\w*)$/.test(textOf(arg)));
 
 /** Tools that run what lies at a path which they are given: tests, a project, a file of rules. */
 const EXECUTES = new Set(
-  "tsc pytest py.test tox nox jest vitest mocha ava tap c8 nyc playwright cypress webpack vite rollup eslint gradle gradlew mvn mvnw ant java dotnet rspec rails rake phpunit pest composer mix swift clojure clj lein flutter dart zig just task make gmake ninja meson ctest run-parts".split(
+  "tsc pylint turbo next nuxt astro unittest pytest py.test tox nox jest vitest mocha ava tap c8 nyc playwright cypress webpack vite rollup eslint gradle gradlew mvn mvnw ant java dotnet rspec rails rake phpunit pest composer mix swift clojure clj lein flutter dart zig just task make gmake ninja meson ctest run-parts".split(
     " ",
   ),
 );
 const NAMES_PROJECT =
-  /^--?(?:(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir)=|(?:javaagent|agentpath):)/;
+  /^--?(?:(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir|cwd|dir|working-dir|init-script|rcfile)=|(?:javaagent|agentpath):)/;
 
 /** A path that may lead out of the worktree is what is run. */
 export function noteElsewhere(arg: Text, spot: Spot): void {
@@ -81,6 +82,7 @@ const RUNS_ANOTHER: ReadonlyMap<string, RegExp> = new Map([
   ["go", GO],
   ...["cargo", "rustc"].map((name): [string, RegExp] => [name, /^(?:-C)?\s*linker=|codegen-backend/]),
   ["ld", /^--?plugin/],
+  ["pylint", /^--init-hook/],
   ["bazel", /^--run_under/],
   ["mvn", /^-Dexec\.executable=/],
   ...["latex", "pdflatex", "xelatex", "lualatex"].map((name): [string, RegExp] => [name, /^\\/]),
@@ -88,16 +90,25 @@ const RUNS_ANOTHER: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 const IN_FOLDER: ReadonlyMap<string, RegExp> = new Map([
-  ["go", /^-C$/],
-  ["gradle", /^(?:-p|--project-dir)$/],
-  ["gradlew", /^(?:-p|--project-dir)$/],
+  ["go", /^--?C(?:=|$)/],
+  ["gradle", /^(?:-p|--project-dir)(?:=|$)/],
+  ["gradlew", /^(?:-p|--project-dir)(?:=|$)/],
   ["flutter", /^-C$/],
-  ["swift", /^--package-path$/],
+  ["swift", /^--package-path(?:=|$)/],
 ]);
+
+/** The folder in which a tool is told to work; the last one counts. */
+function foldersNamed(name: string, args: readonly Text[]): Text[] {
+  const option = IN_FOLDER.get(name);
+  const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;
+  const text = startOf(args[at] ?? known(""));
+  const folder = text.includes("=") ? known(text.slice(text.indexOf("=") + 1)) : args[at + 1];
+  return at >= 0 && folder ? [folder] : [];
+}
 
 /** Options with which a tool changes the files that it is given, and tools that always do. */
 const IN_PLACE = /^(?:-w|-i|--write|--fix|--in-?place|--apply|--unsafe-fixes|--autocorrect|-a|-A|format|fmt)$/;
-const ALWAYS_IN_PLACE = /^(?:black|isort|rustfmt|ormolu|swift-format)$/;
+const ALWAYS_IN_PLACE = /^(?:black|isort|rustfmt|ormolu|swift-format|pyupgrade|docformatter|reorder-python-imports)$/;
 
 /** Programs that write their last operand. */
 const WRITES_LAST = /^(?:convert|magick|ffmpeg|wkhtmltopdf|wkhtmltoimage|cwebp)$/;
@@ -109,8 +120,14 @@ function changedInPlace(name: string, args: readonly Text[]): Text[] {
   return args.filter((arg) => /^(?:\/|\.\.\/|~)/.test(startOf(arg)));
 }
 
+/** What go only tells about modules and packages: it changes go.mod for others, and runs nothing of theirs unless it builds them. */
+const GO_LOOKS = /^(?:list|mod (?:graph|why|verify))(?: |$)/;
+const GO_BUILDS = /^--?(?:export|compiled|toolexec|overlay|modfile|mod=mod|exec)\b/;
+
 const goOnlyTells = (sub: string, args: readonly Text[]): boolean =>
   /^(?:version|doc|help)$/.test(sub) ||
+  (GO_LOOKS.test(args.slice(0, 2).map(textOf).join(" ")) &&
+    !args.some((arg) => arg.type === "unknown" || GO_BUILDS.test(startOf(arg)))) ||
   (sub === "env" && !args.some((arg) => arg.type !== "known" || /^--?[wu]\b/.test(arg.text)));
 
 /** `go run` takes files, folders and packages; `go env -w` changes the settings of the person. */
@@ -124,6 +141,8 @@ function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
       what: "changes programs of the person with go install",
       instead: "Run it without installing it: go run <package>@<version>",
     });
+  if (word === "fix" || (word === "mod" && textOf(rest[0] ?? known("")) === "edit"))
+    for (const arg of rest) if (LEADS_ELSEWHERE.test(startOf(arg))) writes(spot, arg);
   if (/^(?:generate|test)$/.test(word)) for (const arg of rest) noteElsewhere(arg, spot);
   if (word !== "run") return;
   const target = rest.find((arg) => !startOf(arg).startsWith("-"));
@@ -131,160 +150,6 @@ function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
     for (const path of absolutePaths(target, spot))
       noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
 }
-
-const RUNS = /^(?:exec|x|dlx)$/;
-const RUNS_BY_NAME = /^(?:run|run-script)$/;
-/** Commands of yarn and pnpm that programs are called like, too. */
-const OWN = /^(?:install|link|test|env|patch|import|init)$/;
-const LOOKS =
-  /^(?:ls|list|la|ll|view|info|show|outdated|why|explain|root|bin|prefix|whoami|ping|search|help|fund|doctor|query|sbom)$/;
-const PUBLISHES =
-  /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
-
-const isRehearsal = (args: readonly Text[]): boolean => args.some((arg) => textOf(arg) === "--dry-run");
-const PACKAGE_RULES: OptionRules = { valued: "C prefix w workspace filter cwd dir registry userconfig globalconfig" };
-const BEFORE_COMMAND: OptionRules = { ...PACKAGE_RULES, stopsAtOperand: true };
-
-const isUnsafeRegistry = (where: string): boolean => /^http:/i.test(where) && !isLoopback(where);
-
-/** npm, yarn, pnpm. */
-export const packages: Behaviour = (call) => {
-  const { name, args, spot } = call;
-  const given = readArguments(args, BEFORE_COMMAND);
-  const [sub, ...rest] = given.operands;
-  const word = textOf(sub ?? known(""));
-  const end = args.findIndex((arg) => textOf(arg) === "--");
-  // npm takes its options behind the command as well.
-  const options = RUNS.test(word) ? given : readArguments(end < 0 ? args : args.slice(0, end), PACKAGE_RULES);
-  const inside = inFolder(spot, options.values("C", "prefix", "cwd", "dir"));
-  const isGlobal = args.some((arg) => /^(?:-g|--global|--location=global)$/.test(textOf(arg)));
-  if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--"), spot: inside });
-  if (word === "explore" && end >= 0) return spot.line.engine.runWords(args.slice(end + 1), inside);
-  if (word === "workspaces") spot.line.engine.runCarried(rest, inside);
-  for (const script of scriptsSet(word, rest)) spot.line.engine.runSource(script, inside);
-  if (word === "config" && rest.some((one) => /_auth|password|token/i.test(textOf(one))))
-    reads(spot, known(`${spot.line.place.home}/.npmrc`));
-  if (PUBLISHES.test(word) && !isRehearsal(args))
-    noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
-  else if (isGlobal || word === "global")
-    noteEffect(spot, {
-      kind: "ours",
-      what: `changes programs of the whole machine with ${name} ${word}`,
-      instead: `Install it in the project: ${name} install <package>`,
-    });
-  else if (/^(?:config|set)$/.test(word) && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
-    noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
-  else if (
-    args.some((arg) =>
-      /^--(?:(?:script-)?shell|node-options|git|editor|(?:user|global)config)(?:=|$)/.test(textOf(arg)),
-    )
-  )
-    noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
-  else if (options.values("registry").some((where) => isUnsafeRegistry(textOf(where))))
-    noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
-  else if (word === "config" || LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
-  else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
-  else {
-    builds({ ...call, spot: inside });
-    // yarn and pnpm take the name of a script or of a program: what a program of that name would do counts.
-    const words = RUNS_BY_NAME.test(word) ? readArguments(rest, { stopsAtOperand: true }).operands : given.operands;
-    const called = textOf(words[0] ?? known(""));
-    if (name === "npm" ? isAgentOrOurs(called) : !OWN.test(called)) spot.line.engine.runCarried(words, inside, 1);
-  }
-  return OUTPUT;
-};
-
-/** Scripts that stand in the command: the same line may run them. */
-function scriptsSet(word: string, [first, ...rest]: readonly Text[]): Text[] {
-  if (word === "set-script") return rest.slice(-1);
-  if (word !== "pkg" || textOf(first ?? known("")) !== "set") return [];
-  return rest.flatMap((one) => /^scripts\.[^=]*=(.*)$/s.exec(textOf(one))?.[1] ?? []).map(known);
-}
-
-const CARGO_OWN =
-  /^(?:|build|b|check|c|clean|doc|d|new|init|add|remove|run|r|test|t|bench|update|search|fmt|clippy|tree|metadata|fix|generate-lockfile|fetch|vendor|package|nextest)$/;
-
-export const cargo: Behaviour = (call) => {
-  const { args, spot } = call;
-  const words = args.filter((arg) => !/^\+/.test(textOf(arg)));
-  const given = readArguments(words, {
-    valued: "root path config Z manifest-path C color git branch tag rev target-dir p package bin",
-  });
-  const [sub] = given.operands;
-  const word = textOf(sub ?? known(""));
-  for (const setting of given.values("config"))
-    if (/runner|rustc|wrapper|linker|alias|credential/.test(textOf(setting)))
-      noteEffect(spot, { kind: "code", what: "makes cargo run another program" });
-  if ((word === "install" || word === "uninstall") && !given.has("list")) {
-    const [root] = given.values("root");
-    const isOurs = given.operands.some((one) => /^prloom\b/.test(textOf(one)));
-    if (root) writes(spot, root);
-    if (!root || isOurs)
-      noteEffect(spot, {
-        kind: "ours",
-        what: `changes programs of the person with cargo ${word}`,
-        instead: "Build it in the worktree: cargo build",
-      });
-  } else if (/^(?:publish|yank|login|owner|logout)$/.test(word) && !isRehearsal(args))
-    noteEffect(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
-  else {
-    const manifests = given.values("manifest-path").map((path) => joinTexts([path, known("/..")]));
-    builds({ ...call, spot: inFolder(spot, [...given.values("C"), ...manifests]) });
-    // Commands that others added may run what they are given, as `cargo watch -s` does.
-    if (!CARGO_OWN.test(word)) spot.line.engine.runCarried(sub ? args.slice(args.indexOf(sub) + 1) : [], spot);
-  }
-  return OUTPUT;
-};
-
-/** Where what is fetched goes. */
-const foldersOf = (args: readonly Text[]): readonly Text[] =>
-  readArguments(args, { valued: "D dir O output" }).values("D", "dir", "O", "output");
-
-/** gh, glab, twine and their like act for the person elsewhere. */
-export const forge: Behaviour = ({ name, args, spot }) => {
-  const words = args.map(textOf).filter((word) => !word.startsWith("-"));
-  const [group = "", action = ""] = words;
-  const isRead =
-    /^(?:view|list|status|diff|checks|browse|watch)$/.test(action) ||
-    (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
-  if (group === "auth" && args.some((arg) => /^(?:-t|--show-token)$/.test(textOf(arg))))
-    reads(spot, known(`${spot.line.place.home}/.config/gh`));
-  for (const folder of action === "download" ? foldersOf(args) : []) writes(spot, folder);
-  const apiReads =
-    group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
-  if (action === "download") noteEffect(spot, { kind: "runs", what: `${name} saves files here` });
-  else if (isRead || apiReads || words.length === 0)
-    noteEffect(spot, { kind: "fetches", what: `${name} asks another machine` });
-  else
-    noteEffect(spot, {
-      kind: "sends",
-      what: `acts for the person elsewhere: ${name} ${group} ${action}`,
-      instead: "Say in your answer what should be done there.",
-    });
-  return OUTPUT;
-};
-
-const INSTALLS_INTO = "t target prefix root d dest src install-dir n bindir w wheel-dir".split(" ");
-
-/** pip and its like. */
-export const installs: Behaviour = (call) => {
-  const { name, args, spot } = call;
-  const given = readArguments(args, {
-    valued:
-      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project install-dir n bindir w wheel-dir",
-  });
-  for (const folder of given.values(...INSTALLS_INTO)) writes(spot, folder);
-  // Of what is not a requirement, they tell.
-  noteSecrets(given.values("r", "requirement", "c", "constraint"), spot);
-  const [sub] = given.operands;
-  if (/^(?:list|show|freeze|check|help|--version|search|index|inspect)$/.test(textOf(sub ?? known("")))) return OUTPUT;
-  if (given.values("i", "index-url", "extra-index-url").some((where) => isUnsafeRegistry(textOf(where))))
-    noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
-  if (textOf(sub ?? known("")) === "config") noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
-  if (given.has("break-system-packages", "user", "system"))
-    noteEffect(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
-  return builds({ ...call, spot: inFolder(spot, given.values("directory", "project")) });
-};
 
 /** Linters that can fix what they find. */
 export const linter =

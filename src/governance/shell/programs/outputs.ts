@@ -10,10 +10,24 @@ const MEANS_FORMAT = new Set("kubectl oc helm az aws gcloud argocd flux istioctl
 
 /** Words in the names of options by which tools write: what they make, a report, a record. */
 const WRITING = new Set(
-  "out output outfile outdir outputdir outputfile dest destdir destination artifact report log logfile junit junitxml profile coverprofile cpuprofile memprofile blockprofile mutexprofile objdir trace redirect coverdir cidfile iidfile metadata graphviz profiling dump save tee cache".split(
+  "out output outfile outdir outputdir outputfile dest destdir destination artifact report log logfile junit junitxml profile coverprofile cpuprofile memprofile blockprofile mutexprofile objdir trace redirect coverdir cidfile iidfile metadata graphviz profiling dump save tee cache prof diagnostic keylog snapshot localstorage coverage store modules modfile pkgdir dist distpath emit".split(
     " ",
   ),
 );
+
+/** Options of single tools by which they write, that mean something else for others. */
+const WRITES_BY: ReadonlyMap<string, RegExp> = new Map([
+  ["javac", /^-[dhs]$/],
+  ["coverage", /^(?:-d|--directory|--data-file)$/],
+  ["mkdocs", /^(?:-d|--site-dir)$/],
+  ["gradle", /^(?:-g|--gradle-user-home)$/],
+  ["gradlew", /^(?:-g|--gradle-user-home)$/],
+  ["mvn", /^-D(?:maven\.repo\.local|outputDirectory)$/],
+  ["mvnw", /^-D(?:maven\.repo\.local|outputDirectory)$/],
+  ["yarn", /^--filename$/],
+  ["bazel", /^--symlink_prefix$/],
+  ["trace", /^(?:-C|-f|--coverdir|--file)$/],
+]);
 const BETWEEN_WORDS = /[-_.]|(?<=[a-z])(?=[A-Z])/;
 const MAX_OPTION = 60;
 
@@ -29,7 +43,7 @@ const MAKES = /^(?:new|init|startproject|startapp|venv|vendor|create|create-proj
 
 /** Programs that write where their arguments say: templates for projects, and ways to copy. */
 const MAKES_FILES =
-  /^(?:create-\S+|degit|tiged|giget|mkdirp|make-dir-cli|cpy|cpy-cli|copyfiles|ncp|cpx|script|ctags|uctags|etags)$/;
+  /^(?:create-\S+|degit|tiged|giget|mkdirp|make-dir-cli|cpy|cpy-cli|copyfiles|ncp|cpx|script|sphinx-build|ctags|uctags|etags)$/;
 
 /** Where a tool writes what it makes; one that means something else by these options names nothing elsewhere with them. */
 export function noteOutputs(name: string, args: readonly Text[], spot: Spot): void {
@@ -44,7 +58,7 @@ export function noteOutputs(name: string, args: readonly Text[], spot: Spot): vo
     const value = equals < 0 ? args[at + 1] : arg.type === "known" ? known(text.slice(equals + 1)) : arg;
     if (!value) continue;
     const isFile = OUTPUT_OPTION.test(option) && !(MEANS_FORMAT.has(name) && /^(?:-o|--output)$/.test(option));
-    if (isFile || (name === "javac" && /^-[dhs]$/.test(option))) writes(spot, fileIn(value));
+    if (isFile || WRITES_BY.get(name)?.test(option)) writes(spot, fileIn(value));
     else if (isWriting(option) && isPathOf(value, equals >= 0)) writes(spot, fileIn(value));
   }
   if (MAKES_FILES.test(name)) for (const arg of args) if (LEADS_ELSEWHERE.test(startOf(arg))) writes(spot, arg);

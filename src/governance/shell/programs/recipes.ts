@@ -39,7 +39,11 @@ export const cmake: Behaviour = (call) => {
   for (const folder of given.values("B", "prefix")) writes(spot, folder);
   for (const script of given.values("P", "C")) runsRules(script, call);
   for (const source of [...given.values("S"), ...given.operands]) noteElsewhere(source, spot);
-  return builds({ ...call, spot: inFolder(spot, given.values("build", "install")) });
+  const inside = inFolder(spot, given.values("build", "install"));
+  const end = args.findIndex((arg) => textOf(arg) === "--");
+  // What stands behind it is for make, or what is built with instead.
+  if (end >= 0) make({ name: "make", args: args.slice(end + 1), spot: inside });
+  return builds({ ...call, spot: inside });
 };
 
 /** A file with rules: one in the worktree is opaque, one that is no file is code. */

@@ -8,6 +8,7 @@ import { noteByWords, noteLostData } from "./elsewhere/losing-data.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
 import { runsProject } from "./fetched.ts";
 import { isGitCommand, judgeGit } from "./git/git.ts";
+import { noteInstructed } from "./instructed.ts";
 import { noteOutputs } from "./outputs.ts";
 import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
@@ -38,6 +39,7 @@ export function judgeProgram(call: ProgramCall): Flow {
     runsProject(spot, `runs ${name}`);
     noteByWords(call);
     noteOutputs(name, args, spot);
+    noteInstructed(name, args, spot);
     noteSecretOperands(args, spot);
   }
   spot.line.engine.runCarried(args, spot);

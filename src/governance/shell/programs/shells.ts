@@ -6,6 +6,7 @@ import { copyShell, noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
 import { takeSecrets } from "../values/variables.ts";
+import { noteElsewhere } from "./builds.ts";
 import { runsProject } from "./fetched.ts";
 import { noteOutputs } from "./outputs.ts";
 import { installedProgram, withoutVersion } from "./own-programs.ts";
@@ -89,7 +90,12 @@ interface Interpreter {
 export function interpreter({ inline, valued, module = [], loads = [] }: Interpreter): Behaviour {
   const options = [...inline, ...module, ...loads, ...valued.split(" ")].filter(Boolean);
   const rules = { valued: options.join(" "), stopsAtOperand: true, long: "version help" };
-  return ({ name, args, spot }) => {
+  return ({ name, args: all, spot }) => {
+    // What stands behind a module is for it.
+    const [runs] = readArguments(all, rules).values(...module);
+    const isModule = (arg: Text) => arg === runs || (runs && textOf(arg).endsWith(`m${textOf(runs)}`));
+    const at = runs ? all.findIndex(isModule) : -1;
+    const args = at < 0 ? all : all.slice(0, at + 1);
     const given = readArguments(args, rules);
     if (args.length === 1 && given.has("version", "V", "v", "help", "h")) return OUTPUT;
     // `-pe` and `-pie` are letters together, the last of which takes the code.
@@ -98,16 +104,20 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
         /^-[A-Za-z]*[eEcr]$/.test(textOf(arg)) && inline.some((one) => one.length === 1 && textOf(arg).endsWith(one)),
     );
     if (onlyTells(name, given, spot)) return OUTPUT;
+    noteOutputs(name, args.slice(0, args.length - given.operands.length), spot);
     const door = args.find((arg) => /^--inspect\S*=/.test(textOf(arg)));
     if (door && !/=(?:\d+|localhost(?::\d+)?|127\.[\d.]+(?::\d+)?|\[::1\](?::\d+)?)$/.test(textOf(door)))
       noteEffect(spot, { kind: "code", what: `lets other machines run code: ${textOf(door)}` });
     if (given.has(...inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
       noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
-    const [runs] = given.values(...module);
+    for (const setting of /^php/.test(name) ? given.values("d", "c") : [])
+      noteElsewhere(known(textOf(setting).replace(/^[\w.]+=/, "")), spot);
+    for (const file of given.values("test-reporter", "experimental-config-file")) noteElsewhere(file, spot);
     // They take code from their input, as the interpreter itself does.
-    if (runs && spot.input !== TERMINAL && /^(?:code|asyncio|pdb)$/.test(textOf(runs))) return inlineCode(name, spot);
-    if (runs) return runModule(runs, given.operands, spot);
+    if (runs && spot.input !== TERMINAL && spot.input.text !== "" && /^(?:code|asyncio|pdb)$/.test(textOf(runs)))
+      return inlineCode(name, spot);
+    if (runs) return runModule(runs, all.slice(at + 1), spot);
     const [file] = given.operands;
     if (!file && given.has("test")) {
       runsProject(spot, "runs the tests that it finds");
@@ -155,7 +165,7 @@ function onlyTells(name: string, { options }: Arguments, spot: Spot): boolean {
   return true;
 }
 
-function inlineCode(name: string, spot: Spot, args: readonly Text[] = []) {
+export function inlineCode(name: string, spot: Spot, args: readonly Text[] = []) {
   let { from } = spot.input;
   for (const arg of args) from |= originOf(arg);
   from &= FROM.network | FROM.decoded;
@@ -185,8 +195,8 @@ const python = interpreter({ inline: ["c"], valued: "W X check-hash-based-pycs",
 const node = interpreter({
   inline: ["e", "eval", "p", "print", "pe"],
   valued:
-    "C conditions env-file title stack-trace-limit max-old-space-size test-name-pattern test-reporter test-concurrency test-timeout",
-  loads: ["r", "require", "import", "loader", "experimental-loader"],
+    "C conditions env-file title stack-trace-limit max-old-space-size test-name-pattern test-reporter test-reporter-destination test-concurrency test-timeout experimental-config-file",
+  loads: ["r", "require", "import", "loader", "experimental-loader", "openssl-config"],
 });
 
 export const INTERPRETERS: readonly [names: RegExp, behaviour: Behaviour][] = [
@@ -219,40 +229,7 @@ function powershell({ name, args, spot }: ProgramCall) {
   return target ? runScript({ name, args: [target], spot }) : inlineCode(name, spot);
 }
 
-/** Bun and Deno are interpreters, package managers and runners in one. */
-export const bun: Behaviour = (call) => {
-  const [first, ...rest] = call.args;
-  const sub = textOf(first ?? known(""));
-  if (sub === "--cwd") return bun({ ...call, args: rest.slice(1), spot: inFolder(call.spot, rest.slice(0, 1)) });
-  if (call.args.some((arg) => textOf(arg).startsWith("data:"))) return inlineCode(call.name, call.spot);
-  noteOutputs(call.name, call.args, call.spot);
-  if (/^(?:run|x|exec)$/.test(sub)) return runsTool({ ...call, args: rest });
-  if (call.name === "deno" && sub === "publish" && !call.args.some((arg) => textOf(arg) === "--dry-run"))
-    noteEffect(call.spot, { kind: "sends", what: "deno publish changes something in a package registry" });
-  if (sub === "task" && rest.some((arg) => textOf(arg) === "--eval"))
-    for (const line of rest.slice(-1)) call.spot.line.engine.runSource(line, call.spot);
-  if (
-    call.args.some((arg) => /^https?:/.test(textOf(arg))) &&
-    /^(?:test|install|add|compile|task|serve|bench|-.*|https?:.*)?$/.test(sub)
-  )
-    noteEffect(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
-  if (/^(?:install|i|add|remove|rm|update|test|build|pm|init|create|link|outdated|upgrade|audit)$/.test(sub)) {
-    runsProject(call.spot, `runs ${call.name} ${sub}`);
-    return OUTPUT;
-  }
-  if (sub === "eval" || sub === "repl") return inlineCode(call.name, call.spot);
-  if (/^(?:fmt|lint|check|task|cache|compile|bench|doc|coverage|types)$/.test(sub)) {
-    runsProject(call.spot, `runs ${call.name} ${sub}`);
-    return OUTPUT;
-  }
-  return interpreter({
-    inline: ["e", "eval", "p", "print"],
-    valued: "c config cwd",
-    loads: ["r", "preload", "require", "import"],
-  })(call);
-};
-
-const FROM_ELSEWHERE = /^(?:https?:|git[+:@]|github:|gitlab:|bitbucket:|gist:)/;
+const FROM_ELSEWHERE = /^(?:@?[\w./-]+@)?(?:https?:|git[+:@]|github:|gitlab:|bitbucket:|gist:)/;
 /** npm and its like take `owner/repository` as one of GitHub. */
 const ON_GITHUB = /^[\w-]+\/[\w.-]+(?:#.*)?$/;
 

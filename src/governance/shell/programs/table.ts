@@ -4,7 +4,8 @@ import { OUTPUT } from "../values/flow.ts";
 import { showVariables } from "../values/variables.ts";
 import { administersUnless, direnv, opensElsewhere, scalar } from "./administering.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
-import { builds, cargo, forge, installs, linter, packages } from "./builds.ts";
+import { builds, linter } from "./builds.ts";
+import { bun } from "./bun.ts";
 import { parallel, xargs } from "./each.ts";
 import { container } from "./elsewhere/containers.ts";
 import { database } from "./elsewhere/databases.ts";
@@ -38,13 +39,15 @@ import {
 } from "./files/readers.ts";
 import { changesOperands, renames, writesAll } from "./files/renaming.ts";
 import { judgeGit } from "./git/git.ts";
+import { cargo, forge, installs, packages, uv } from "./packages.ts";
+import { pythonRunner } from "./python-modules.ts";
 import { cmake, just, make } from "./recipes.ts";
-import { bun, runsOrCarries, runsTool } from "./shells.ts";
-import { carrier, debugs, elevates, env, fzf, lineWrapper, measurer, wrapper } from "./wrappers.ts";
+import { runsOrCarries, runsTool } from "./shells.ts";
+import { carrier, debugs, elevates, env, fzf, lineWrapper, measurer, outlives, wrapper } from "./wrappers.ts";
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
-  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck pytest py.test tox nox mypy pyright flake8 pylint bandit coverage pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex latex lualatex run-parts pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp".split(
+  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck unittest 2to3 autopep8 yapf pyupgrade autoflake docformatter reorder-python-imports pytest py.test tox nox mypy pyright flake8 pylint bandit pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex latex lualatex run-parts pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp".split(
     " ",
   );
 
@@ -189,23 +192,21 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     elevates({ valued: "t target S setuid G setgid R root w wd groups userspec map-user map-group" }),
   ),
   ...names(
-    "sudo sudoedit doas pkexec run0 su runuser gosu su-exec sg newgrp setpriv capsh super calife machinectl",
+    "sudo sudoedit doas pkexec run0 su runuser gosu su-exec sg newgrp setpriv capsh super calife machinectl systemd-nspawn",
     elevates({ valued: "u user g group h host p prompt C c command D chdir R chroot r role t type T s shell U" }),
   ),
   ...names(
-    "systemd-run",
-    wrapper({
-      valued: "u unit p property E setenv uid gid nice working-directory M H on-calendar on-active slice",
-    }),
+    "systemd-run tmux screen dtach abduco zellij byobu daemonize daemon start-stop-daemon pm2 forever supervisord supervisorctl cron crond atd",
+    outlives,
   ),
   ["watch", lineWrapper({ valued: "n interval", stopsAtOperand: true })],
   ...names(
-    "tmux screen dtach abduco script dbus-run-session xvfb-run entr hyperfine watchexec reflex perf rr mispipe pee concurrently nodemon chokidar npm-run-all run-p run-s cross-env dotenv dotenvx start-server-and-test foreman overmind honcho nx lerna rush",
+    "script dbus-run-session xvfb-run entr hyperfine watchexec reflex perf rr mispipe pee concurrently nodemon chokidar npm-run-all run-p run-s cross-env dotenv dotenvx start-server-and-test foreman overmind honcho nx lerna rush",
     carrier,
   ),
   ...names("gdb lldb", debugs),
   ...names("busybox toybox", wrapper({})),
-  ...names("at batch crontab anacron launchctl schtasks", schedules),
+  ...names("at batch crontab fcrontab incrontab anacron launchctl schtasks", schedules),
   ...names(
     "mkfs fdisk sfdisk cfdisk gdisk sgdisk parted wipefs blkdiscard mkswap swapoff swapon lvremove lvreduce lvcreate lvm vgremove vgreduce pvremove pvcreate zpool zfs mdadm cryptsetup hdparm badblocks fsck tune2fs resize2fs dmsetup losetup partprobe shutdown reboot halt poweroff init telinit kexec format diskutil btrfs debugfs",
     harms,
@@ -230,13 +231,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("npm pnpm yarn cnpm", packages),
   ...names("npx bunx pnpx uvx", runsTool),
   ["pipx", runsOrCarries(0)],
-  [
-    "uv",
-    (call) =>
-      call.args[0]?.type === "known" && call.args[0].text === "run"
-        ? runsTool({ ...call, args: call.args.slice(1) })
-        : installs(call),
-  ],
+  ["uv", uv],
   ...names(
     "poetry pipenv pdm rye hatch bundle conda mamba micromamba nix devbox mise asdf rtx volta fnm corepack",
     runsOrCarries(0),
@@ -244,6 +239,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["direnv", direnv],
   ["scalar", scalar],
   ...names(BUILDERS, builds),
+  ...names("coverage scalene viztracer memray pyinstrument kernprof ipdb pdb debugpy", pythonRunner),
   ...names("pip pip3 gem easy_install", installs),
   ["cargo", cargo],
   ...names("make gmake ninja", make),

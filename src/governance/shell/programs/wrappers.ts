@@ -7,6 +7,7 @@ import { OUTPUT, textOfFlow } from "../values/flow.ts";
 import { fillIn, known, type Text, textOf } from "../values/text.ts";
 import { showVariables, takeSecrets } from "../values/variables.ts";
 import { runsProject } from "./fetched.ts";
+import { noteInstructed } from "./instructed.ts";
 import { noteOutputs } from "./outputs.ts";
 
 /** A program whose arguments, behind its options, are a command. */
@@ -33,8 +34,29 @@ export function measurer(rules: OptionRules): Behaviour {
 /** Terminals, watchers and runners that are given commands in many ways. */
 export const carrier: Behaviour = ({ name, args, spot }) => {
   if (/^dotenvx?$/.test(name)) takeSecrets(known(".env"), spot);
+  if (/^dotenvx?$/.test(name) && args.some((arg) => /^(?:list|get)$/.test(textOf(arg)))) showVariables(spot);
   noteOutputs(name, args, spot);
+  noteInstructed(name, args, spot);
   runsProject(spot, `runs ${name}`);
+  spot.line.engine.runCarried(args, spot);
+  return OUTPUT;
+};
+
+/** What such programs are asked about what runs already. */
+const LOOKS =
+  /^(?:-V|-v|-ls|-list|--version|--help|-h|ls|list|list-\S+|ls-\S+|info|show|status|logs?|has-session|has)$/;
+
+/** They hand a command to a server of the person's, or of the machine's: neither the end of the run nor its sandbox reaches it. */
+export const outlives: Behaviour = ({ name, args, spot }) => {
+  const line = args.map(textOf).join(" ");
+  // tmux takes several commands, with `;` between them, and `-v` says more while something starts.
+  const isOne = line.startsWith("-") ? args.length === 1 : !line.includes(";");
+  if (args[0]?.type === "known" && LOOKS.test(args[0].text) && isOne) return OUTPUT;
+  noteEffect(spot, {
+    kind: "privilege",
+    what: `starts something outside of the run, by ${name}`,
+    instead: "Run it in the command itself, in the background where it must go on: <command> > log.txt 2>&1 &",
+  });
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
 };

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { isIn } from "../../normal-path.ts";
-import { readArguments } from "../../options.ts";
-import { absolutePaths, inFolder, worksHere, writes } from "../../paths.ts";
+import { type Arguments, readArguments } from "../../options.ts";
+import { absolutePaths, inFolder, noteSecretOperands, noteSecrets, worksHere, writes } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state.ts";
 import { type Flow, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../../values/text.ts";
@@ -22,7 +22,7 @@ const GLOBAL_VALUED = "H host c context config l log-level tlscacert tlscert tls
 const COMPOSE_VALUED =
   "f file p project-name profile env-file project-directory parallel ansi progress H host c context";
 const CONTAINER_VALUED =
-  "a attach add-host annotation blkio-weight blkio-weight-device c cap-add cap-drop cgroup-conf cgroup-parent cgroupns cgroups chrootdirs cidfile conmon-pidfile cpu-count cpu-percent cpu-period cpu-quota cpu-rt-period cpu-rt-runtime cpu-shares cpus cpuset-cpus cpuset-mems creds d-keys decryption-key detach-keys device device-cgroup-rule device-read-bps device-read-iops device-write-bps device-write-iops dns dns-opt dns-option dns-search domainname e entrypoint env env-file env-merge expose gidmap gpus group-add group-entry h health-cmd health-interval health-retries health-start-interval health-start-period health-timeout hostname hostuser image-volume index init-path ip ip6 ipc isolation kernel-memory l label label-file link link-local-ip log-driver log-opt m mac-address memory memory-reservation memory-swap memory-swappiness mount name net network network-alias oom-score-adj p passwd-entry personality pid pidfile pids-limit platform pod pod-id-file publish pull requires restart retry retry-delay rootfs-propagation runtime scale sdnotify seccomp-policy secret security-opt shm-size shm-size-systemd stop-signal stop-timeout storage-opt subgidname subuidname sysctl systemd timeout tmpfs tz u uidmap ulimit umask unsetenv user userns uts v variant volume volume-driver volumes-from w workdir";
+  "a attach add-host annotation blkio-weight blkio-weight-device c cap-add cap-drop cgroup-conf cgroup-parent cgroupns cgroups chrootdirs cidfile conmon-pidfile cpu-count cpu-percent cpu-period cpu-quota cpu-rt-period cpu-rt-runtime cpu-shares cpus cpuset-cpus cpuset-mems creds d-keys decryption-key detach-keys device device-cgroup-rule device-read-bps device-read-iops device-write-bps device-write-iops dns dns-opt dns-option dns-search domainname e entrypoint env env-file env-from-file env-merge expose gidmap gpus group-add group-entry h health-cmd health-interval health-retries health-start-interval health-start-period health-timeout hostname hostuser image-volume index init-path ip ip6 ipc isolation kernel-memory l label label-file link link-local-ip log-driver log-opt m mac-address memory memory-reservation memory-swap memory-swappiness mount name net network network-alias oom-score-adj p passwd-entry personality pid pidfile pids-limit platform pod pod-id-file publish pull requires restart retry retry-delay rootfs-propagation runtime scale sdnotify seccomp-policy secret security-opt shm-size shm-size-systemd stop-signal stop-timeout storage-opt subgidname subuidname sysctl systemd timeout tmpfs tz u uidmap ulimit umask unsetenv user userns uts v variant volume volume-driver volumes-from w workdir";
 
 /** Containers: building and looking is ordinary work; a container that has the machine is not. */
 export const container: Behaviour = ({ name, args, spot }) => {
@@ -37,12 +37,19 @@ export const container: Behaviour = ({ name, args, spot }) => {
   if (!isCompose && textOf(first ?? known("")) === "compose")
     return container({ name: `${name}-compose`, args: behind, spot });
   const inside = inFolder(spot, given.values("project-directory"));
+  // It names programs that docker asks for passwords.
+  for (const folder of given.values("config")) noteElsewhere(folder, spot);
   // `docker container rm` is like `docker rm`.
   const isGroup = /^(?:container|buildx|image (?:push|build|save|load|import))\b/.test(
     given.operands.slice(0, 2).map(textOf).join(" "),
   );
   const [sub = known(""), ...rest] = isGroup ? behind : given.operands;
   const word = textOf(sub);
+  // The compose file takes what it names of `.env` by itself.
+  noteSecrets(
+    given.values("env-file").filter((file) => !/(?:^|\/)\.env[^/]*$/.test(textOf(file))),
+    spot,
+  );
   if (isCompose && !LOOKS_AT_CONTAINERS.test(word))
     for (const file of given.values("f", "file")) runsRules(file, { name, args, spot: inside });
   return containerCommand({ name, word, rest, spot: inside });
@@ -76,10 +83,28 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   if (rest.some((one) => /^--push(?:=true)?$|^(?:--output=|-o)?type=(?:registry|image,.*push=true)/.test(textOf(one))))
     noteEffect(spot, { kind: "sends", what: `${name} ${word} pushes what it builds to another machine` });
   noteOutputs(name, rest, spot);
+  noteGiven(readArguments(rest, { valued: `f file t tag ${GIVES}` }), spot);
+  if (/^(?:play|kube)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
   // Of what lies elsewhere a build takes everything into its image, and runs what its file says.
-  if (/^(?:build|bake)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
+  noteSecretOperands(rest, spot);
+  if (/^(?:build|bake|bud)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
   worksHere(spot, `runs ${name} ${word}`);
   return OUTPUT;
+}
+
+/** Options by which a build or a container is given files of this machine. */
+const GIVES = "secret ssh build-context set v volume mount env-file env-from-file";
+
+/** Secrets among them are read by what is in an image, which may be anyone's. */
+function noteGiven(given: Arguments, spot: Spot): void {
+  for (const value of given.values(...GIVES.split(" ")))
+    noteSecrets(
+      textOf(value)
+        .split(/[=,:"]/)
+        .filter(Boolean)
+        .map(known),
+      spot,
+    );
 }
 
 function startContainer(args: readonly Text[], spot: Spot): Flow {
@@ -101,6 +126,7 @@ function startContainer(args: readonly Text[], spot: Spot): Flow {
   noteOutputs("docker", args.slice(0, args.length - given.operands.length), spot);
   noteEffect(spot, { kind: "runs", what: `runs a container: ${shown}` });
   for (const file of given.values("env-file")) takeSecrets(file, spot);
+  noteGiven(given, spot);
   for (const program of given.values("entrypoint")) spot.line.engine.runWords([program, ...words], spot);
   return words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;
 }

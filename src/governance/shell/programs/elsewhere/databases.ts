@@ -4,6 +4,7 @@ import { noteSecrets, reads, writes } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state.ts";
 import { FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, type Text, textOf } from "../../values/text.ts";
+import { noteInstructed } from "../instructed.ts";
 import { noteOutputs } from "../outputs.ts";
 import { says } from "./machines.ts";
 
@@ -55,6 +56,7 @@ export const database: Behaviour = ({ name, args, spot }) => {
     noteEffect(spot, { kind: "system", what: `deletes or administers a database with ${name}` });
     return OUTPUT;
   }
+  noteInstructed(name, args, spot);
   const said = [...args.map(textOf), spot.input.text ?? ""].join("\n");
   if (said.length > MAX_STATEMENTS) {
     const what = `gives ${name} more statements than can be looked at`;

@@ -8,6 +8,7 @@ const MANAGE = /(?:^|[ /])(?:manage\.py )?(?:flush|reset_db)\b/;
 
 /** How tools delete data of databases, queues and backups, by their arguments. What a script of the project is called says nothing. */
 const LOSES: ReadonlyMap<string, RegExp> = new Map([
+  ["celery", /(?:^| )purge\b/],
   ["rails", TASKS],
   ["rake", TASKS],
   ["artisan", ARTISAN],

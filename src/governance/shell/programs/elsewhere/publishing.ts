@@ -19,6 +19,7 @@ const PUBLISHES: ReadonlyMap<string, RegExp> = new Map([
   ["mix", /^hex\.(?:publish|retire|owner|user)\b/],
   ["python", /^twine upload\b/],
   ["python3", /^twine upload\b/],
+  ["mkdocs", /^gh-deploy\b/],
   ["pod", /^(?:trunk|repo) push\b/],
   ["flutter", /^pub publish\b/],
   ["dart", /^pub publish\b/],
@@ -60,6 +61,16 @@ const GIVES_CODE: ReadonlyMap<string, RegExp> = new Map([
 /** How tools change programs that the person has everywhere, by their arguments. */
 const CHANGES_PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ["pipx", /^(?:install|inject|upgrade|uninstall|ensurepath|reinstall)/],
+  ["bun", /^upgrade\b|(?:^| )(?:install|i|add|a|remove|rm|update|unlink)\b.* (?:-g|--global)(?: |$)/],
+  [
+    "deno",
+    /^(?:upgrade|uninstall)\b|^install\b.* (?:-\w*g\w*|--global|--root\S*|-n|--name\S*)(?: |$)|^jupyter\b.* --install/,
+  ],
+  ["pnpm", /^(?:self-update|setup)\b/],
+  ["dotnet", /^tool (?:install|update|uninstall)\b.* (?:-g|--global)(?: |$)/],
+  ...["dart", "flutter"].map((name): [string, RegExp] => [name, /^pub global (?:activate|deactivate)\b/]),
+  ["mix", /^archive\.(?:install|uninstall)\b/],
+  ["bundle", /^config\b.* --global(?: |$)/],
   ["uv", /^tool (?:install|upgrade|uninstall)\b/],
   ["volta", /^(?:install|uninstall|setup)\b/],
   ["mise", /^(?:use|install|settings|trust)\b.*(?:-g|--global)\b|^trust\b/],

@@ -4,8 +4,8 @@ import { contentOf, deletes, reads, sendBytes, store, unpacksInto, writes } from
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../../values/text.ts";
-import { namesFrom } from "../files/archives.ts";
 import { remoteOf } from "../files/files.ts";
+import { listedIn } from "../instructed.ts";
 
 const SSH_VALUED = "B b c D E e F I i J L l m O o p Q R S W w P X";
 const SSH_RUNS =
@@ -72,8 +72,7 @@ export const rsync: Behaviour = ({ args, spot }) => {
   if (target && given.values("read-batch").length > 0) writes(spot, target);
   for (const file of given.values("read-batch", "password-file")) reads(spot, file);
   if (given.has("remove-source-files")) for (const source of sources) deletes(spot, source, true);
-  if (given.values("files-from").some((list) => textOf(list) === "-"))
-    namesFrom(spot).map((name) => contentOf(name, spot));
+  for (const name of given.values("files-from").flatMap((list) => listedIn(list, spot))) contentOf(name, spot);
   if (!given.has("n", "dry-run")) {
     transfer(sources, target, spot);
     if (target && !remoteOf(target)) unpacksInto(spot, target, true);

@@ -2,8 +2,9 @@ import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { contentOf, deletes, reads, sendBytes, store, unpacksInto, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
-import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT, textOfFlow } from "../../values/flow.ts";
+import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
+import { listedIn, namesIn } from "../instructed.ts";
 import { remoteOf } from "./files.ts";
 
 const TAR_VALUED =
@@ -46,7 +47,7 @@ export const tar: Behaviour = ({ args, spot }) => {
   for (const path of given.values("index-file", "g", "listed-incremental", "one-top-level", "volno-file"))
     writes(spot, path);
   const [archive] = given.values("f", "file");
-  const named = given.values("T", "files-from").some((list) => textOf(list) === "-") ? namesFrom(spot) : [];
+  const named = given.values("T", "files-from").flatMap((list) => listedIn(list, spot));
   const sources = [...given.operands, ...named];
   if (given.has("remove-files")) for (const source of sources) deletes(spot, source, true);
   if (given.has("x", "extract", "get") && given.has("P", "absolute-names"))
@@ -59,15 +60,7 @@ export const tar: Behaviour = ({ args, spot }) => {
 };
 
 /** Names that a program reads from its input, one a line. */
-export function namesFrom({ input }: Spot): Text[] {
-  const text = textOfFlow(input);
-  return text.type === "known"
-    ? text.text
-        .split(/[\0\n]/)
-        .filter(Boolean)
-        .map(known)
-    : [text];
-}
+const namesFrom = ({ input }: Spot): Text[] => namesIn(input);
 
 function pack(sources: readonly Text[], archive: Text | undefined, spot: Spot) {
   const flow = changed(joinFlows(sources.map((source) => contentOf(source, spot))));

@@ -209,9 +209,12 @@ export const patch: Behaviour = ({ args, spot }) => {
 /** Expands macros, some of which run commands; those in a file are opaque. */
 export const m4: Behaviour = ({ name, args, spot }) => {
   const { operands } = readArguments(args, { valued: "D I U F R o B H L l d" });
-  const isInput = operands.length === 0 || operands.some((one) => textOf(one) === "-");
+  const isInput =
+    operands.length === 0 || operands.some((one) => textOf(one) === "-" || descriptorOf(textOf(one)) !== undefined);
   const given =
-    isInput && spot.input !== TERMINAL && !(spot.input.text !== undefined && !/syscmd/.test(spot.input.text));
+    isInput &&
+    (spot.input !== TERMINAL || operands.length > 0) &&
+    !(spot.input.text !== undefined && !/syscmd/.test(spot.input.text));
   if (given || args.some((arg) => /syscmd/.test(textOf(arg))))
     noteEffect(spot, { kind: "code", what: `gives ${name} macros that are not in a file` });
   worksHere(spot, `runs ${name}`);

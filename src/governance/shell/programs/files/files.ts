@@ -4,6 +4,7 @@ import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, wri
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
 import { describeText, joinTexts, known, startOf, type Text, textOf } from "../../values/text.ts";
+import { isList, listedIn } from "../instructed.ts";
 
 /** How the arguments of a program that only reads are told apart. */
 interface Reader {
@@ -24,6 +25,8 @@ export function reader({ rules = {}, skip = 0, unless = [], writes: outputs = []
     const skipped = given.has(...unless) ? 0 : skip;
     const files = given.operands.slice(skipped);
     // What one program takes as the value of an option is a file to another.
+    for (const { name, value } of given.options)
+      if (value && isList(name)) for (const one of listedIn(value, spot)) reads(spot, one);
     if (skip === 0) for (const { value } of given.options) if (value && isSecretHere(value, spot)) reads(spot, value);
     const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
     for (const path of given.values(...outputs)) store(path, changed(flow), { spot });

@@ -1,13 +1,13 @@
 import { judgePager } from "../../assignments.ts";
 import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
-import { absolutePaths, contentOf, reads, sendBytes, store, writes } from "../../paths.ts";
+import { absolutePaths, contentOf, descriptorOf, reads, sendBytes, store, writes } from "../../paths.ts";
 import { isOurName } from "../../processes.ts";
 import { noteEffect, noteUnknown } from "../../state.ts";
 import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
-import { namesFrom } from "./archives.ts";
+import { listedIn } from "../instructed.ts";
 import { reader } from "./files.ts";
 import { lists } from "./finding.ts";
 
@@ -24,7 +24,14 @@ export const decodes =
   };
 
 export const openssl: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, { valued: "in out k K pass iv key inkey CAfile connect", singleDash: true });
+  const given = readArguments(args, {
+    valued: "in out k K pass iv key inkey CAfile connect config engine provider",
+    singleDash: true,
+  });
+  // Settings of it name code that it loads.
+  for (const file of given.values("config"))
+    if (descriptorOf(textOf(file)) !== undefined)
+      noteEffect(spot, { kind: "code", what: "gives openssl settings that are not in a file" });
   const flows = given.values("in").map((file) => contentOf(file, spot));
   const from = (flows[0] ?? spot.input).from;
   const made = cameFrom(given.has("d", "decrypt") ? from | FROM.decoded : from | FROM.program);
@@ -86,8 +93,7 @@ const sort = reader({
 
 export const sorting: Behaviour = (call) => {
   const given = readArguments(call.args, { valued: "compress-program files0-from" });
-  if (given.values("files0-from").some((list) => textOf(list) === "-"))
-    for (const file of namesFrom(call.spot)) reads(call.spot, file);
+  for (const list of given.values("files0-from")) for (const file of listedIn(list, call.spot)) reads(call.spot, file);
   for (const program of given.values("compress-program")) call.spot.line.engine.runSource(program, call.spot);
   return sort(call);
 };
