@@ -22,8 +22,8 @@ export async function run(): Promise<void> {
 function prepareProcess(argv: readonly string[]): void {
   const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
-    // The owner lock uses node:sqlite on purpose; the user can do nothing about this one.
-    if (String(warning).includes("SQLite is an experimental feature")) return;
+    // The owner lock uses node:sqlite on purpose, and the built program imports plugins; the user can do nothing about it.
+    if (/^(?:SQLite|vm\.USE_MAIN_CONTEXT_DEFAULT_LOADER) is an experimental feature/.test(String(warning))) return;
     // Whether a repository says "type": "module" is its own matter: its plugins work either way.
     if ((rest[0] as { code?: string } | undefined)?.code === "MODULE_TYPELESS_PACKAGE_JSON") return;
     emitWarning(warning, ...rest);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { FilePlanStore } from "../bus/file/plan-store.ts";
+import { type FilePlanStore, problemError } from "../bus/file/plan-store.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
@@ -19,6 +19,9 @@ export interface Records extends Timing {
 export function requireRecord(loom: Records, id: string): PlanRecord {
   const record = loom.store.byId(id);
   if (record && !record.deleted) return record;
+  // It is there, and a hint at another plan would mislead.
+  const problem = loom.store.problems.find((one) => one.id === id);
+  if (problem) throw problemError(problem);
   throw new PrloomError("plan-not-found", `There is no plan "${id}".`, "`prloom status` lists all plans.");
 }
 

@@ -1,6 +1,6 @@
 /**
  * The filter of system calls that agents run under: a table, and the assembler that makes the kernel's program of it
- * (classic BPF, see seccomp(2)). It closes what namespaces leave open: the memory of other processes, and setuid files.
+ * (classic BPF, see seccomp(2)). It closes what namespaces leave open: the memory of other processes, setuid files, and leases.
  */
 
 /** Which file bwrap finds the program as. */
@@ -17,13 +17,21 @@ export interface Rule {
   readonly call: string;
   readonly numbers: Numbers;
   readonly error: number;
-  /** Refused only when each of these arguments has one of the bits. */
-  readonly when: readonly { readonly arg: number; readonly bits: number }[];
+  /** Refused only when each of these arguments has one of the bits, or is one of the values. */
+  readonly when: readonly Condition[];
 }
+
+type Condition =
+  | { readonly arg: number; readonly bits: number }
+  | { readonly arg: number; readonly values: readonly number[] };
 
 const SETUID = 0o4000;
 /** O_CREAT and O_TMPFILE: without them the mode is not looked at, and may be anything. */
 const CREATING = 0o100 | 0o20000000;
+
+const F_SETLEASE = 1024;
+/** The same for folders, of newer kernels. */
+const F_SETDELEG = 1040;
 
 const refuse = (call: string, ...numbers: Numbers): Rule => ({ call, numbers, error: EPERM, when: [] });
 const hide = (call: string, ...numbers: Numbers): Rule => ({ call, numbers, error: ENOSYS, when: [] });
@@ -49,6 +57,8 @@ export const RULES: readonly Rule[] = [
   refuse("add_key", 248, 217),
   refuse("request_key", 249, 218),
   refuse("keyctl", 250, 219),
+  // With a lease on a file that it may only read, an agent keeps everybody who opens it waiting, for 45 s each time: git, and us.
+  { call: "fcntl", numbers: [72, 25], error: EPERM, when: [{ arg: 1, values: [F_SETLEASE, F_SETDELEG] }] },
   // No filter sees what is asked for through it.
   hide("io_uring_setup", 425, 425),
   // Files that give every user who starts them the rights of the user that the agent runs as.
@@ -88,15 +98,21 @@ const NUMBER_AT = 0;
 const ARCHITECTURE_AT = 4;
 const argAt = (arg: number): number => 16 + 8 * arg;
 
+/** Goes on behind itself when the condition is met, else so many instructions further. */
+function testCode(condition: Condition, toAllowed: number): Instruction[] {
+  const load: Instruction = [LOAD, 0, 0, argAt(condition.arg)];
+  if ("bits" in condition) return [load, [ANY_BIT, 0, toAllowed, condition.bits]];
+  const last = condition.values.length - 1;
+  return [
+    load,
+    ...condition.values.map((value, at): Instruction => [EQUAL, last - at, at === last ? toAllowed : 0, value]),
+  ];
+}
+
 /** Ends in an answer when it is this call; else goes on behind itself, with the number still loaded. */
 function ruleCode({ error, when }: Rule, number: number): Instruction[] {
-  const tests = when.flatMap(({ arg, bits }, index): Instruction[] => {
-    const toAllowed = 2 * (when.length - 1 - index) + 1;
-    return [
-      [LOAD, 0, 0, argAt(arg)],
-      [ANY_BIT, 0, toAllowed, bits],
-    ];
-  });
+  let tests: Instruction[] = [];
+  for (const condition of when.toReversed()) tests = [...testCode(condition, tests.length + 1), ...tests];
   const allowed: Instruction[] = when.length === 0 ? [] : [[RETURN, 0, 0, ALLOW]];
   const body: Instruction[] = [...tests, [RETURN, 0, 0, errorOf(error)], ...allowed];
   return [[EQUAL, 0, body.length, number], ...body];

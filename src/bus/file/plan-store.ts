@@ -252,7 +252,10 @@ function load(path: string, id: string): Loaded {
       const message = `${path} has format ${version}; this prloom knows format ${RECORD_SCHEMA_VERSION}.`;
       return { problem: { id, path, code: "schema-newer", message } };
     }
-    const record = planRecordSchema.parse(value);
+    const { data: record, error } = planRecordSchema.safeParse(value);
+    const [issue] = error?.issues ?? [];
+    // In one line: zod's own words are JSON over many.
+    if (!record) return { problem: unreadable(id, path, `${issue?.path.join(".") || "it"}: ${issue?.message}`) };
     if (record.id !== id) return { problem: unreadable(id, path, `it is the record of plan ${record.id}`) };
     return { record };
   } catch (error) {
@@ -264,7 +267,8 @@ function unreadable(id: string, path: string, why: string): PlanProblem {
   return { id, path, code: "state-unreadable", message: `${path} cannot be used: ${why}` };
 }
 
-function problemError(problem: PlanProblem): PrloomError {
+/** What is thrown where such a plan is asked for. */
+export function problemError(problem: PlanProblem): PrloomError {
   const hint =
     problem.code === "schema-newer"
       ? "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one."

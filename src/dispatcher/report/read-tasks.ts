@@ -1,7 +1,7 @@
 import type { Anchor } from "../../governance/context/anchors.ts";
 import { withResults } from "../../governance/evidence/result.ts";
 import { Brain } from "../../governance/graph/brain.ts";
-import { parseFact } from "../../governance/graph/facts.ts";
+import { type Fact, parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
@@ -15,6 +15,8 @@ import type { PlanDetail } from "./read.ts";
 /** The most that is read of what one run told, of all of them, and of how many runs. */
 const MAX_BYTES = 4 * 1024 ** 2;
 const MAX_ALL_BYTES = 2 * MAX_BYTES;
+/** Of all journals: an agent can write millions that say nothing. */
+const MAX_LINES = 50_000;
 const MAX_RUNS = 50;
 const MAX_PROBLEMS = 20;
 
@@ -33,16 +35,17 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
   const problems: string[] = [];
+  const taken = new Map<string, number>();
   const note = (run: number, line: number, problem: string): void => {
     if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
   };
-  for (const { run, text, isWhole } of journalsOf(runs)) {
+  for (const { run, lines, isWhole } of journalsOf(runs)) {
     if (!isWhole)
       problems.push(`run ${run}: ${FACTS} is too large to be shown whole; what comes later in it is left out`);
-    for (const [at, line] of text.split("\n").entries()) {
+    for (const [at, line] of lines.entries()) {
       if (line === "") continue;
       const parsed = parseFact(line);
-      const outcome = "fact" in parsed ? brain.add(parsed.fact) : undefined;
+      const outcome = "fact" in parsed ? brain.add(ofRun(run, parsed.fact, taken)) : undefined;
       if ("problem" in parsed) note(run, at + 1, parsed.problem);
       else if (outcome?.kind === "refused") note(run, at + 1, outcome.refusal.reason);
     }
@@ -50,20 +53,38 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   return { graph: withResults(brain.graph), anchors: brain.anchors, problems };
 }
 
+/** Calls are what facts are told apart by, and in each run some providers number them anew: those of another run are others. */
+function ofRun(run: number, fact: Fact, taken: Map<string, number>): Fact {
+  const key = `${run}:${fact.key}`;
+  const named = (id: string): string => {
+    if (!taken.has(id)) taken.set(id, run);
+    return taken.get(id) === run ? id : `${id} of run ${run}`;
+  };
+  if (fact.type === "delegated") {
+    const { delegation } = fact;
+    return { ...fact, key, delegation: { ...delegation, id: named(delegation.id) } };
+  }
+  return fact.type === "delegation_moved" ? { ...fact, key, delegation: named(fact.delegation) } : { ...fact, key };
+}
+
 interface RunJournal {
   readonly run: number;
-  readonly text: string;
+  readonly lines: readonly string[];
   readonly isWhole: boolean;
 }
 
 /** In the order of the runs. Where it is too much, that of the newest counts. */
 function journalsOf(runs: PlanDetail["runs"]): readonly RunJournal[] {
   let left = MAX_ALL_BYTES;
+  let linesLeft = MAX_LINES;
   const newest = runs.slice(-MAX_RUNS).reverse();
   const read = newest.map(({ run, dir }) => {
     const found = readLinesInside(dir, factsIn(dir), Math.min(MAX_BYTES, left));
     left -= found?.bytes.length ?? 0;
-    return { run, text: found?.bytes.toString("utf8") ?? "", isWhole: found?.isWhole ?? true };
+    const all = found?.bytes.toString("utf8").split("\n") ?? [];
+    const lines = all.slice(0, linesLeft);
+    linesLeft -= lines.length;
+    return { run, lines, isWhole: (found?.isWhole ?? true) && lines.length === all.length };
   });
   return read.reverse();
 }

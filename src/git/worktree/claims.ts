@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { errnoOf } from "../../kernel/errors.ts";
+import { errnoOf, isMissing } from "../../kernel/errors.ts";
 import { listDir, readCheckedOut } from "../../kernel/files.ts";
 import { fileVersion } from "../file-version.ts";
 
@@ -19,20 +19,36 @@ export function canonical(path: string): string {
 }
 
 /** What the records of worktrees say, with the versions of their files: every activation looks at all of them. */
-let claims = new Map<string, { readonly version: string; readonly text: string | undefined }>();
+let claims = new Map<string, Claim>();
+
+interface Claim {
+  readonly version: string;
+  readonly text: string | undefined;
+}
 
 function readClaims(commonDir: string): typeof claims {
   const found: typeof claims = new Map();
   for (const name of listDir(join(commonDir, "worktrees"))) {
     const dir = join(commonDir, "worktrees", name);
-    const file = join(dir, "gitdir");
-    const version = fileVersion(file);
-    const known = claims.get(dir);
-    const isKnown = known !== undefined && known.version === version;
-    found.set(dir, isKnown ? known : { version, text: readCheckedOut(file)?.trimEnd() });
+    const claim = readClaim(dir);
+    if (claim) found.set(dir, claim);
   }
   claims = found;
   return found;
+}
+
+/** Undefined where it may not be read, as of a worktree that another user made: it says nothing, and concerns no other plan. */
+function readClaim(dir: string): Claim | undefined {
+  const file = join(dir, "gitdir");
+  try {
+    const version = fileVersion(file);
+    const known = claims.get(dir);
+    return known?.version === version ? known : { version, text: readCheckedOut(file)?.trimEnd() };
+  } catch (error) {
+    if (isMissing(error)) return { version: "", text: undefined };
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 /** Admin folders that claim the path, and those that a killed `git worktree add` for it left without a claim. */

@@ -57,10 +57,11 @@ for (const [name, arch, column] of MACHINES) {
   const ask = (number: number, ...args: number[]): number => judge(program, { arch, number, args });
 
   test(`${name}: each call of the table is refused, if it asks for what is refused`, () => {
-    const all = [0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff];
     for (const { call, numbers, error, when } of RULES) {
       const number = numbers[column];
       if (number === null) continue;
+      const all = [0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff];
+      for (const condition of when) if ("values" in condition) all[condition.arg] = condition.values[0]!;
       assert.equal(ask(number, ...all), refusedWith(error), call);
       assert.equal(ask(number, 0, 0, 0, 0), when.length === 0 ? refusedWith(error) : ALLOWED, call);
     }
@@ -100,6 +101,16 @@ test("a setuid file can be made in no way, and all other modes are fine", () => 
   }
 });
 
+test("a lease can be had on no file and no folder, and all else of fcntl is fine", () => {
+  for (const [name, arch, column] of MACHINES) {
+    const number = RULES.find(({ call }) => call === "fcntl")!.numbers[column]!;
+    const refused = Array.from({ length: 2048 }, (_, command) => command).filter(
+      (command) => judge(filterFor(name)!, { arch, number, args: [3, command, 1] }) !== ALLOWED,
+    );
+    assert.deepEqual(refused, [1024, 1040], name);
+  }
+});
+
 test("calls by another set of numbers of the same machine are not known", () => {
   const program = filterFor("x64")!;
   for (const number of [0x40000000 + 101, 0x40000000, 0xffffffff]) {
@@ -132,6 +143,7 @@ test("the kernel takes the program, and does what the table says", async (contex
     ...asked,
     `print "chmod ", chmod(04755, "${file}"), " ", $! + 0, "\\n";`,
     `my $new = "${file}.new"; print "create ", syscall(${number("openat")}, -100, $new, 0101, 04755), " ", $! + 0, "\\n";`,
+    `open(my $held, "<", "${file}"); print "lease ", syscall(${number("fcntl")}, fileno($held), 1024, 1), " ", $! + 0, "\\n";`,
     `print "plain ", chmod(0755, "${file}"), "\\n";`,
   ].join("");
   if (spawnSync("perl", ["-e", "1"]).status !== 0) return context.skip("perl is not installed");
@@ -143,6 +155,7 @@ test("the kernel takes the program, and does what the table says", async (contex
     ...calls.map((call) => `${call} -1 ${hidden.includes(call) ? ENOSYS : EPERM}`),
     `chmod 0 ${EPERM}`,
     `create -1 ${EPERM}`,
+    `lease -1 ${EPERM}`,
     "plain 1",
   ]);
   assert.equal(statSync(file).mode & 0o7777, 0o755);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -34,4 +34,12 @@ test("anchors go on from run to run, over one that was not governed; a worker ad
   assert.deepEqual(carried(4), ["keep"]);
   run(4, "reviewer", { given: ["keep"], said: ["more"] });
   assert.deepEqual(carried(5), ["keep", "more"]);
+});
+
+test("of a journal that is flooded with lines that say nothing, so many are read as take no time", () => {
+  run(5, "reviewer", { given: [], said: ["early"] });
+  const file = join(runs, "5", "agent", "facts.jsonl");
+  const late = readFileSync(file, "utf8").replaceAll("early", "late");
+  appendFileSync(file, `${'\n"anchor'.repeat(20_000)}\n${late}`);
+  assert.deepEqual(carried(6), ["early"]);
 });

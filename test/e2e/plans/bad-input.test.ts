@@ -218,8 +218,12 @@ describe("bad input", { concurrency: 2 }, () => {
     const reasonOf = (id: string) => problems.find((problem) => problem.file === file(id))?.reason ?? "";
     assert.match(reasonOf("torn"), /state\.json cannot be used/);
     assert.match(reasonOf("newer"), /has format 99; this prloom knows format \d+/);
-    assert.match(reasonOf("strange"), /state\.json cannot be used/);
+    assert.match(reasonOf("strange"), /state\.json cannot be used: status: .+draft[^\n]+$/);
     assert.match(result.stdout, /has format 99/);
+    for (const end of ["md", "json"]) rmSync(join(project.inbox, `strange.${end}`));
+    for (const command of ["show", "delete"]) {
+      assert.match((await project.cli([command, "strange"])).stderr, /state\.json cannot be used: status: /);
+    }
     for (const [id, text] of Object.entries(bad)) assert.equal(readFileSync(file(id), "utf8"), text);
     assert.equal((await project.cli(["hide", "newer"])).code, 1);
     assert.equal(readFileSync(file("newer"), "utf8"), bad.newer);

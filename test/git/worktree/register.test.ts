@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createBranch } from "../../../src/git/refs.ts";
@@ -45,6 +54,21 @@ test("a record that a person's git has half made keeps no plan from getting its 
   const added = await addWorktree(box.repo, { path, branch: BRANCH, baseSha: box.baseSha });
   assert.equal(added.kind, "added");
   assert.ok(existsSync(half));
+});
+
+test("records that are none, or that may not be read, keep no plan from getting its worktree", async (t) => {
+  const box = await sandbox();
+  const at = (name: string) => join(box.repo.commonDir, "worktrees", name);
+  t.after(() => chmodSync(at("locked"), 0o700));
+  t.after(box.close);
+  for (const folder of ["", "locked", "folder/gitdir"]) mkdirSync(at(folder), { recursive: true });
+  writeFileSync(at("file"), "x");
+  symlinkSync("circle", at("circle"));
+  chmodSync(at("locked"), 0);
+  const path = join(box.dir, "trees/plan");
+  const added = await addWorktree(box.repo, { path, branch: BRANCH, baseSha: box.baseSha });
+  assert.equal(added.kind, "added");
+  assert.deepEqual(readdirSync(at("")).sort(), ["circle", "file", "folder", "locked", "plan"]);
 });
 
 for (const [taken, how] of [
