@@ -168,11 +168,14 @@ export class GitHubClient {
     }
     const outcome = withoutSecrets(judge(answer, this.timeThere()), token);
     if (outcome.kind === "unauthorised") source.forget?.();
+    if (outcome.kind === "limited" && !isUsedUp(answer)) this.budget.holdFor(outcome.retryAfterMs, clock.now());
     return outcome;
   }
 
   /** What was made is counted here, and by our clock. */
   #limited(bucket: Bucket): Outcome | undefined {
+    const heldMs = this.budget.heldMs(this.#options.clock.now());
+    if (heldMs > 0) return { kind: "limited", retryAfterMs: heldMs, reason: HELD, unasked: true };
     const isContent = bucket === "content";
     const madeMs = isContent ? this.budget.waitMs(bucket, this.#options.clock.now()) : 0;
     const leftMs = this.budget.waitMs(isContent ? "core" : bucket, this.timeThere());
@@ -206,6 +209,12 @@ function aheadOf({ headers: { date } }: WireAnswer, now: number): number {
   const ahead = Date.parse(date ?? "") - now;
   return Math.abs(ahead) < SAME_TIME_MS || Number.isNaN(ahead) ? 0 : ahead + 1000;
 }
+
+const HELD = "GitHub asked to be left alone for a while (a secondary rate limit)";
+
+/** The limit of one bucket, of which answers tell by themselves; not a secondary one, which is for everything. */
+const isUsedUp = (answer: WireAnswer | Lost): boolean =>
+  "headers" in answer && answer.headers["x-ratelimit-remaining"] === "0";
 
 /** What is searched for is counted apart. */
 const bucketOf = (url: string, apiUrl: string): Bucket => (url.startsWith(`${apiUrl}/search/`) ? "search" : "core");
