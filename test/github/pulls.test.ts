@@ -4,6 +4,7 @@ import { withOurPart } from "../../src/github/pulls/body.ts";
 import type { PullState } from "../../src/github/pulls/pull-state.ts";
 import { Pulls } from "../../src/github/pulls/pulls.ts";
 import { runQueue } from "../testing/github/people.ts";
+import { thorough } from "../testing/thorough.ts";
 import { setUp } from "./setting.ts";
 
 const DRAFT = { head: "prloom/dark", base: "main", title: "Dark `mode`", body: "Closes #1.\n\n@eve" };
@@ -134,6 +135,23 @@ describe("pull requests", { concurrency: 3 }, () => {
     const pull = await pulls.get(number);
     assert(pull !== "gone");
     assert.equal((await pulls.merge(pull, { sha, method: "squash", force: true })).kind, "merged");
+  });
+
+  it("are asked about again while GitHub finds out what their rules say", thorough, async (t) => {
+    const { ada, calls, repository } = await setUp(t);
+    const pulls = new Pulls(calls);
+    ada.pushes(DRAFT.head, { "dark.css": "x\n" });
+    const { number } = opened(await pulls.markReady(opened(await pulls.open(DRAFT))));
+    repository.rules.set("main", { requiredChecks: [], approvals: 1, mergeQueue: false, refusePush: undefined });
+    const get = calls.get.bind(calls);
+    let asked = 0;
+    calls.get = async (...call) => {
+      const outcome = await get(...call);
+      asked += 1;
+      if (outcome.kind !== "ok" || asked > 1) return outcome;
+      return { ...outcome, data: { ...(outcome.data as object), mergeable: null, mergeable_state: "unknown" } };
+    };
+    assert.equal(await whyNot(pulls, number), "a rule of main asks for a review that approves it");
   });
 
   it("are closed, and gone only if the repository says so", async (t) => {

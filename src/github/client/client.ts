@@ -44,6 +44,7 @@ export class GitHubClient {
   readonly #underWay = new Map<string, Promise<Outcome>>();
   readonly #remembered = new Map<string, Remembered>();
   #rememberedFor: string | undefined;
+  #tokensSeen = 0;
   #aheadMs = 0;
 
   constructor(options: GitHubClientOptions) {
@@ -58,6 +59,11 @@ export class GitHubClient {
   /** What time it is there: what is compared with times of GitHub is told in its own. */
   timeThere(): number {
     return this.#options.clock.now() + this.#aheadMs;
+  }
+
+  /** Grows with each other token: whom it belongs to may be another question then. */
+  get tokensSeen(): number {
+    return this.#tokensSeen;
   }
 
   /** Where the token comes from, for people; never the token. */
@@ -189,6 +195,7 @@ export class GitHubClient {
     if (this.#rememberedFor === token) return;
     this.#remembered.clear();
     this.#rememberedFor = token;
+    this.#tokensSeen += 1;
   }
 }
 
