@@ -38,8 +38,9 @@ export interface LocalForge {
   close(planId: string, state: "merged" | "closed"): Promise<ChangeRequestState | undefined>;
 }
 
-/** What a change request is to say. Without a title it keeps the one it has. */
-export type Described = Omit<ChangeRequestDraft, "title"> & Partial<Pick<ChangeRequestDraft, "title">>;
+/** What a change request is to say. Without a title or a base it keeps the one it has. */
+export type Described = Omit<ChangeRequestDraft, "title" | "base"> &
+  Partial<Pick<ChangeRequestDraft, "title" | "base">>;
 
 /** What GitHub, or another server, said no to; it would say so again. */
 export interface Refused {
@@ -95,7 +96,7 @@ export interface ServerForge {
   fetch(branch: string): Promise<FetchOutcome>;
   /** Opens it as a draft; the existing one when the head branch has one that is open, or was merged at this commit. */
   open(draft: ChangeRequestDraft): Promise<ServerChange | Refused>;
-  /** Our part of the body, base, and the title where one is given; marks it ready where that is asked for. */
+  /** Our part of the body, and the base and the title where they are given; marks it ready where that is asked for. */
   describe(ref: string, draft: Described, ready: boolean): Promise<ServerChange | Refused>;
   /** Makes it a draft again, and takes it out of what merges it by itself. */
   takeBack(ref: string): Promise<ServerChange | Refused>;

@@ -12,7 +12,7 @@ const userSchema = z.object({ id: z.number(), login: z.string() });
 
 const WHO = "who the token belongs to";
 
-/** A repository and a token that were found to be good; each is asked about once, when it is needed first. */
+/** A repository and a token that were found to be good; each is asked about when it is needed first, and a token again when it is another. */
 export class Connection {
   readonly #client: GitHubClient;
   /** `<owner>/<name>`, as the config has it. */
@@ -21,6 +21,7 @@ export class Connection {
   #names: KnownNames | undefined;
   #repository: RepositoryCalls | undefined;
   #self: TrackerAuthor | undefined;
+  #selfOf = 0;
 
   constructor(client: GitHubClient, fullName: string, store: NamesStore = NO_NAMES) {
     this.#client = client;
@@ -65,7 +66,8 @@ export class Connection {
 
   /** Who the token belongs to: a person, or an app's `<slug>[bot]`. */
   async self(): Promise<TrackerAuthor> {
-    if (this.#self) return this.#self;
+    // Who logs in at gh as another person writes as that one from then on.
+    if (this.#self && this.#selfOf === this.#client.tokensSeen) return this.#self;
     const bot = await this.#client.botLogin();
     if (typeof bot === "object") throw new CallError(WHO, { kind: "unauthorised", reason: bot.missing, unasked: true });
     // What an app has is no user's, so it cannot ask who it is.
@@ -73,6 +75,7 @@ export class Connection {
     if (outcome.kind !== "ok") throw new CallError(WHO, outcome);
     const { id, login } = userSchema.parse(outcome.data);
     this.#self = { id: String(id), login };
+    this.#selfOf = this.#client.tokensSeen;
     return this.#self;
   }
 

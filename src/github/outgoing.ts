@@ -61,8 +61,10 @@ const WRITTEN_OUT =
   /&(?=(?:#0*(?:35|4[7-9]|5[0-7]|6[4-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])|#x0*(?:23|2f|3\d|[46][\da-f]|[57][\da])|commat|num|sol);)/gi;
 
 const SKIPS = /\[(no ci|skip [\w-]+|[\w-]+ skip)\]/gi;
-const CLOSES =
-  /(?<![a-z\d])((?:close|fixe?|resolve)[sd]?(?:[\s:*_~[(]|<[^<>]{0,200}>)+)(?:(?:https?:\/\/[^\s/]+\/)?([\w.-]+\/[\w.-]+)(?:#|\/(?:issues|pull)\/)|#|GH-)(\d+)/gi;
+/** Between a closing word and its reference: what GitHub does not show, or shows as a blank, is none to it. */
+const GAP = /(?:[\s:*_~[(\\]|<!--[\s\S]{0,2000}?-->|<(?:"[^"]*"|'[^']*'|[^<>"']){0,500}>|&(?!amp;)#?\w{1,20};)+/;
+const REFERENCE = /(?:(?:https?:\/\/[^\s/]+\/)?([\w.\\-]+\/[\w.\\-]+?)(?:\\?#|\/(?:issues|pull)\/)|#|GH\\?-)(\d+)/;
+const CLOSES = new RegExp(`(?<![a-z\\d])((?:close|fixe?|resolve)[sd]?${GAP.source})${REFERENCE.source}`, "gi");
 
 function everywhere(text: string): string {
   return text

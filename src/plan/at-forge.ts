@@ -22,6 +22,8 @@ export const publishedSchema = z.strictObject({
   /** Digests of what the change request says, and of its title when we gave it one: what people make of that stays. */
   described: z.string().optional(),
   titled: z.string().optional(),
+  /** The base that we gave it last: another one is a person's wish, or GitHub renamed it. */
+  based: z.string().optional(),
   /** It is being marked ready, or was: a draft after that is a person's wish. One that a person marked before is left alone. */
   ready: z.enum(["asked", "given"]).optional(),
   /** Why the newest is not there yet. */

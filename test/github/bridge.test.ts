@@ -125,6 +125,7 @@ describe("the poll of GitHub", { concurrency: 4 }, () => {
     ada.opens({ title: "one" });
     github.server.faults.add({ kind: "secondary-limit", on: /issues\/1\/events/ });
     await assert.rejects(look(), { retryAfterMs: 1000 });
+    pass(1);
     assert.deepEqual(told(await look()), ["issue.opened 1"]);
   });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { excerptOf } from "../../src/github/bridge/check-report.ts";
 import { whyNotGreen } from "../../src/github/bridge/green.ts";
+import { judgeGraphql } from "../../src/github/client/outcome.ts";
 import { Pulls } from "../../src/github/pulls/pulls.ts";
 import { reportCheck, reportStatus } from "../testing/github/people.ts";
 import { pullSetting } from "./pull-setting.ts";
@@ -128,4 +129,17 @@ it("checks that the token may not see are not green", async (t) => {
   assert(!("refused" in pull));
   reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure" });
   assert.match((await whyNotGreen(calls, pull)) ?? "", /the token may not see whether the checks are green: give it/);
+});
+
+it("checks of other apps are not left out because GitHub cannot tell them now", async (t) => {
+  const { calls, ada, repository, github } = await setUp(t);
+  const sha = ada.pushes("dark", { "dark.css": "x\n" });
+  const pull = await new Pulls(calls).open({ head: "dark", base: "main", title: "Dark", body: "" });
+  assert(!("refused" in pull));
+  reportCheck(github.world, repository, { sha, name: "elsewhere", conclusion: "failure" });
+  const error = { type: "RESOURCE_LIMITS_EXCEEDED", message: "Resource limits for this query exceeded." };
+  const { client } = calls;
+  client.graphql = async () =>
+    judgeGraphql({ kind: "ok", headers: {}, data: { data: { node: null }, errors: [error] } });
+  await assert.rejects(whyNotGreen(calls, pull), /Resource limits/);
 });

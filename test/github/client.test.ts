@@ -113,6 +113,34 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     assert.equal((await post()).kind, "ok");
   });
 
+  it("asks for nothing at all while GitHub asks to be left alone", async (t) => {
+    let now = Date.parse("2026-01-01T00:00:00Z");
+    const { github, env } = await setUp(t, { now: () => now });
+    const client = new GitHubClient({
+      ...{ apiUrl: github.apiUrl, token: environmentToken(env, "TOKEN"), clock: { now: () => now } },
+      ...{ reserve: 0.2, send: sendOnce },
+    });
+    github.server.faults.add({ kind: "secondary-limit" });
+    assert.equal((await client.get(ISSUES)).kind, "limited");
+    const other = await client.graphql("query { viewer { login } }", {});
+    assert(other.kind === "limited" && other.unasked && other.retryAfterMs === 1000, JSON.stringify(other));
+    now += 1000;
+    assert.equal((await client.get(ISSUES)).kind, "ok");
+  });
+
+  it("takes no page of a proxy for an answer", async (t) => {
+    const { github, client, number } = await setUp(t);
+    github.server.faults.add({ kind: "page", times: 3 });
+    const outcomes = [
+      await client.get(ISSUES),
+      await client.send("PATCH", `${ISSUES}/${number}`, { body: { state: "closed" } }),
+      await client.graphql("query { viewer { login } }", {}),
+    ];
+    for (const outcome of outcomes) assert(outcome.kind === "failed" && outcome.mayHaveHappened, outcome.kind);
+    const empty = judgeGraphql({ kind: "ok", data: { data: null }, headers: {} });
+    assert.equal(empty.kind, "failed", "with neither data nor errors");
+  });
+
   it("takes a limit for one that has ended by our clock, and in both of GraphQL's words", () => {
     const now = 1_800_000_000_000;
     const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": `${now / 1000 - 1}` };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { BridgeEvent } from "../../src/bridges/contract.ts";
 import type { ServerChange } from "../../src/forge/port.ts";
+import { reportCheck } from "../testing/github/people.ts";
 import { thorough } from "../testing/thorough.ts";
 import { pullSetting } from "./pull-setting.ts";
 
@@ -182,12 +183,16 @@ describe("a quiet repository", { concurrency: 2 }, () => {
   for (const count of [1, 100]) {
     const options = count === 1 ? {} : thorough;
     it(`with ${count} pull requests costs what an hour may cost`, options, async (t) => {
-      const { look, pull, github, pass } = await pullSetting(t);
+      const { look, pull, github, pass, repository } = await pullSetting(t);
       await look();
-      for (let number = 0; number < count; number += 1) pull();
-      // Their checks may begin for a while.
+      for (let number = 0; number < count; number += 1) {
+        const sha = pull().pull?.head.sha ?? "";
+        // As one that waits for a person.
+        if (number === 0) reportCheck(github.world, repository, { sha, name: "deploy" });
+      }
+      // Checks may begin for a while, and may run for some time.
       await look();
-      pass(660);
+      pass(7260);
       await look();
       await look();
       const before = github.server.seen.length;

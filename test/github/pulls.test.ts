@@ -4,6 +4,7 @@ import { withOurPart } from "../../src/github/pulls/body.ts";
 import type { PullState } from "../../src/github/pulls/pull-state.ts";
 import { Pulls } from "../../src/github/pulls/pulls.ts";
 import { runQueue } from "../testing/github/people.ts";
+import { thorough } from "../testing/thorough.ts";
 import { setUp } from "./setting.ts";
 
 const DRAFT = { head: "prloom/dark", base: "main", title: "Dark `mode`", body: "Closes #1.\n\n@eve" };
@@ -11,6 +12,14 @@ const DRAFT = { head: "prloom/dark", base: "main", title: "Dark `mode`", body: "
 function opened(state: PullState | { refused: string }): PullState {
   assert(!("refused" in state), JSON.stringify(state));
   return state;
+}
+
+/** What a merge is refused for, as the pull request is now. */
+async function whyNot(pulls: Pulls, number: number): Promise<string> {
+  const pull = await pulls.getJudged(number);
+  assert(pull !== "gone");
+  const outcome = await pulls.merge(pull, { sha: pull.head.sha, method: "squash" });
+  return outcome.kind === "refused" ? outcome.reason : outcome.kind;
 }
 
 describe("pull requests", { concurrency: 3 }, () => {
@@ -97,12 +106,52 @@ describe("pull requests", { concurrency: 3 }, () => {
     repository.rules.set("main", rules);
     const refused = await pulls.merge(pull, { sha, method: "squash" });
     assert.deepEqual(refused, { kind: "refused", reason: 'Required status check "test" is expected.' });
+    assert.match(await whyNot(pulls, pull.number), /a rule of main is not met: a check that is required/);
     repository.rules.set("main", { ...rules, requiredChecks: [], mergeQueue: true });
     assert.deepEqual(await pulls.merge(pull, { sha, method: "squash" }), { kind: "queued" });
     assert.deepEqual(await pulls.merge(pull, { sha, method: "squash" }), { kind: "queued" }, "once");
     runQueue(github.world, repository);
     const after = await pulls.get(pull.number);
     assert(after !== "gone" && after.state === "merged");
+  });
+
+  it("are not merged past the rules of their branch by a token that may do so, unless that is asked for", async (t) => {
+    const { ada, calls, repository, github } = await setUp(t);
+    repository.permissions.set(github.world.user("bot"), "admin");
+    const pulls = new Pulls(calls);
+    const sha = ada.pushes(DRAFT.head, { "dark.css": "x\n" });
+    const { number } = opened(await pulls.markReady(opened(await pulls.open(DRAFT))));
+    const rules = { requiredChecks: [], approvals: 1, mergeQueue: false, refusePush: undefined };
+    repository.rules.set("main", rules);
+    assert.equal(await whyNot(pulls, number), "a rule of main asks for a review that approves it");
+    ada.reviews(number, { state: "APPROVED", body: "" });
+    repository.rules.set("main", { ...rules, requiredChecks: ["test"] });
+    assert.match(await whyNot(pulls, number), /a check that is required has not passed/);
+    ada.pushes("main", { "more.txt": "x\n" });
+    repository.rules.set("main", { ...rules, upToDate: true });
+    assert.match(await whyNot(pulls, number), /main got something since/);
+    repository.rules.set("main", { ...rules, mergeQueue: true });
+    assert.equal(await whyNot(pulls, number), "queued");
+    const pull = await pulls.get(number);
+    assert(pull !== "gone");
+    assert.equal((await pulls.merge(pull, { sha, method: "squash", force: true })).kind, "merged");
+  });
+
+  it("are asked about again while GitHub finds out what their rules say", thorough, async (t) => {
+    const { ada, calls, repository } = await setUp(t);
+    const pulls = new Pulls(calls);
+    ada.pushes(DRAFT.head, { "dark.css": "x\n" });
+    const { number } = opened(await pulls.markReady(opened(await pulls.open(DRAFT))));
+    repository.rules.set("main", { requiredChecks: [], approvals: 1, mergeQueue: false, refusePush: undefined });
+    const get = calls.get.bind(calls);
+    let asked = 0;
+    calls.get = async (...call) => {
+      const outcome = await get(...call);
+      asked += 1;
+      if (outcome.kind !== "ok" || asked > 1) return outcome;
+      return { ...outcome, data: { ...(outcome.data as object), mergeable: null, mergeable_state: "unknown" } };
+    };
+    assert.equal(await whyNot(pulls, number), "a rule of main asks for a review that approves it");
   });
 
   it("are closed, and gone only if the repository says so", async (t) => {

@@ -54,6 +54,17 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
     }
   };
 
+  it("takes as ours what it posts with the token of another account from then on", () =>
+    withBench(async ({ github, tracker, threads: [thread], env }) => {
+      const { next } = await tracker.since([thread], undefined);
+      await tracker.post(thread, { id: "one", body: "one" });
+      assert.equal((await tracker.own(thread, ["one"])).size, 1);
+      env.TOKEN = github.server.accounts.add("anna");
+      await tracker.post(thread, { id: "two", body: "two" });
+      const { posts } = await tracker.since([thread], next);
+      assert.equal(posts.find(({ body }) => body === "two")?.own, "two");
+    }));
+
   it("takes as ours only what has our id and our marker", () =>
     withBench(async ({ github, repository, anna, tracker, threads: [thread], login }) => {
       const { next } = await tracker.since([thread], undefined);

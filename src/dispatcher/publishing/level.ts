@@ -21,9 +21,10 @@ export const digestOf = ({ title, body, base }: ChangeRequestDraft): string =>
   sha256(JSON.stringify([title, body, base]));
 
 /** What is on record when the server says what it is to say. */
-export const describedAs = (draft: ChangeRequestDraft): Pick<Published, "described" | "titled"> => ({
+export const describedAs = (draft: ChangeRequestDraft): Pick<Published, "described" | "titled" | "based"> => ({
   described: digestOf(draft),
   titled: sha256(draft.title),
+  based: draft.base,
 });
 
 /** What is to be done next so that the server has what it is to have; undefined when it has. */
@@ -40,13 +41,23 @@ export function missingOf({ published = {}, changeRequest }: PlanRecord, level: 
 export const isToBeReady = ({ ready }: Published, level: Pick<Level, "ready">): boolean =>
   level.ready && ready !== "given";
 
-/** Without a title that was given already: people may have written another, as their rules for commits ask for. */
-export function saidNow({ titled }: Published, { title, ...draft }: ChangeRequestDraft): Described {
-  return titled === sha256(title) ? draft : { title, ...draft };
+/** Without a title and a base that were given already: people may have given it others, as their rules for commits ask for. */
+export function saidNow({ titled, based }: Published, { title, base, ...draft }: ChangeRequestDraft): Described {
+  return { ...draft, ...(titled === sha256(title) ? {} : { title }), ...(based === base ? {} : { base }) };
 }
 
 /** Files whose changes run with the secrets of the repository's CI as soon as they are pushed. */
-const RUN_BY_CI =
-  /^(\.github(\/(workflows|actions)(\/|$)|$)|\.gitlab-ci\.ya?ml$|\.circleci\/|\.buildkite\/|\.drone\.ya?ml$|\.travis\.ya?ml$|azure-pipelines[^/]*\.ya?ml$|(.*\/)?Jenkinsfile$|bitbucket-pipelines\.ya?ml$|(.*\/)?action\.ya?ml$)/i;
+const RUN_BY_CI = new RegExp(
+  [
+    /^\.github(\/(workflows|actions)(\/|$)|$)/,
+    /^\.(circleci|buildkite|semaphore|tekton|teamcity|woodpecker|builds|forgejo|gitea)(\/|$)/,
+    /^\.?(gitlab-ci|drone|travis|appveyor|cirrus|woodpecker|bitbucket-pipelines|cloudbuild|buildspec|codefresh)\.(ya?ml|star)$/,
+    /^azure-pipelines[^/]*\.ya?ml$/,
+    /^(.*\/)?(Jenkinsfile[^/]*|action\.ya?ml)$/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "i",
+);
 
 export const isRunByCi = (path: string): boolean => RUN_BY_CI.test(path);

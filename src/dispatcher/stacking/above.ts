@@ -28,7 +28,8 @@ export function wakeAbove(loom: Records & Waking, record: PlanRecord): void {
 export async function retargetAbove(loom: Located & Records, forge: ServerForge, record: PlanRecord): Promise<void> {
   for (const { id, changeRequest } of above(loom, record)) {
     if (changeRequest?.state !== "open") continue;
-    const child = updateRecord(loom, id, ({ published }) => ({ published: { ...published, described: undefined } }));
+    const unknown = { described: undefined, based: undefined };
+    const child = updateRecord(loom, id, ({ published }) => ({ published: { ...published, ...unknown } }));
     loom.store.sync();
     const draft = { ...draftOf(loom, child), base: record.baseBranch ?? "" };
     const outcome = await forge.describe(changeRequest.ref, saidNow(child.published ?? {}, draft), false);

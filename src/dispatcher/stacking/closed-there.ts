@@ -37,8 +37,9 @@ export async function settleClosed(
 }
 
 /** What was told to the one that is closed is told to the next as well; one that a person made a draft again is followed by a draft. */
-const anew = ({ ready }: ServerChange): Pick<Published, "described" | "ready"> => ({
+const anew = ({ ready }: ServerChange): Pick<Published, "described" | "based" | "ready"> => ({
   described: undefined,
+  based: undefined,
   ...(ready ? { ready: undefined } : {}),
 });
 

@@ -67,7 +67,8 @@ export async function checksOf(
   const found: Check[] = [];
   for (let after: string | null = null; ; ) {
     const outcome: Outcome = await repository.client.graphql(CHECKS, { id: nodeId, after });
-    if (outcome.kind === "refused") return actionsOf(repository, head);
+    // Refused for anything else, they are there to be seen, and those of other apps would be left out.
+    if (outcome.kind === "refused" && outcome.status === 403) return actionsOf(repository, head);
     if (outcome.kind !== "ok") throw new CallError("checks", outcome);
     const [commit] = checksSchema.parse(outcome.data).node.commits.nodes;
     const page = commit?.commit.statusCheckRollup?.contexts;

@@ -89,10 +89,13 @@ export function isFresh({ lookedAt = 0, seenAt = 0 }: KnownPull): boolean {
 
 /** A head without checks may get some yet. */
 const CHECKS_BEGIN_MS = 10 * 60_000;
+/** What runs longer waits for a person, or will never tell: looked for with the others then. */
+const CHECKS_END_MS = 2 * 60 * 60_000;
 
 /** Pure: whether its checks are still to be asked for at each look. */
 export function isUnfinished({ checks, headAt }: KnownPull, now: number): boolean {
-  return checks === "pending" || (checks === "none" && Math.abs(now - headAt) < CHECKS_BEGIN_MS);
+  const age = Math.abs(now - headAt);
+  return (checks === "pending" && age < CHECKS_END_MS) || (checks === "none" && age < CHECKS_BEGIN_MS);
 }
 
 export type ChecksState = "none" | "pending" | "red" | "green";

@@ -21,10 +21,22 @@ export class Budget {
   readonly reserve: number;
   readonly #known = new Map<Bucket, Known>();
   #made: number[] = [];
+  #heldUntil = 0;
 
   /** @param reserve the share that is left alone, from 0 to 1 */
   constructor(reserve: number) {
     this.reserve = reserve;
+  }
+
+  /** GitHub asks to be left alone, for whatever it is asked; who goes on is shut out. By our clock. */
+  holdFor(waitMs: number, now: number): void {
+    this.#heldUntil = now + Math.min(waitMs, HOUR_MS);
+  }
+
+  /** How long that is still to be. */
+  heldMs(now: number): number {
+    // Also with a clock that was set back.
+    return this.#heldUntil > now && this.#heldUntil - now <= HOUR_MS ? this.#heldUntil - now : 0;
   }
 
   /** How long a call has to wait; 0: not at all. */

@@ -44,6 +44,7 @@ export class GitHubClient {
   readonly #underWay = new Map<string, Promise<Outcome>>();
   readonly #remembered = new Map<string, Remembered>();
   #rememberedFor: string | undefined;
+  #tokensSeen = 0;
   #aheadMs = 0;
 
   constructor(options: GitHubClientOptions) {
@@ -58,6 +59,11 @@ export class GitHubClient {
   /** What time it is there: what is compared with times of GitHub is told in its own. */
   timeThere(): number {
     return this.#options.clock.now() + this.#aheadMs;
+  }
+
+  /** Grows with each other token: whom it belongs to may be another question then. */
+  get tokensSeen(): number {
+    return this.#tokensSeen;
   }
 
   /** Where the token comes from, for people; never the token. */
@@ -168,11 +174,14 @@ export class GitHubClient {
     }
     const outcome = withoutSecrets(judge(answer, this.timeThere()), token);
     if (outcome.kind === "unauthorised") source.forget?.();
+    if (outcome.kind === "limited" && !isUsedUp(answer)) this.budget.holdFor(outcome.retryAfterMs, clock.now());
     return outcome;
   }
 
   /** What was made is counted here, and by our clock. */
   #limited(bucket: Bucket): Outcome | undefined {
+    const heldMs = this.budget.heldMs(this.#options.clock.now());
+    if (heldMs > 0) return { kind: "limited", retryAfterMs: heldMs, reason: HELD, unasked: true };
     const isContent = bucket === "content";
     const madeMs = isContent ? this.budget.waitMs(bucket, this.#options.clock.now()) : 0;
     const leftMs = this.budget.waitMs(isContent ? "core" : bucket, this.timeThere());
@@ -186,6 +195,7 @@ export class GitHubClient {
     if (this.#rememberedFor === token) return;
     this.#remembered.clear();
     this.#rememberedFor = token;
+    this.#tokensSeen += 1;
   }
 }
 
@@ -206,6 +216,12 @@ function aheadOf({ headers: { date } }: WireAnswer, now: number): number {
   const ahead = Date.parse(date ?? "") - now;
   return Math.abs(ahead) < SAME_TIME_MS || Number.isNaN(ahead) ? 0 : ahead + 1000;
 }
+
+const HELD = "GitHub asked to be left alone for a while (a secondary rate limit)";
+
+/** The limit of one bucket, of which answers tell by themselves; not a secondary one, which is for everything. */
+const isUsedUp = (answer: WireAnswer | Lost): boolean =>
+  "headers" in answer && answer.headers["x-ratelimit-remaining"] === "0";
 
 /** What is searched for is counted apart. */
 const bucketOf = (url: string, apiUrl: string): Bucket => (url.startsWith(`${apiUrl}/search/`) ? "search" : "core");

@@ -26,7 +26,7 @@ export function judgeAnswer(answer: WireAnswer | Lost, now: number): Outcome {
   if (status === 304) return { kind: "unchanged" };
   const { location } = headers;
   if (status > 300 && status < 400 && location !== undefined) return { kind: "moved", to: location };
-  if (status >= 200 && status < 300) return { kind: "ok", data, headers };
+  if (status >= 200 && status < 300) return isAnswer(answer) ? { kind: "ok", data, headers } : NOT_GITHUB;
   const reason = reasonOf(data, status);
   if (status === 401) return { kind: "unauthorised", reason };
   const retryAfterMs = status === 403 || status === 429 ? limitOf(answer, now) : undefined;
@@ -37,6 +37,18 @@ export function judgeAnswer(answer: WireAnswer | Lost, now: number): Outcome {
   return { kind: "refused", status, reason };
 }
 
+/** A page of a proxy, or of a place to log in, comes with 200, too: what was asked for is not done for that, nor known. */
+const NOT_GITHUB: Outcome = {
+  kind: "failed",
+  reason: "something else answered in its place, a proxy or a page to log in",
+  mayHaveHappened: true,
+  lost: true,
+};
+
+/** GitHub answers with JSON, or with nothing where there is nothing to tell. */
+const isAnswer = ({ status, data }: WireAnswer): boolean =>
+  status === 204 || (typeof data === "object" && data !== null && !(data instanceof ArrayBuffer));
+
 interface GraphqlError {
   readonly type?: string;
   readonly message?: string;
@@ -46,18 +58,23 @@ interface GraphqlError {
 /** GitHub's words for what a REST call would have 5xx for: it tells no type then. */
 const BROKE = /^Something went wrong while executing your query/;
 
+/** What a token may not see or do. */
+const MAY_NOT: ReadonlySet<string> = new Set(["FORBIDDEN", "INSUFFICIENT_SCOPES"]);
+
 /** Pure: `errors` in an answer with 200 are a refusal, that something is not there, or that GitHub broke. */
 export function judgeGraphql(outcome: Outcome): Outcome {
   if (outcome.kind !== "ok") return outcome;
   const { data, errors } = outcome.data as { data?: unknown; errors?: readonly GraphqlError[] };
   // Of several that were asked for, those that are gone are null, and the others are told.
   const [first] = (errors ?? []).filter(({ type, path }) => type !== "NOT_FOUND" || typeof path?.at(-1) !== "number");
-  if (!first) return { ...outcome, data };
+  // It has one of the two.
+  if (!first) return typeof data === "object" && data !== null ? { ...outcome, data } : NOT_GITHUB;
   const reason = first.message ?? "GraphQL refused without a word";
   if (first.type === "RATE_LIMITED" || first.type === "RATE_LIMIT")
     return { kind: "limited", retryAfterMs: UNNAMED_LIMIT_MS, reason };
   if (BROKE.test(reason)) return { kind: "failed", reason, mayHaveHappened: true };
-  return first.type === "NOT_FOUND" ? { kind: "not-found", reason } : { kind: "refused", status: 200, reason };
+  if (first.type === "NOT_FOUND") return { kind: "not-found", reason };
+  return { kind: "refused", status: MAY_NOT.has(first.type ?? "") ? 403 : 200, reason };
 }
 
 function limitOf({ status, headers, data }: WireAnswer, now: number): number | undefined {

@@ -26,9 +26,12 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
     const repository = await access.connection.repository();
     return { repository, pulls: new Pulls(repository) };
   };
-  const pullOf = async (ref: string): Promise<{ pull: PullState; pulls: Pulls; repository: RepositoryCalls }> => {
+  const pullOf = async (
+    ref: string,
+    how: "get" | "getJudged" = "get",
+  ): Promise<{ pull: PullState; pulls: Pulls; repository: RepositoryCalls }> => {
     const asked = await pulls();
-    const pull = await asked.pulls.get(numberOf(asked.repository, ref));
+    const pull = await asked.pulls[how](numberOf(asked.repository, ref));
     if (pull === "gone") throw new Error(`the pull request ${ref} is gone`);
     return { pull, ...asked };
   };
@@ -64,14 +67,14 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
       return reviews.some(({ user }) => user !== null && String(user.id) !== self.id && user.type === "User");
     },
     async merge(ref, { sha, base, method, force = false, confirm, before }) {
-      const { pull, pulls: all, repository } = await pullOf(ref);
+      const { pull, pulls: all, repository } = await pullOf(ref, force ? "get" : "getJudged");
       if (pull.state === "open" && pull.base !== base)
         return { kind: "refused", reason: `its pull request is for ${pull.base}, not for ${base}` };
       const why =
         force || pull.state !== "open" || pull.head.sha !== sha ? undefined : await whyNotGreen(repository, pull);
       if (why !== undefined) return { kind: "refused", reason: why };
       if (pull.state === "open" && pull.head.sha === sha) await before?.();
-      return mergeAllowed(repository, method, (one) => all.merge(pull, { sha, method: one, confirm }));
+      return mergeAllowed(repository, method, (one) => all.merge(pull, { sha, method: one, force, confirm }));
     },
     async close(ref) {
       const { repository, pulls: all, pull } = await pullOf(ref);

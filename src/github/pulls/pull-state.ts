@@ -35,6 +35,8 @@ export interface PullState {
   /** Of a merged one: the commit on its base. */
   readonly mergeSha?: string;
   readonly needs?: ServerChange["needs"];
+  /** GitHub's word for what its rules say; not in lists. */
+  readonly mergeState?: string;
 }
 
 export function pullState(data: unknown): PullState {
@@ -48,6 +50,7 @@ export function pullState(data: unknown): PullState {
     ...{ base: pull.base.ref, title: pull.title, body: pull.body ?? "" },
     ...(isMerged && pull.merge_commit_sha !== null ? { mergeSha: pull.merge_commit_sha } : {}),
     ...(needs === undefined ? {} : { needs }),
+    ...(pull.mergeable_state === undefined ? {} : { mergeState: pull.mergeable_state }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { MergeMethod } from "../../git/merge-method.ts";
 import type { Outcome } from "../client/outcome.ts";
 import { safeBody, safeTitle } from "../outgoing.ts";
@@ -18,6 +19,8 @@ export interface PullDraft {
 interface PullMerge {
   readonly sha: string;
   readonly method: MergeMethod;
+  /** Also where the rules of the branch are not met, as far as GitHub lets the account of the token. */
+  readonly force?: boolean;
   /** Called in the last moment; throws where it is not to be merged any more. */
   confirm?: (() => void) | undefined;
 }
@@ -62,6 +65,16 @@ export class Pulls {
     const outcome = await this.#repository.get(`/pulls/${number}`);
     if (outcome.kind === "not-found" || outcome.kind === "deleted") return "gone";
     return pullState(dataOf(`pull request #${number}`, outcome));
+  }
+
+  /** As `get`, and with what its rules say: GitHub finds that out when it is asked. */
+  async getJudged(number: number): Promise<PullState | "gone"> {
+    for (let asked = 1; ; asked += 1) {
+      const pull = await this.get(number);
+      if (pull === "gone" || pull.state !== "open" || pull.mergeState !== "unknown") return pull;
+      if (asked === MAX_ASKED) throw new Error(`GitHub is still finding out whether #${number} can be merged`);
+      await sleep(ASKED_EVERY_MS);
+    }
   }
 
   /** As a draft, and as an ordinary one where the repository has no drafts. */
@@ -133,9 +146,11 @@ export class Pulls {
   }
 
   /** Exactly the commit that was reviewed, or nothing. */
-  async merge(pull: PullState, { sha, method, confirm }: PullMerge): Promise<Merged> {
+  async merge(pull: PullState, { sha, method, force = false, confirm }: PullMerge): Promise<Merged> {
     if (pull.state === "merged") return { kind: "merged", sha: pull.mergeSha ?? "" };
     if (pull.head.sha !== sha) return { kind: "moved-on" };
+    const other = force ? undefined : await this.#byRules(pull, { sha, confirm });
+    if (other) return other;
     confirm?.();
     const outcome = await this.#repository.send("PUT", `/pulls/${pull.number}/merge`, {
       body: { sha, merge_method: method },
@@ -143,12 +158,27 @@ export class Pulls {
     if (outcome.kind === "ok") return { kind: "merged", sha: (outcome.data as { sha: string }).sha };
     if (outcome.kind !== "refused") throw new CallError(`merging #${pull.number}`, outcome);
     if (outcome.status === CONFLICT) return { kind: "moved-on" };
-    return (await this.#enqueue(pull, { sha, confirm })) ?? { kind: "refused", reason: outcome.reason };
+    const queue = await this.#queueOf(pull);
+    return (await this.#enqueue(pull, queue, { sha, confirm })) ?? { kind: "refused", reason: outcome.reason };
+  }
+
+  /**
+   * GitHub lets those merge who may bypass the rules of a branch, and an owner's token may: whoever asks for a merge here would do so
+   * with that token. So the queue is taken, and what is not met is a no, before it is asked; undefined where nothing speaks against it.
+   */
+  async #byRules(pull: PullState, asked: Pick<PullMerge, "sha" | "confirm">): Promise<Merged | undefined> {
+    const queue = await this.#queueOf(pull);
+    const queued = await this.#enqueue(pull, queue, asked);
+    const reason = whyBlocked(pull, queue.reviewDecision);
+    return queued ?? (reason === undefined ? undefined : { kind: "refused", reason });
   }
 
   /** Undefined where the branch has no queue. */
-  async #enqueue(pull: PullState, { sha, confirm }: Pick<PullMerge, "sha" | "confirm">): Promise<Merged | undefined> {
-    const { isMergeQueueEnabled, isInMergeQueue } = await this.#queueOf(pull);
+  async #enqueue(
+    pull: PullState,
+    { isMergeQueueEnabled, isInMergeQueue }: Queue,
+    { sha, confirm }: Pick<PullMerge, "sha" | "confirm">,
+  ): Promise<Merged | undefined> {
     if (!isMergeQueueEnabled) return undefined;
     if (isInMergeQueue) return { kind: "queued" };
     confirm?.();
@@ -160,11 +190,9 @@ export class Pulls {
     return { kind: "queued" };
   }
 
-  async #queueOf({ nodeId, number }: PullState): Promise<{ isMergeQueueEnabled?: boolean; isInMergeQueue?: boolean }> {
+  async #queueOf({ nodeId, number }: PullState): Promise<Queue> {
     const asked = await this.#repository.client.graphql(HAS_QUEUE, { id: nodeId });
-    const { node } = dataOf(`looking for a merge queue of #${number}`, asked) as {
-      node?: { isMergeQueueEnabled?: boolean; isInMergeQueue?: boolean };
-    };
+    const { node } = dataOf(`looking for a merge queue of #${number}`, asked) as { node?: Queue };
     return node ?? {};
   }
 
@@ -175,19 +203,37 @@ export class Pulls {
   }
 }
 
+interface Queue {
+  readonly isMergeQueueEnabled?: boolean;
+  readonly isInMergeQueue?: boolean;
+  readonly reviewDecision?: string | null;
+}
+
+/** Pure: which rule of its base is not met, as far as GitHub tells that. */
+function whyBlocked({ base, mergeState }: PullState, reviewDecision: Queue["reviewDecision"]): string | undefined {
+  if (mergeState === "behind") return `${base} got something since, and a rule asks for branches that have it`;
+  if (mergeState !== "blocked") return undefined;
+  if (reviewDecision === "REVIEW_REQUIRED") return `a rule of ${base} asks for a review that approves it`;
+  if (reviewDecision === "CHANGES_REQUESTED") return "a review asks for changes";
+  return `a rule of ${base} is not met: a check that is required has not passed, or something else that its page tells`;
+}
+
 /** A title of nothing but signs would leave none, which GitHub refuses. */
 const titleFor = (title: string, branch: string): string => safeTitle(title) || branch;
 
 /** GitHub's words: it tells no code for this. */
 const EXISTS = /already exists/;
 const CONFLICT = 409;
+const MAX_ASKED = 10;
+const ASKED_EVERY_MS = 1000;
 const READY =
   "mutation ($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input: $input) { pullRequest { isDraft } } }";
 const DRAFT =
   "mutation ($input: ConvertPullRequestToDraftInput!) { convertPullRequestToDraft(input: $input) { pullRequest { isDraft } } }";
 const DEQUEUE =
   "mutation ($input: DequeuePullRequestInput!) { dequeuePullRequest(input: $input) { mergeQueueEntry { state } } }";
-const HAS_QUEUE = "query ($id: ID!) { node(id: $id) { ... on PullRequest { isMergeQueueEnabled isInMergeQueue } } }";
+const HAS_QUEUE =
+  "query ($id: ID!) { node(id: $id) { ... on PullRequest { isMergeQueueEnabled isInMergeQueue reviewDecision } } }";
 const ENQUEUE =
   "mutation ($input: EnqueuePullRequestInput!) { enqueuePullRequest(input: $input) { mergeQueueEntry { state } } }";
 

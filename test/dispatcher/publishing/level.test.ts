@@ -33,6 +33,14 @@ test("what is missing at the server is done in order", () => {
 
 test("files that CI runs are known", () => {
   const run = [".github/workflows/ci.yml", ".github/actions/x/index.js", "tools/action.yml", "Jenkinsfile"];
-  run.push(".GitHub/Workflows/ci.yml", ".github/workflows", ".github");
+  run.push(
+    ".GitHub/Workflows/ci.yml",
+    ".github/workflows",
+    ".github",
+    ".tekton/pr.yaml",
+    ".cirrus.yml",
+    "appveyor.yml",
+  );
+  run.push(".gitlab-ci.yml", ".drone.yaml", ".circleci/config.yml", "ci/Jenkinsfile.release", "azure-pipelines-2.yml");
   assert.deepEqual([...run, "docs/workflows.md", ".github/CODEOWNERS", "src/action.ts"].filter(isRunByCi), run);
 });

@@ -52,6 +52,32 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(there("prloom/dark"), theirs);
   });
 
+  it("takes no page of a proxy for a merge", thorough, async (t) => {
+    const { project, pulls, there, work, cli, github } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    github.server.faults.add({ kind: "page", on: /PUT .*merge/ });
+    const { code, stderr } = await cli("merge", "dark");
+    assert.deepEqual([code, project.record("dark").status, pulls()[0]?.pull?.merged], [1, "review", undefined]);
+    assert.match(stderr, /did not answer: something else answered in its place/);
+    await work();
+    assert.ok(there("prloom/dark"));
+    assert.equal((await cli("merge", "dark")).code, 0);
+  });
+
+  it("merges past no rule of the branch with the token of an owner, for whoever asks", thorough, async (t) => {
+    const { project, pulls, work, cli, repository, github } = await publishingProject(t);
+    repository.permissions.set(github.world.user("bot"), "admin");
+    project.plan("dark", ["make one"]);
+    await work();
+    repository.rules.set("main", { ...NO_RULES, approvals: 1 });
+    const refused = await cli("merge", "dark");
+    assert.match(refused.stderr, /a rule of main asks for a review that approves it/);
+    assert.deepEqual([project.record("dark").status, pulls()[0]?.pull?.merged], ["review", undefined]);
+    assert.equal((await cli("merge", "dark", "--force")).code, 0);
+    assert.ok(pulls()[0]?.pull?.merged);
+  });
+
   it("merges into no other branch than the plan's, which a person may have given it there", thorough, async (t) => {
     const { project, pulls, work, cli, ada } = await publishingProject(t);
     project.plan("dark", ["make one"]);
@@ -73,7 +99,8 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     repository.rules.set("main", { ...NO_RULES, requiredChecks: ["build"] });
     const refused = await cli("merge", "dark");
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /Required status check "build" is expected\. \[forge-refused\]/);
+    assert.match(refused.stderr, /a rule of main is not met: a check that is required .* \[forge-refused\]/);
+    assert.match((await cli("merge", "dark", "--force")).stderr, /Required status check "build" is expected\./);
     repository.rules.set("main", { ...NO_RULES, mergeQueue: true });
     assert.match((await cli("merge", "dark")).stdout, /merge queue of main/);
     assert.equal(project.record("dark").status, "review");

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
@@ -27,6 +29,19 @@ describe("a branch that is renamed on GitHub", { concurrency: 2 }, () => {
       pulls().map(({ pull }) => pull?.base.branch),
       ["trunk", "trunk"],
     );
+  });
+
+  it("as the base: a plan that goes on is not given the old one, which is gone", thorough, async (t) => {
+    const { project, work, ada, pulls, there, cli } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    ada.renamesBranch("main", "trunk");
+    writeFileSync(join(project.root, "edited.md"), `${project.planText("dark").trimEnd()}\n- [ ] make two\n`);
+    assert.equal((await cli("edit", "dark", "--file", "edited.md")).code, 0);
+    await work();
+    assert.equal(project.record("dark").blocked, undefined);
+    assert.deepEqual([pulls()[0]?.pull?.base.branch, there("prloom/dark")], ["trunk", pulls()[0]?.pull?.head.sha]);
+    assert.match(pulls()[0]?.body ?? "", /make two/);
   });
 
   it(

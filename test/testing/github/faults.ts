@@ -14,6 +14,8 @@ export type FaultKind =
   | "truncated"
   /** The answer never comes; the connection stays open. */
   | "silence"
+  /** Nothing happened, and a page comes, with 200: a proxy, or a place to log in. */
+  | "page"
   | "secondary-limit";
 
 export interface Fault {

@@ -226,6 +226,7 @@ const HAPPENS_BEFORE: ReadonlySet<Fault["kind"]> = new Set([
   "cut-before",
   "error-before",
   "silence",
+  "page",
   "secondary-limit",
 ]);
 
@@ -236,6 +237,7 @@ const secondary = (seconds: number): Refusal =>
 
 function faultAnswer({ kind, status = 502 }: Fault): Answer {
   if (kind === "secondary-limit") return refusalAnswer(secondary(1));
+  if (kind === "page") return { status: 200, text: "<title>Log in</title>" };
   // What stands before GitHub, a login page say, answers in its place.
   if (status > 300 && status < 400) return { status, headers: { location: "https://login.example/" } };
   return { status, body: { message: "Server Error" } };
