@@ -178,7 +178,7 @@ describe("OpenCode with a formatter of the user's", () => {
     if (!bench) return;
     const { project } = bench;
     const file = join(project.home, ".config", "opencode", "opencode.json");
-    const command = ["sh", "-c", '. "${1%/*}/settings.sh"', "sh", "$FILE"];
+    const command = ["sh", "-c", '. "$(dirname "$1")/settings.sh"', "sh", "$FILE"];
     const formatter = { own: { command, extensions: [".txt"] } };
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), formatter }));
     project.planFile("shop", "## Title\n\nA form\n\n## Objective\n\nThere is a form.\n");
