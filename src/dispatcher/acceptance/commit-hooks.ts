@@ -162,10 +162,16 @@ const traceSchema = z.object({
   code: z.number().optional(),
 });
 
+/** As git begins a line about a child. */
+const OF_A_CHILD = '{"event":"child_';
+/** So many such lines are read: a hook can write whatever it likes there, and each that is no JSON takes its time. */
+const MAX_EVENTS = 10_000;
+
 /** The hook that said no, or that never ended; undefined when none of them did. Other gits that hooks start write there too. */
 export function refusingHook(trace: string): string | undefined {
   const running = new Map<number, string>();
-  for (const line of trace.split("\n")) {
+  const lines = trace.split("\n").filter((line) => line.startsWith(OF_A_CHILD));
+  for (const line of lines.slice(0, MAX_EVENTS)) {
     const event = parseEvent(line);
     if (event === undefined || event.sid.includes("/")) continue;
     if (event.event === "child_start" && event.hook_name) running.set(event.child_id, event.hook_name);

@@ -13,6 +13,8 @@ import { factsIn } from "./facts-in.ts";
 const MAX_BACK = 20;
 const MAX_BYTES = 4 * 1024 ** 2;
 const MAX_CARRIED = 100;
+/** So many lines about anchors are read: an agent can write more that say nothing than can be looked at in a second. */
+const MAX_LINES = 10_000;
 
 /**
  * What earlier runs of a plan want to be known: what the last governed one was given, and what it added. A worker adds
@@ -35,8 +37,9 @@ export function carriedAnchors(runDir: string, now: number): readonly Anchor[] {
 
 function addAnchors(brain: Brain, dir: string): void {
   const journal = readLinesInside(dir, factsIn(dir), MAX_BYTES);
-  for (const line of journal?.bytes.toString("utf8").split("\n") ?? []) {
-    const parsed = line.includes('"anchor') ? parseFact(line) : undefined;
-    if (parsed && "fact" in parsed) brain.add(parsed.fact);
+  const lines = journal?.bytes.toString("utf8").split("\n") ?? [];
+  for (const line of lines.filter((one) => one.includes('"anchor')).slice(0, MAX_LINES)) {
+    const parsed = parseFact(line);
+    if ("fact" in parsed) brain.add(parsed.fact);
   }
 }

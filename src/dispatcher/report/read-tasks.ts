@@ -15,6 +15,8 @@ import type { PlanDetail } from "./read.ts";
 /** The most that is read of what one run told, of all of them, and of how many runs. */
 const MAX_BYTES = 4 * 1024 ** 2;
 const MAX_ALL_BYTES = 2 * MAX_BYTES;
+/** Of all journals: an agent can write millions that say nothing. */
+const MAX_LINES = 50_000;
 const MAX_RUNS = 50;
 const MAX_PROBLEMS = 20;
 
@@ -36,10 +38,10 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   const note = (run: number, line: number, problem: string): void => {
     if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
   };
-  for (const { run, text, isWhole } of journalsOf(runs)) {
+  for (const { run, lines, isWhole } of journalsOf(runs)) {
     if (!isWhole)
       problems.push(`run ${run}: ${FACTS} is too large to be shown whole; what comes later in it is left out`);
-    for (const [at, line] of text.split("\n").entries()) {
+    for (const [at, line] of lines.entries()) {
       if (line === "") continue;
       const parsed = parseFact(line);
       const outcome = "fact" in parsed ? brain.add(parsed.fact) : undefined;
@@ -52,18 +54,22 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
 
 interface RunJournal {
   readonly run: number;
-  readonly text: string;
+  readonly lines: readonly string[];
   readonly isWhole: boolean;
 }
 
 /** In the order of the runs. Where it is too much, that of the newest counts. */
 function journalsOf(runs: PlanDetail["runs"]): readonly RunJournal[] {
   let left = MAX_ALL_BYTES;
+  let linesLeft = MAX_LINES;
   const newest = runs.slice(-MAX_RUNS).reverse();
   const read = newest.map(({ run, dir }) => {
     const found = readLinesInside(dir, factsIn(dir), Math.min(MAX_BYTES, left));
     left -= found?.bytes.length ?? 0;
-    return { run, text: found?.bytes.toString("utf8") ?? "", isWhole: found?.isWhole ?? true };
+    const all = found?.bytes.toString("utf8").split("\n") ?? [];
+    const lines = all.slice(0, linesLeft);
+    linesLeft -= lines.length;
+    return { run, lines, isWhole: (found?.isWhole ?? true) && lines.length === all.length };
   });
   return read.reverse();
 }
