@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -244,4 +244,13 @@ test("OpenCode runs a formatter or a language server by itself only where the ru
   assert.deepEqual(await of(role("investigator")), none);
   assert.deepEqual(await of({ tools: ["read", "edit"] }), none);
   assert.deepEqual(await of({ door: closed }), none);
+});
+
+test("a call is recorded also where its files cannot be found out", async (t) => {
+  const plugin = await pluginFor(t);
+  await plugin.call("read", { filePath: "a" });
+  rmSync(join(plugin.files.root, ".git"), { recursive: true });
+  await plugin.call("write", { filePath: join(plugin.files.root, "src", "a.ts"), content: "x" });
+  const { checkpoint } = (await factOf(plugin, "checkpoint")) as { checkpoint: { summary: string } };
+  assert.match(checkpoint.summary, /src\/a\.ts$/);
 });
