@@ -123,7 +123,10 @@ test("what several runs did under the same ids of calls is all there", async () 
     writeFileSync(join(folder, "facts.jsonl"), lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
   }
   const { stdout, stderr } = await project.cli(["tasks", "shop"]);
-  assert.match(stdout, /one .*\n.*wrote in run 1\n.*call_1: .*: Run 1\.\n.*two .*\n.*wrote in run 2\n.*call_1 .*: Run 2\./);
+  assert.match(
+    stdout,
+    /one .*\n.*wrote in run 1\n.*call_1: .*: Run 1\.\n.*two .*\n.*wrote in run 2\n.*call_1 .*: Run 2\./,
+  );
   assert.equal(stderr, "");
 });
 
