@@ -25,7 +25,7 @@ export function fit(parts: readonly Part[], budget: number): string {
 
 /** What no person sees, and a model reads all the same. Joiners, which some scripts need, stay. */
 const HIDDEN =
-  /[\u00ad\u034f\u180e\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e01ef}]/gu;
+  /\u034f|[\u00ad\u180e\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e01ef}]/gu;
 
 /** Words of agents and people stay on their line, short, and inside of what they are a part of. */
 export function short(text: string, most = 160): string {
