@@ -182,7 +182,13 @@ export type Permit = (request: PermitRequest) => Permission | Promise<Permission
 /** What a program tells of a run that is judged from outside. */
 export type Told =
   /** A call that was permitted is over; of one that started a sub-agent, what that said at its end. */
-  | { readonly kind: "ended"; readonly callId: string; readonly ok: boolean; readonly said?: string }
+  | {
+      readonly kind: "ended";
+      readonly callId: string;
+      readonly ok: boolean;
+      readonly by?: SubAgent;
+      readonly said?: string;
+    }
   /** A sub-agent begins, or goes on. */
   | { readonly kind: "sub-agent"; readonly by: SubAgent }
   /** A conversation is given a prompt, or is about to be shortened. */

@@ -13,6 +13,9 @@ export interface HostCall {
 /** Which call it is: an id is one only in its session. */
 export type CallId = Pick<HostCall, "id" | "session">;
 
+/** Of two sessions at work at once: some providers number the calls of each conversation from the same number on. */
+export const keyOf = ({ id, session }: CallId): string => JSON.stringify([session, id]);
+
 /** So many characters of an id are kept in facts. */
 const MAX_ID = 200;
 

@@ -3,7 +3,7 @@ import type { Policy } from "../governance/policy/policy-file.ts";
 import type { ToolRequest } from "../governance/policy/request.ts";
 import { startFolder } from "../governance/policy/rule.ts";
 import { shortHash } from "../kernel/ids.ts";
-import { type CallId, factId } from "./host-call.ts";
+import { type CallId, factId, keyOf } from "./host-call.ts";
 
 /** What is known of a call until it has ended. */
 export interface OpenCall {
@@ -43,9 +43,6 @@ export function digestOf(tool: string, input: unknown, session = ""): string | u
     return undefined;
   }
 }
-
-/** Of two sessions at work at once: some providers number the calls of each conversation from the same number on. */
-const keyOf = ({ id, session }: CallId): string => JSON.stringify([session, id]);
 
 /** Calls that were allowed, and have not ended. */
 export class OpenCalls {

@@ -32,15 +32,13 @@ export class TouchedFiles {
 
   /** Since the last call; the first one only begins. One look at a time, in the order in which they were asked for. */
   look(): Promise<readonly string[]> {
-    this.#looking = this.#looking.then(
-      () => this.#compare(),
-      () => this.#compare(),
-    );
+    this.#looking = this.#looking.then(() => this.#compare());
     return this.#looking;
   }
 
   async #compare(): Promise<readonly string[]> {
-    const now = await this.#marks();
+    // What cannot be listed, as a hundred thousand new files, must not keep the call itself from being recorded.
+    const now = await this.#marks().catch(() => this.#known);
     const before = this.#known;
     this.#known = now;
     const gone = [...before.keys()].filter((path) => !now.has(path));

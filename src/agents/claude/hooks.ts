@@ -107,7 +107,7 @@ function toldBy(event: string, callId: string | undefined, who: Who): Told | und
   switch (event) {
     case "PostToolUse":
     case "PostToolUseFailure":
-      return callId === undefined ? undefined : { kind: "ended", callId, ok: event === "PostToolUse", ...saidIn(who) };
+      return callId === undefined ? undefined : { kind: "ended", callId, ok: event === "PostToolUse", ...who };
     case "SubagentStart":
       return who.by && { kind: "sub-agent", by: who.by };
     case "UserPromptSubmit":
@@ -118,8 +118,6 @@ function toldBy(event: string, callId: string | undefined, who: Who): Told | und
       return undefined;
   }
 }
-
-const saidIn = ({ said }: Who): Pick<Who, "said"> => (said === undefined ? {} : { said });
 
 /** What a sub-agent said at its end; undefined for other tools. */
 function reportIn({ agentId, content }: JsonFields): string | undefined {

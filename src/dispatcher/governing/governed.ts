@@ -90,7 +90,7 @@ export const NOT_APPROVED = "A person has not approved the plan yet; until then 
 /** Before a plan is approved as it is, nothing is changed but the plan itself, whatever runs. */
 function doorFor(loom: Configured & Gated, record: PlanRecord, text: PlanText): Pick<RunTerms, "door"> {
   const config = planConfig(loom, record);
-  if (!config.ok || doorAt(loom, record, text, config.config).kind === "open") return {};
+  if (config.ok && doorAt(loom, record, text, config.config).kind === "open") return {};
   const gate = gateOf(loom, record);
   return { door: { state: "closed", reason: NOT_APPROVED, ...(gate ? { gateId: gate.gateId } : {}) } };
 }

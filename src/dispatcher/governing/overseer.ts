@@ -3,7 +3,7 @@ import type { Permission, PermitRequest, SubAgent, Told, ToldAnswer } from "../.
 import { ownTool } from "../../governance/policy/tools/request-of.ts";
 import { isGovernTool } from "../../governance/tools/arguments.ts";
 import type { Governor } from "../../hosts/governor.ts";
-import type { CallId, HostCall } from "../../hosts/host-call.ts";
+import { type CallId, type HostCall, keyOf } from "../../hosts/host-call.ts";
 import { type HostVerdict, unjudged } from "../../hosts/host-verdict.ts";
 import type { ProtectedFiles } from "../../hosts/protected-files.ts";
 import type { TouchedFiles } from "../../hosts/touched-files.ts";
@@ -28,6 +28,7 @@ export class RunOverseer {
   readonly #governor: Governor;
   readonly #touched: TouchedFiles;
   readonly #kept: ProtectedFiles;
+  /** Those under way. */
   readonly #calls = new Map<string, HostCall>();
   readonly #bound = new Map<string, Promise<unknown>>();
   readonly #recalled = new Set<string>();
@@ -60,7 +61,7 @@ export class RunOverseer {
     const [session] = await Promise.all([this.#sessionOf(by), this.#kept.begin(), this.#began]);
     if (this.#recalled.has(session)) return { allow: false, text: RECALLED, endsRun: false };
     if (callId === undefined) throw new Error("the program does not say which call it is");
-    const before = this.#calls.get(callId);
+    const before = this.#calls.get(keyOf({ id: callId, session }));
     // Only the hook tells where the call is made.
     const call = { id: callId, session, tool, input, folder: folder ?? before?.folder };
     if (before && isDeepStrictEqual(before, call)) return { allow: true };
@@ -71,13 +72,13 @@ export class RunOverseer {
   }
 
   async #remember(call: HostCall): Promise<void> {
-    this.#calls.set(call.id, call);
+    this.#calls.set(keyOf(call), call);
     const [oldest] = this.#calls.values();
     if (oldest && this.#calls.size > MAX_CALLS) await this.#forget(oldest);
   }
 
   async #forget(call: HostCall): Promise<void> {
-    this.#calls.delete(call.id);
+    this.#calls.delete(keyOf(call));
     await this.#governor.failed(call);
   }
 
@@ -91,10 +92,15 @@ export class RunOverseer {
 
   #bind(session: string, startedBy: string): Promise<unknown> {
     if (this.#bound.size >= MAX_SUB_AGENTS) throw new Error(`the run has more than ${MAX_SUB_AGENTS} sub-agents`);
-    const parent = this.#calls.get(startedBy)?.session ?? OWN;
+    const parent = this.#newest(startedBy)?.session ?? OWN;
     const bound = this.#governor.childStarted(session, parent, startedBy);
     this.#bound.set(session, bound);
     return bound;
+  }
+
+  /** Where the program does not say whose call it is. */
+  #newest(callId: string): HostCall | undefined {
+    return [...this.#calls.values()].findLast(({ id }) => id === callId);
   }
 
   async #heard(told: Told): Promise<ToldAnswer> {
@@ -104,11 +110,12 @@ export class RunOverseer {
     return { text: this.#governor.turn(session, told.kind === "prompt" ? told.said : undefined) };
   }
 
-  async #ended({ callId, ok, said }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {
-    const call = this.#calls.get(callId);
+  async #ended({ callId, ok, by, said }: Extract<Told, { kind: "ended" }>): Promise<ToldAnswer> {
+    const named = { id: callId, session: by?.session ?? OWN };
+    const call = this.#calls.get(keyOf(named)) ?? (by ? undefined : this.#newest(callId));
     // One that we know nothing of, or no more, may have run all the same: what is protected is put back after it, too.
-    if (!call) return this.#noteOf({ id: callId, session: OWN }, await this.#putBack());
-    this.#calls.delete(callId);
+    if (!call) return this.#noteOf(named, await this.#putBack());
+    this.#calls.delete(keyOf(call));
     const tool = ownTool("claude", call.tool);
     // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
     if (ok && isGovernTool(tool) && tool !== "govern_shell") return this.#govern({ ...call, tool });

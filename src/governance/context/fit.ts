@@ -8,19 +8,24 @@ const joined = (parts: readonly Part[]): string => parts.flatMap(({ lines }) => 
 
 /** The parts in their order within a budget of characters. Of those that yield first, the last is given up first. */
 export function fit(parts: readonly Part[], budget: number): string {
-  let kept = parts.filter(({ lines }) => lines.length > 0);
-  while (joined(kept).length > budget) {
+  const kept = parts.filter(({ lines }) => lines.length > 0);
+  // Counted, not joined again: there may be a thousand parts.
+  for (let length = joined(kept).length; length > budget; ) {
     const most = Math.max(0, ...kept.map(({ yields }) => yields));
     if (most === 0) break;
-    const at = kept.findLastIndex(({ yields }) => yields === most);
-    kept = kept.toSpliced(at, 1);
+    const given = kept.splice(
+      kept.findLastIndex(({ yields }) => yields === most),
+      1,
+    );
+    length -= joined(given).length + 1;
   }
   const text = joined(kept);
   return text.length > budget ? `${text.slice(0, budget - 1)}…` : text;
 }
 
 /** What no person sees, and a model reads all the same. Joiners, which some scripts need, stay. */
-const HIDDEN = /[\u200b\u2060\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+const HIDDEN =
+  /\u034f|[\u00ad\u180e\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e01ef}]/gu;
 
 /** Words of agents and people stay on their line, short, and inside of what they are a part of. */
 export function short(text: string, most = 160): string {

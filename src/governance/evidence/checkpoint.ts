@@ -19,6 +19,8 @@ export interface EndedCall {
 
 const MAX_SUMMARY = 300;
 const MAX_FILES = 200;
+/** All of them together are a line that is still read. */
+const MAX_PATH = 1000;
 
 /** What of a call is kept as evidence for its node; undefined for one that only looked, or did nothing that counts. */
 export function checkpointOf(call: EndedCall, node: string): Checkpoint | undefined {
@@ -31,7 +33,7 @@ export function checkpointOf(call: EndedCall, node: string): Checkpoint | undefi
     tool: request.tool,
     timestamp: at,
     summary: summaryOf(call),
-    filesModified: files.slice(0, MAX_FILES),
+    filesModified: files.slice(0, MAX_FILES).map((file) => file.slice(0, MAX_PATH)),
     kind,
     ok: ok && (call.putBack ?? []).length === 0,
   };

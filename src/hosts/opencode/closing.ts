@@ -1,3 +1,4 @@
+import type { Policy } from "../../governance/policy/policy-file.ts";
 import { asFields, type JsonFields } from "../../kernel/json-fields.ts";
 
 /**
@@ -30,6 +31,24 @@ const rulesIn = (permission: unknown): JsonFields =>
 interface Holder {
   permission?: unknown;
 }
+
+/** Programs that OpenCode itself runs on files, without a call of a tool: they load settings, and with them code, from beside the files. */
+export interface Helpers {
+  formatter?: unknown;
+  lsp?: unknown;
+}
+
+/** For a run that may start no programs: what it reads and writes must not start any either. */
+export function withoutHelpers(config: Helpers): void {
+  config.formatter = false;
+  config.lsp = false;
+}
+
+const SHELLS = ["shell", "bash", "govern_shell"];
+
+/** Whether the run may start programs that do more than read. */
+export const startsPrograms = ({ door, role, tools }: Pick<Policy, "door" | "role" | "tools">): boolean =>
+  door.state === "open" && role.shell === "work" && (tools === null || SHELLS.some((shell) => tools.includes(shell)));
 
 /** Takes back what `closed` did: what is left are OpenCode's own rules and those of the user. */
 export function reopen(config: Holder & { readonly agent?: unknown }): void {

@@ -9,7 +9,7 @@ import { GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../run-governance.
 import { TouchedFiles } from "../touched-files.ts";
 import { quietly, within } from "../within.ts";
 import { Children } from "./children.ts";
-import { reopen } from "./closing.ts";
+import { reopen, startsPrograms, withoutHelpers } from "./closing.ts";
 import { governTools, nameOf } from "./govern-tools.ts";
 import { addTurn, pruneOutputs, Summarised } from "./messages.ts";
 import { notify, tellInForce, tellPrinted, tellRetry } from "./notices.ts";
@@ -40,7 +40,10 @@ export async function server(input: PluginInput): Promise<Hooks> {
 /** An agent that can read can still say what is wrong. What changes something is denied, and told why. */
 function refusing(why: string, { client }: PluginInput): Hooks {
   return {
-    config: async (config) => reopen(config),
+    config: async (config) => {
+      reopen(config);
+      withoutHelpers(config);
+    },
     "chat.message": () => briefly(() => tellInForce(client)),
     "tool.execute.before": async ({ tool }, { args }) => {
       const verdict = unjudged("opencode", { tool, input: args }, why);
@@ -59,7 +62,10 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
   void quietly(() => kept.begin());
   return {
     // The judge is in place, and decides from here on.
-    config: async (config) => reopen(config),
+    config: async (config) => {
+      reopen(config);
+      if (!startsPrograms(governor.ownPolicy)) withoutHelpers(config);
+    },
     tool: governTools({ governor, client, ended }),
     event: async ({ event }) => {
       summarised.heard(event);

@@ -1,3 +1,5 @@
+import type { Helpers } from "./closing.ts";
+
 /** What of OpenCode's plugin interface is used, as it was seen in the program. It is not ours to trust: fields may be missing. */
 export interface PluginInput {
   readonly directory?: string;
@@ -59,7 +61,7 @@ interface Call {
 
 /** The hooks that we fill. */
 export interface Hooks {
-  config?(config: { permission?: unknown; readonly agent?: unknown }): Promise<void>;
+  config?(config: { permission?: unknown; readonly agent?: unknown } & Helpers): Promise<void>;
   event?(input: { event: { type: string; properties?: unknown } }): Promise<void>;
   tool?: Readonly<Record<string, ToolDefinition>>;
   "chat.message"?(input: { sessionID: string }, output: unknown): Promise<void>;

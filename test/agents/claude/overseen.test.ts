@@ -82,7 +82,7 @@ describe("a conversation that is judged from outside", () => {
         ["t1", by],
       ],
     );
-    assert.deepEqual(told, [{ kind: "ended", callId: "t1", ok: true }]);
+    assert.deepEqual(told, [{ kind: "ended", callId: "t1", ok: true, by }]);
     const output = { hookEventName: "PostToolUse", updatedMCPToolOutput: [{ type: "text", text: "Recorded." }] };
     assert.deepEqual(answers, [
       decided({ permissionDecision: "allow" }),

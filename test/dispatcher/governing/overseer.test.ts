@@ -188,6 +188,20 @@ describe("a run that is judged from outside of its program", () => {
     assert.equal(await asks("SendMessage", { to: "a2" }), "allowed");
   });
 
+  test("keeps calls of its own and of sub-agents apart where both have the same id", async () => {
+    const { asks, calls, overseer } = await overseen();
+    const callId = "call_0";
+    await asks("Agent", { subagent_type: "general-purpose", prompt: "Do it." }, { callId });
+    const by = { session: "a1", startedBy: callId };
+    assert.equal(await asks("Write", write("src/a.ts"), { by, callId }), "allowed");
+    await overseer.tell({ kind: "ended", callId, ok: true, by });
+    await overseer.settled();
+    await overseer.tell({ kind: "ended", callId, ok: true, said: "It is done." });
+    const status = (await calls("mcp__prloom__govern_delegate", { action: "status" })) ?? "";
+    assert.match(status, /^call_0: executor to executor \[completed\]: It is done\.$/);
+    assert.match((await calls(...STATUS)) ?? "", /· Write: src\/a\.ts/);
+  });
+
   test("has no task for a sub-agent that none of its calls started", async () => {
     const { asks } = await overseen();
     await asks("Agent", { subagent_type: "general-purpose", prompt: "Do it." });

@@ -104,6 +104,32 @@ test("show draws them where an agent was governed, sub-agents below those who st
   assert.doesNotMatch((await project.cli(["show", "later"])).stdout, /TASKS/);
 });
 
+test("what several runs did under the same ids of calls is all there", async () => {
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [{ id: first }, { id: second }] = workPlans[0].tasks;
+  const handed = (node: string) => ({
+    ...{ type: "delegated", key: "d", ...common },
+    delegation: {
+      ...{ id: "call_1", from: "executor", to: "executor", node, session: "child", parentSession: "s" },
+      ...{ tools: [], expectedOutput: "x" },
+    },
+  });
+  const ended = { type: "delegation_moved", key: "e", ...common, delegation: "call_1", move: "complete" };
+  for (const [run, node] of [first, second].entries()) {
+    const folder = join(project.authority, "plans", "shop", "runs", String(run + 1), "agent");
+    mkdirSync(folder, { recursive: true });
+    const did = { ...checkpoint(node, `wrote in run ${run + 1}`), key: "s:call_0" };
+    const lines = [did, handed(node), { ...ended, result: `Run ${run + 1}.` }];
+    writeFileSync(join(folder, "facts.jsonl"), lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  }
+  const { stdout, stderr } = await project.cli(["tasks", "shop"]);
+  assert.match(
+    stdout,
+    /one .*\n.*wrote in run 1\n.*call_1: .*: Run 1\.\n.*two .*\n.*wrote in run 2\n.*call_1 .*: Run 2\./,
+  );
+  assert.equal(stderr, "");
+});
+
 test("of a journal that is too large what fits is shown, and said to be a part", thorough, async () => {
   const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
   const [{ id: node }] = workPlans[0].tasks;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checkpointOf } from "../../../src/governance/evidence/checkpoint.ts";
+import { parseFact } from "../../../src/governance/graph/facts.ts";
 import { requestOf } from "../../../src/governance/policy/tools/request-of.ts";
 import { analyse } from "../../../src/governance/shell/analyse.ts";
 
@@ -56,6 +57,14 @@ describe("a call is evidence", () => {
     ["a search", "grep", { pattern: "x" }, undefined],
   ] as const)
     test(`by ${what}: ${expected ?? "no"}`, () => assert.equal(after(tool, { ...input })?.kind, expected));
+
+  test("however many and long the names of the files are: it is a line that can be read again", () => {
+    const files = Array.from({ length: 300 }, (_, at) => `${at}/${"x".repeat(4000)}`);
+    const checkpoint = after("bash", { command: "make" }, { files });
+    const common = { key: "k", at: 1, session: "s", role: "executor" };
+    const read = parseFact(JSON.stringify({ type: "checkpoint", ...common, checkpoint }));
+    assert("fact" in read, JSON.stringify(read));
+  });
 
   test("when it failed, unless it was to change a file", () => {
     assert.equal(after("bash", { command: "npm test" }, { ok: false })?.ok, false);

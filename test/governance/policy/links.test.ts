@@ -28,3 +28,20 @@ test("a folder of the worktree is looked into, whatever has its name where prloo
   const fromElsewhere = { ...inTree, kind: (path: string) => (path.startsWith("/") ? inTree.kind(path) : "file") };
   assert.equal(ruleOf(ask("bash", { command: "cp a.ts notes" }, { files: fromElsewhere })), "shell safety");
 });
+
+/** OpenCode and Claude Code read instructions with the files of their folder, by themselves. */
+const INSTRUCTING = fakeFiles(
+  { [`${ROOT}/a/AGENTS.md`]: "../.env", [`${ROOT}/b/CLAUDE.md`]: "notes.md", [`${ROOT}/in`]: "a" },
+  [`${ROOT}/a`, `${ROOT}/a/deep`, `${ROOT}/b`],
+);
+for (const [tool, path, expected] of [
+  ["read", "a/x.ts", "path scope"],
+  ["read", "a/deep/x.ts", "path scope"],
+  ["read", "in/deep/x.ts", "path scope"],
+  ["write", "a/x.ts", "allowed"],
+  ["read", "b/x.ts", "allowed"],
+  ["read", "x.ts", "allowed"],
+] as const)
+  test(`instructions that are a link to a secret: ${tool} of ${path} is ${expected}`, () => {
+    assert.equal(ruleOf(ask(tool, { filePath: path, content: "x" }, { files: INSTRUCTING })), expected);
+  });

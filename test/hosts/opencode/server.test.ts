@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { type Role, roleNamed } from "../../../src/governance/policy/roles.ts";
+import type { GovernedTerms } from "../run.ts";
 import { type Plugin, pluginFor } from "./plugin.ts";
 
 /** What is found out after a call is written when it is found. */
@@ -224,4 +226,31 @@ test("with a sub-agent that is recalled, those that it started have no task any 
   const recall = { action: "recall", delegation: "first", reason: "Not now." };
   await hooks.tool?.govern_delegate?.execute(recall, { sessionID: "own", callID: "third", messageID: "m" });
   await assert.rejects(async () => write("denied"), /no task is started/);
+});
+
+test("OpenCode runs a formatter or a language server by itself only where the run may start programs", async (t) => {
+  const role = (name: string) => ({ role: roleNamed(name) as Role });
+  const closed = { state: "closed", reason: "It is not approved." } as const;
+  const of = async (terms: GovernedTerms) => {
+    const { hooks } = await pluginFor(t, { terms });
+    const config = { formatter: true, lsp: { own: { command: ["own"] } } };
+    await hooks.config?.(config);
+    return config;
+  };
+  const given = { formatter: true, lsp: { own: { command: ["own"] } } };
+  const none = { formatter: false, lsp: false };
+  assert.deepEqual(await of(role("executor")), given);
+  assert.deepEqual(await of({ tools: ["read", "edit", "bash"] }), given);
+  assert.deepEqual(await of(role("investigator")), none);
+  assert.deepEqual(await of({ tools: ["read", "edit"] }), none);
+  assert.deepEqual(await of({ door: closed }), none);
+});
+
+test("a call is recorded also where its files cannot be found out", async (t) => {
+  const plugin = await pluginFor(t);
+  await plugin.call("read", { filePath: "a" });
+  rmSync(join(plugin.files.root, ".git"), { recursive: true });
+  await plugin.call("write", { filePath: join(plugin.files.root, "src", "a.ts"), content: "x" });
+  const { checkpoint } = (await factOf(plugin, "checkpoint")) as { checkpoint: { summary: string } };
+  assert.match(checkpoint.summary, /src\/a\.ts$/);
 });

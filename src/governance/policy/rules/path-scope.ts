@@ -1,8 +1,17 @@
+import { posix } from "node:path";
 import { isSecretAddress } from "../../shell/values/addresses.ts";
 import { expandBraces } from "../../shell/values/braces.ts";
-import { isTemporary, matchesAny } from "../paths.ts";
+import { below, isTemporary, matchesAny } from "../paths.ts";
 import type { Policy } from "../policy-file.ts";
-import { isAnswer, type LocatedPath, locate, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
+import {
+  isAnswer,
+  type LocatedPath,
+  locate,
+  type PolicyRule,
+  type Question,
+  type RuleRefusal,
+  startFolder,
+} from "../rule.ts";
 import { configuredSecret, isSecret, secretMeant } from "../secrets.ts";
 
 export const pathScope: PolicyRule = {
@@ -19,10 +28,36 @@ export const pathScope: PolicyRule = {
       const located = locate(path, question);
       const refusal = isWrite ? refuseWrite(located, question) : refuseRead(located, question);
       if (refusal) return refusal;
+      const beside = kind === "read" ? refuseInstructions(located, question) : undefined;
+      if (beside) return beside;
     }
     return undefined;
   },
 };
+
+/** With a file that is read, programs read these in the folders above it by themselves; those at the top they have read before. */
+const INSTRUCTIONS = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "CONTEXT.md"];
+
+/** One of them that is a link is read where that leads. */
+function refuseInstructions({ given, inTree }: LocatedPath, question: Question): RuleRefusal | undefined {
+  const { policy, files, request } = question;
+  const named = below(posix.resolve(startFolder(request, policy), given), policy.root);
+  const folders = new Set([inTree, named].flatMap((path) => (path === undefined ? [] : foldersAbove(path))));
+  for (const folder of folders)
+    for (const name of INSTRUCTIONS) {
+      const path = `${policy.root}/${folder}/${name}`;
+      const refusal = typeof files.link(path) === "string" ? refuseRead(locate(path, question), question) : undefined;
+      if (refusal) return { ...refusal, what: `${refusal.what} It is read with each file in its folder.` };
+    }
+  return undefined;
+}
+
+/** Those of the worktree, without itself. */
+function foldersAbove(path: string): string[] {
+  const folders: string[] = [];
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) folders.push(path.slice(0, at));
+  return folders;
+}
 
 /** Where the run may write: what the role has, narrowed by the task. */
 export function isInScope(located: LocatedPath, { policy, ground }: Question): boolean {

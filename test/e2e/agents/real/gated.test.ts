@@ -160,6 +160,37 @@ for (const { name, agent, model, facts } of PROGRAMS)
     });
   });
 
+describe("OpenCode with a formatter of the user's", () => {
+  const workshop = makeWorkshop(opencode);
+  after(() => workshop.close());
+
+  test("does not run it on what a designer writes: it would load what lies beside that", thorough, async (t) => {
+    const [, write = { say: "" }, done = { say: "" }] = designs(["Build the form"]).steps;
+    const steps: readonly ScriptStep[] = [
+      { write: "prloom/.local/evidence/settings.sh", content: "echo x > src/new.txt\n" },
+      { write: "prloom/.local/evidence/notes.txt", content: "x\n" },
+      { read: "src/new.txt" },
+      write,
+      done,
+    ];
+    const script: Script = [{ when: promptOf("designer"), steps }];
+    const bench = await workshop.bench(t, { script, config: GATES, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project } = bench;
+    const file = join(project.home, ".config", "opencode", "opencode.json");
+    const command = ["sh", "-c", '. "$(dirname "$1")/settings.sh"', "sh", "$FILE"];
+    const formatter = { own: { command, extensions: [".txt"] } };
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), formatter }));
+    project.planFile("shop", "## Title\n\nA form\n\n## Objective\n\nThere is a form.\n");
+    await untilIdle(project);
+    assert.match(project.planText("shop"), /- \[ \] Build the form/);
+    const told = toldIn(bench.asked("designer"));
+    assert.match(told[1] ?? "", /Wrote file/);
+    assert.match(told[2] ?? "", /not found/, told.join("\n"));
+    unchanged(bench);
+  });
+});
+
 for (const { name, agent } of PROGRAMS.filter(({ model }) => model === undefined))
   describe(`${name} whose conversation is compacted`, () => {
     const workshop = makeWorkshop(agent);
