@@ -37,7 +37,7 @@ const SMALL: Sizes = {
 /** What these count they count by itself, so here they need not be timed. */
 const COUNTED_APART = ["activate", "brain", "github", "judge", "status", "tick", "work"];
 /** Each of these costs seconds of a processor, and changes with a few rooms only. */
-const COSTLY = ["agents", "deferred", "hooks", "latency", "lifecycle", "run", "sandbox", "upsert"];
+const COSTLY = ["agents", "deferred", "hooks", "latency", "lifecycle", "run", "sandbox", "upsert", "work"];
 const ROUNDS = 3;
 
 for (const bench of BENCHES) {

@@ -6,6 +6,7 @@ import { githubAccess } from "../../src/github/access.ts";
 import { githubBridge } from "../../src/github/bridge/bridge.ts";
 import { startFakeGitHub } from "../testing/github/fake-github.ts";
 import type { Person } from "../testing/github/people.ts";
+import { thorough } from "../testing/thorough.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 
@@ -129,7 +130,7 @@ describe("the poll of GitHub", { concurrency: 4 }, () => {
     assert.deepEqual(told(await look()), ["issue.opened 1"]);
   });
 
-  it("misses nothing where the list shifts while it is read", async (t) => {
+  it("misses nothing where the list shifts while it is read", thorough, async (t) => {
     const { github, repository, ada, look, pass } = await setUp(t);
     for (let number = 1; number <= 150; number += 1) ada.opens({ title: `${number}` });
     await look();

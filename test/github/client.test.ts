@@ -11,6 +11,7 @@ import { environmentToken, firstToken, ghToken } from "../../src/github/client/t
 import { sendOnce } from "../../src/github/client/transport.ts";
 import { CallError } from "../../src/github/pages.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
+import { thorough } from "../testing/thorough.ts";
 import { setUp as setUpClient } from "./setting.ts";
 
 const ISSUES = "/repos/acme/app/issues";
@@ -35,7 +36,7 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     assert.notDeepEqual(third.data, first.data);
   });
 
-  it("remembers no more than a few long answers", async (t) => {
+  it("remembers no more than a few long answers", thorough, async (t) => {
     const { github, client, ada } = await setUp(t);
     for (let count = 0; count < 99; count += 1) ada.opens({ title: "long", body: "x".repeat(65_000) });
     const statuses = async (...pages: number[]): Promise<number[]> => {

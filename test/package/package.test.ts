@@ -211,7 +211,7 @@ test("nothing is kept in a folder that is not this user's alone", () => {
   rmSync(own(), { recursive: true });
 });
 
-test("the demo runs from the package", () => {
+test("the demo runs from the package", thorough, () => {
   const { code, stdout, stderr } = prloom("demo", "--json", "--no-keep");
   assert.equal(code, 0, stderr);
   const result = JSON.parse(stdout);

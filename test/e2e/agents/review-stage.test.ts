@@ -244,23 +244,30 @@ describe("the review stage", { concurrency: 2 }, () => {
     assert.deepEqual(project.processes(), []);
   });
 
-  test("end: findings become a TODO with its origin, and the branch is read again before it is finished", async () => {
-    const project = make({ when: "end", how: "ask-once", sandbox: "auto" });
-    project.plan("p", ["one", "two"]);
-    await works(project);
-    assert.equal(project.record("p").status, "review");
-    assert.deepEqual(stages(project, "p"), ["worker", "worker", "reviewer", "worker", "reviewer"]);
-    const text = project.planText("p");
-    assert.match(
-      text,
-      /- \[x\] Address the review: The greeting is missing\.\n {2}<!-- from review\/3 by reviewer -->\n/,
-    );
-    assert.match(text, /^ {2}> - work\.txt:1: Say hello first\.$/m);
-    assert.doesNotMatch(text, /^\s*expects: none$/m);
-    assert.match(project.runFile("p", 3, "agent/prompt.txt"), /All of the plan below[\s\S]*^\+one\n\+two$/m);
-    assert.equal(project.commits("p").length, 3);
-    assert.deepEqual(project.record("p").reviewedEnd, { head: project.git("rev-parse", "prloom/p").trim(), rounds: 0 });
-  });
+  test(
+    "end: findings become a TODO with its origin, and the branch is read again before it is finished",
+    thorough,
+    async () => {
+      const project = make({ when: "end", how: "ask-once", sandbox: "auto" });
+      project.plan("p", ["one", "two"]);
+      await works(project);
+      assert.equal(project.record("p").status, "review");
+      assert.deepEqual(stages(project, "p"), ["worker", "worker", "reviewer", "worker", "reviewer"]);
+      const text = project.planText("p");
+      assert.match(
+        text,
+        /- \[x\] Address the review: The greeting is missing\.\n {2}<!-- from review\/3 by reviewer -->\n/,
+      );
+      assert.match(text, /^ {2}> - work\.txt:1: Say hello first\.$/m);
+      assert.doesNotMatch(text, /^\s*expects: none$/m);
+      assert.match(project.runFile("p", 3, "agent/prompt.txt"), /All of the plan below[\s\S]*^\+one\n\+two$/m);
+      assert.equal(project.commits("p").length, 3);
+      assert.deepEqual(project.record("p").reviewedEnd, {
+        head: project.git("rev-parse", "prloom/p").trim(),
+        rounds: 0,
+      });
+    },
+  );
 
   test(
     "end: rounds are counted, then the findings are told and the plan is finished; what comes later is read again",

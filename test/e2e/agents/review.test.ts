@@ -72,7 +72,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
     });
   }
 
-  test("a check that deletes most of the files blocks the plan, and nothing is committed", async () => {
+  test("a check that deletes most of the files blocks the plan, and nothing is committed", thorough, async () => {
     const project = make();
     const names = Array.from({ length: 9 }, (_, index) => `file-${index}.txt`);
     await commitFiles(project, names);

@@ -25,25 +25,29 @@ function asOpenCode(project: Project, ...runs: readonly string[]): void {
   project.config({ agents: { real }, stages: { default: "real" }, limits: { attemptsPerTodo: 3 } });
 }
 
-test("a dispatcher that is killed under a run without rules takes nothing of it, though the conversation goes on", async () => {
-  const project = fresh();
-  // It must not end the run before it dies.
-  const waits = `echo evil > evil.txt; echo 1 > "$HOME/begun"; until [ -e "$HOME/stopped" ]; do sleep 0.1; done`;
-  const answers = `${waits}; ${ANSWER}; until grep -q step_start "$PRLOOM_RUN_DIR/../output.log"; do sleep 0.1; done; echo 1 > "$HOME/answered"; sleep 100`;
-  asOpenCode(project, GOVERNED, answers, `${GOVERNED}; echo x > form.txt; ${TICK}`);
-  project.plan("governed", ["Build the form"]);
-  const daemon = await startDaemon(project);
-  await appears(join(project.home, "begun"));
-  process.kill(daemon.pid, "SIGSTOP");
-  writeFileSync(join(project.home, "stopped"), "");
-  await appears(join(project.home, "answered"));
-  await daemon.end("SIGKILL");
-  const { stdout } = await project.work();
-  assert.equal(project.record("governed").status, "review", stdout);
-  assert.equal(project.git("show", "--format=", "--name-only", "prloom/governed").trim(), "form.txt");
-  assert.match(stdout, /run 2 was interrupted; .*what it left is kept in .*partial\.patch/);
-  assert.match(project.runFile("governed", 2, "partial.patch"), /^\+evil$/m);
-});
+test(
+  "a dispatcher that is killed under a run without rules takes nothing of it, though the conversation goes on",
+  thorough,
+  async () => {
+    const project = fresh();
+    // It must not end the run before it dies.
+    const waits = `echo evil > evil.txt; echo 1 > "$HOME/begun"; until [ -e "$HOME/stopped" ]; do sleep 0.1; done`;
+    const answers = `${waits}; ${ANSWER}; until grep -q step_start "$PRLOOM_RUN_DIR/../output.log"; do sleep 0.1; done; echo 1 > "$HOME/answered"; sleep 100`;
+    asOpenCode(project, GOVERNED, answers, `${GOVERNED}; echo x > form.txt; ${TICK}`);
+    project.plan("governed", ["Build the form"]);
+    const daemon = await startDaemon(project);
+    await appears(join(project.home, "begun"));
+    process.kill(daemon.pid, "SIGSTOP");
+    writeFileSync(join(project.home, "stopped"), "");
+    await appears(join(project.home, "answered"));
+    await daemon.end("SIGKILL");
+    const { stdout } = await project.work();
+    assert.equal(project.record("governed").status, "review", stdout);
+    assert.equal(project.git("show", "--format=", "--name-only", "prloom/governed").trim(), "form.txt");
+    assert.match(stdout, /run 2 was interrupted; .*what it left is kept in .*partial\.patch/);
+    assert.match(project.runFile("governed", 2, "partial.patch"), /^\+evil$/m);
+  },
+);
 
 test(
   "what a run without rules made of a conflict is put aside, and the next finds the conflict as it was",

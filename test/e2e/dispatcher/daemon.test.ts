@@ -68,7 +68,7 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.deepEqual(project.processes(), []);
   });
 
-  test("hide, pause and delete reach a plan whose agent is at work", async () => {
+  test("hide, pause and delete reach a plan whose agent is at work", thorough, async () => {
     const { project, open, halfWay } = gated();
     for (const id of ["hidden", "paused", "deleted"]) project.plan(id, ["[waits] one", "two"]);
     const daemon = await startDaemon(project);

@@ -173,7 +173,7 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     project.remove();
   });
 
-  it("is taken back from its worker: the run ends, what is done stays, and the plan is shown again", async () => {
+  it("is taken back from its worker: the run ends, what is done stays, it is shown again", thorough, async () => {
     const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
     const gates = { plan: true, advisory: true };
     const project = makeProject({ behaviour: "waits", env: { GATE: gate }, config: { gates } });

@@ -191,7 +191,7 @@ describe("issues on GitHub", { concurrency: 2 }, () => {
     },
   );
 
-  it("tell in status that the token is not good, and nothing of the token", async (t) => {
+  it("tell in status that the token is not good, and nothing of the token", thorough, async (t) => {
     const setting = await setUp(t);
     const { stdout, stderr } = await setting.project.work({ GITHUB_TOKEN: "ghp_revoked1234567" });
     assert.match(stdout + stderr, /github.*Bad credentials/);

@@ -110,7 +110,7 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(project.record("dark").outcome, "merged");
   });
 
-  it("waits for the checks that count, and for the first of them where the base has some", async (t) => {
+  it("waits for the checks that count, and for the first of them where the base has some", thorough, async (t) => {
     const { project, pulls, work, cli, repository, github } = await publishingProject(t);
     project.plan("dark", ["make one"]);
     await work();

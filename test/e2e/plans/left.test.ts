@@ -210,7 +210,7 @@ test("what was said and not yet read when a person merged by hand is told", thor
   assert.match(stdout, /one {2}merged with 1 unanswered comment: nothing looks at it any more/);
 });
 
-test("what a person saves in the inbox while the plan is activated stays there", async () => {
+test("what a person saves in the inbox while the plan is activated stays there", thorough, async () => {
   const edited = makeProject();
   after(() => edited.remove());
   edited.plan("one", ["first"]);

@@ -131,7 +131,7 @@ step("a plan at rest is shown without opening its bus", async () => {
   );
 });
 
-step("retry --drop gives letters up for good: one, an unknown one, all", async () => {
+step("retry --drop gives letters up for good: one, an unknown one, all", thorough, async () => {
   assert.match(await project.type("retry", "--drop", "lost"), /^lost of one is dropped for onEvent:alpha\n$/);
   const letters = async () => (await project.status()).dead.letters.map(({ record }) => record).sort();
   assert.deepEqual(await letters(), ["gone", "sad"]);
