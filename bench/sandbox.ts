@@ -131,7 +131,7 @@ async function gatesOf(ready: Ready, runDir: string): Promise<Gate[]> {
     { what: "synced", counted: counts.synced, most: 0 },
     // Not more for more files and refs: objects are borrowed, and many refs are packed into one file.
     { what: "files of the shadow", counted: files, most: 16 },
-    { what: "options of bwrap", counted: optionsBesideHome(enclosure.wrapper).length, most: 55 },
+    { what: "options of bwrap", counted: optionsBesideHome(enclosure.wrapper).length, most: 56 },
     // The pipe for its output, and bwrap.
     { what: "started by the shim", counted: startedCount(shim), most: 2 },
     { what: "writes of the shim", counted: shim.written, most: 4 },

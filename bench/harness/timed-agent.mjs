@@ -18,8 +18,7 @@ function work() {
 }
 
 /** The prompt has been read: works, and gives both times in words. */
-function worked() {
-  const readAt = now();
+function worked(readAt = now()) {
   work();
   return `timed ${readAt} ${now()}`;
 }
@@ -35,9 +34,18 @@ function asCodex() {
 function asClaude() {
   const session_id = `session-${process.pid}`;
   const usage = { input_tokens: 50, output_tokens: 10 };
+  const ask = { subtype: "hook_callback", callback_id: "UserPromptSubmit", input: {} };
+  let isOverseen = false;
+  let readAt;
   // It ends when its stdin does, which stays open for more.
-  createInterface({ input: process.stdin }).once("line", () => {
-    const text = worked();
+  createInterface({ input: process.stdin }).on("line", (line) => {
+    const { type } = JSON.parse(line);
+    if (type === "control_request") isOverseen = true;
+    if (type === "user") readAt = now();
+    // Its first hook is asked before the model is.
+    if (type === "user" && isOverseen) return say({ type: "control_request", request_id: "prompt", request: ask });
+    if (type !== "user" && type !== "control_response") return;
+    const text = worked(readAt);
     const message = { id: "message", model: "model", role: "assistant", content: [{ type: "text", text }], usage };
     say(
       { type: "system", subtype: "init", session_id },
