@@ -23,6 +23,7 @@ describe("prloom reload", () => {
       tightened.stdout,
       /checks .*\nlimits\.maxOpenPlans +20 +2\b[\s\S]*The dispatcher works with this from now on/,
     );
+    assert.match(tightened.stdout, /^checks, on disk: \["true","! grep broken work\.txt"\]$/m, "whole, however narrow");
     project.plan("bad", ["broken"]);
     assert.match(await settled(daemon, "bad"), /blocked:/);
 
