@@ -121,6 +121,16 @@ test("a start is not held up by a module of the branch that never ends", { timeo
   assert.match(stderr, /pagemap is not a regular file\. \[plugin-invalid\]/);
 });
 
+test("a first start tells of a file that a plugin imports and the branch changed", thorough, async () => {
+  const project = fresh({ config: { plugins: { p: { module: "./plug/p.ts" } } } });
+  write(project, "plug/p.ts", 'import { hooks } from "./hooks.ts";\nexport default () => hooks;\n');
+  write(project, "plug/hooks.ts", "export const hooks = { onEvent() {} };\n");
+  commit(project, "a plugin");
+  branch(project, "other", () => write(project, "plug/hooks.ts", "export const hooks = { onEvent: () => {} };\n"));
+  project.git("checkout", "-q", "other");
+  assert.match((await project.work()).stderr, /^warning: you are on other, .* not what main has: plug\/hooks\.ts\. /m);
+});
+
 test(
   "a start says what the last one did not permit, and where the branch differs from the base branch",
   thorough,
