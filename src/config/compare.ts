@@ -209,11 +209,16 @@ function leavesOf(view: View): Leaves {
       entries.map(({ name }) => name),
     );
   }
-  for (const [name, agent] of Object.entries((view.agents ?? {}) as Record<string, { command: string }>))
-    leaves.set(keyOf("agents", name), `an agent (${agent.command})`);
+  for (const [name, agent] of Object.entries((view.agents ?? {}) as Config["agents"]))
+    leaves.set(keyOf("agents", name), agentInWords(agent));
   for (const [name, role] of Object.entries((view as Partial<Config>).governance?.roles ?? {}))
     leaves.set(keyOf("governance.roles", name), `a role (${role.extends})`);
   return leaves;
+}
+
+/** What of a new agent a person has to know before it runs. */
+function agentInWords({ command, args = [], sandbox }: Config["agents"][string]): string {
+  return `an agent (${[command, ...args].join(" ")}${sandbox === "none" ? ", without a sandbox" : ""})`;
 }
 
 /** Stands for a dot in a name, as in `agent.sh`, so that no name reads like the setting of another one. */
@@ -235,7 +240,8 @@ function changeOf(key: string, { from, to }: Values): ConfigChange {
   };
 }
 
-const MAX_SHOWN = 100;
+/** A command has to be told to its end, since that may be what matters in it. What is longer says so. */
+const MAX_SHOWN = 4000;
 
 function shown(key: string, value: unknown): string {
   if (value === undefined) return "absent";
@@ -244,5 +250,6 @@ function shown(key: string, value: unknown): string {
   if (typeof value === "number" && key.endsWith("Bytes")) return formatSize(value);
   if (typeof value === "object" && value !== null && "module" in value) return String(value.module);
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+  const rest = text.length - MAX_SHOWN;
+  return rest <= 0 ? text : `${text.slice(0, MAX_SHOWN)}… (${rest} more characters)`;
 }

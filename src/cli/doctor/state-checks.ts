@@ -125,17 +125,20 @@ function leftovers(loom: Loom): Finding[] {
     records.filter((record) => !record.deleted && record.status !== "done").map((record) => record.worktree),
   );
   const finished = new Set(records.map((record) => record.worktree));
+  const homes = new Set(listDir(loom.paths.plans));
+  const owner = (name: string, path: string): Pick<Finding, "text" | "hint"> => {
+    if (finished.has(path))
+      return { text: `${path} belongs to a plan that is over`, hint: "`prloom clean` removes it." };
+    // Whose record cannot be read may have work there that is in no commit.
+    if (homes.has(name))
+      return {
+        text: `${path} seems to belong to ${name}, whose record cannot be read`,
+        hint: `Keep it until ${join(loom.paths.plans, name, "state.json")} is repaired.`,
+      };
+    return { text: `${path} belongs to no plan`, hint: `If you do not need it: git worktree remove --force ${path}` };
+  };
   return listDir(loom.paths.worktrees)
-    .map((name) => join(loom.paths.worktrees, name))
-    .filter((path) => !claimed.has(path))
-    .map(
-      (path): Finding => ({
-        name: "worktrees",
-        state: "warn",
-        text: finished.has(path) ? `${path} belongs to a plan that is over` : `${path} belongs to no plan`,
-        hint: finished.has(path)
-          ? "`prloom clean` removes it."
-          : `If you do not need it: git worktree remove --force ${path}`,
-      }),
-    );
+    .map((name) => ({ name, path: join(loom.paths.worktrees, name) }))
+    .filter(({ path }) => !claimed.has(path))
+    .map(({ name, path }) => ({ name: "worktrees", state: "warn", ...owner(name, path) }));
 }

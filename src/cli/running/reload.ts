@@ -5,7 +5,7 @@ import { onlyAtStart } from "../../dispatcher/commands/reload.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { openRepository } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import type { Call } from "../output.ts";
+import type { Call, Output } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
 
@@ -56,6 +56,18 @@ function showChanges({ output }: Call, { changes }: Answer): void {
     { header: "" },
   ];
   output.table(columns, rows);
+  output.line();
+  for (const change of changes) showWhole(output, change);
+}
+
+/** As much as a narrow terminal leaves of a cell. */
+const CELL = 20;
+
+/** What a person is to agree to must not end in "…": a command does what its end says. */
+function showWhole(output: Output, { key, from, to }: Answer["changes"][number]): void {
+  if (Math.max(from.length, to.length) <= CELL) return;
+  output.line(`${visible(key)}, now:     ${visible(from)}`);
+  output.line(`${visible(key)}, on disk: ${visible(to)}`);
   output.line();
 }
 

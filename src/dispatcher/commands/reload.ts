@@ -55,7 +55,7 @@ export async function reloadPinned(
   loom.pool.limitsChanged();
   crashPoint("reload:taken");
   // What a run may do does not change under it; when plans are put away does not belong to that.
-  if (changes.some(({ key }) => key.startsWith("governance.") && key !== "governance.purgeAfterMs"))
+  if (changes.some(({ key }) => key.startsWith("governance.") && key !== "governance.purgeAfter"))
     await endGoverned(loom, "the policy");
   // One that waits, at a gate for instance, may have nothing to wait for any more, or something.
   for (const { id, deleted, status } of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records)

@@ -102,9 +102,25 @@ const MAX_CHANGES = 5;
 /** Changes in one line, what loosens first. */
 export function changesLine(changes: readonly ConfigChange[]): string {
   const sorted = [...changes].sort((one, other) => Number(other.loosens) - Number(one.loosens));
-  const named = sorted.slice(0, MAX_CHANGES).map(({ key, from, to }) => `${key}: ${from} → ${to}`);
+  const named = sorted.slice(0, MAX_CHANGES).map(inBrief);
   const rest = changes.length - named.length;
   return `${named.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
+}
+
+const MAX_VALUE = 100;
+
+/** Long values from where they differ, and how much of them is left out. */
+function inBrief({ key, from, to }: ConfigChange): string {
+  let same = 0;
+  while (same < from.length && from[same] === to[same]) same += 1;
+  const brief = (value: string): string => {
+    if (value.length <= MAX_VALUE) return value;
+    const start = Math.max(0, same - 10);
+    const rest = value.length - start - MAX_VALUE;
+    const more = rest > 0 ? `… (${rest} more characters)` : "";
+    return `${start > 0 ? "…" : ""}${value.slice(start, start + MAX_VALUE)}${more}`;
+  };
+  return `${key}: ${brief(from)} → ${brief(to)}`;
 }
 
 /** What differs, and what to type to apply it. */

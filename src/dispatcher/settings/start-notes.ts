@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { compareConfigs } from "../../config/compare.ts";
 import type { Config } from "../../config/config.ts";
 import { CONFIG_FILE, parseConfig } from "../../config/load.ts";
@@ -14,6 +15,7 @@ import {
   type Repository,
   resolveCommit,
 } from "../../git/repository.ts";
+import { NAMED } from "../../hooks/modules/pinned-modules.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readCheckedOut } from "../../kernel/files.ts";
 import { changesLine } from "./pinned.ts";
@@ -110,7 +112,32 @@ async function pathsToCompare(repo: Repository, config: Config, commit: string):
   const local = modulesOf(config)
     .filter((module) => module.startsWith("./"))
     .map((module) => module.slice(2));
-  return new Set([CONFIG_FILE, ...prompts, ...local]);
+  return new Set([CONFIG_FILE, ...prompts, ...withImports(repo.root, local)]);
+}
+
+const MAX_MODULES = 1000;
+
+/** Modules with the files that they name by relative paths: a branch can leave the one and change the other. */
+function withImports(root: string, modules: readonly string[]): Set<string> {
+  const found = new Set(modules);
+  for (const path of found) {
+    if (found.size > MAX_MODULES) break;
+    for (const [, name = ""] of textAt(root, path).matchAll(NAMED)) {
+      const other = join(dirname(path), name);
+      if (!other.startsWith("..") && !other.includes("node_modules/") && existsSync(join(root, other)))
+        found.add(other);
+    }
+  }
+  return found;
+}
+
+function textAt(root: string, path: string): string {
+  try {
+    return readCheckedOut(join(root, path), MAX_BYTES) ?? "";
+  } catch {
+    // Loading it will say what is wrong with it.
+    return "";
+  }
 }
 
 function modulesOf(config: Config): string[] {

@@ -10,7 +10,13 @@ import { listWorktrees } from "../worktree/worktrees.ts";
 import { repositoriesMade } from "./history.ts";
 import { hasMerged, isEmptied, type MergeRequest, writeMerge } from "./merge-commit.ts";
 
-type InTheWay = { readonly kind: "checkout-in-the-way"; readonly path: string; readonly reason: string };
+type InTheWay = {
+  readonly kind: "checkout-in-the-way";
+  readonly path: string;
+  readonly reason: string;
+  /** The file by which another git keeps this one out. */
+  readonly lock?: string;
+};
 
 export type MergeOutcome =
   | { readonly kind: "merged"; readonly sha: string }
@@ -133,7 +139,11 @@ async function advance(
   });
   if (merged.code === 0) return "done";
   if (await moved()) return "moved";
-  return { kind: "checkout-in-the-way", path: checkout.path, reason: refusal(merged.stderr) };
+  const inTheWay = { kind: "checkout-in-the-way", path: checkout.path } as const;
+  const lock = /'(.+\.lock)': File exists/.exec(merged.stderr)?.[1];
+  if (lock !== undefined)
+    return { ...inTheWay, reason: `another git is at work there, or was killed and left ${lock}`, lock };
+  return { ...inTheWay, reason: refusal(merged.stderr) };
 }
 
 /**

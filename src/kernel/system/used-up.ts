@@ -41,7 +41,7 @@ export function usedUp(what: string, doing: string, cause: unknown): PrloomError
   return new PrloomError(
     "resources-used-up",
     `This user has no ${what} left, so prloom waits with ${doing}.`,
-    "Nothing was lost, and prloom goes on by itself. `ps -u $USER` shows what runs, `ulimit -u` how much may.",
+    "Nothing was lost, and prloom goes on by itself. `ps -u $USER` shows what runs, `ulimit -u` and `ulimit -n` how many processes and open files may be.",
     cause,
   );
 }

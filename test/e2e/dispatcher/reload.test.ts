@@ -23,6 +23,7 @@ describe("prloom reload", () => {
       tightened.stdout,
       /checks .*\nlimits\.maxOpenPlans +20 +2\b[\s\S]*The dispatcher works with this from now on/,
     );
+    assert.match(tightened.stdout, /^checks, on disk: \["true","! grep broken work\.txt"\]$/m, "whole, however narrow");
     project.plan("bad", ["broken"]);
     assert.match(await settled(daemon, "bad"), /blocked:/);
 
@@ -118,6 +119,16 @@ test("a start is not held up by a module of the branch that never ends", { timeo
   const { stderr } = await project.cli(["start", "--until-idle"]);
   assert.match(stderr, /^warning: you are on endless, .*; prloom\/endless\.mjs\./m);
   assert.match(stderr, /pagemap is not a regular file\. \[plugin-invalid\]/);
+});
+
+test("a first start tells of a file that a plugin imports and the branch changed", thorough, async () => {
+  const project = fresh({ config: { plugins: { p: { module: "./plug/p.ts" } } } });
+  write(project, "plug/p.ts", 'import { hooks } from "./hooks.ts";\nexport default () => hooks;\n');
+  write(project, "plug/hooks.ts", "export const hooks = { onEvent() {} };\n");
+  commit(project, "a plugin");
+  branch(project, "other", () => write(project, "plug/hooks.ts", "export const hooks = { onEvent: () => {} };\n"));
+  project.git("checkout", "-q", "other");
+  assert.match((await project.work()).stderr, /^warning: you are on other, .* not what main has: plug\/hooks\.ts\. /m);
 });
 
 test(

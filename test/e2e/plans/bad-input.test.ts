@@ -225,6 +225,17 @@ describe("bad input", { concurrency: 2 }, () => {
       assert.match((await project.cli([command, "strange"])).stderr, /state\.json cannot be used: status: /);
     }
     for (const [id, text] of Object.entries(bad)) assert.equal(readFileSync(file(id), "utf8"), text);
+    // What was torn may have been at work: nobody is told to remove its worktree.
+    for (const name of ["torn", "nobodys"]) mkdirSync(join(project.root, "prloom/.local/worktrees", name));
+    const { stdout } = await project.cli(["doctor"]);
+    assert.match(
+      stdout,
+      /worktrees\/torn seems to belong to torn, whose record.*\n.*Keep it until .*torn\/state\.json/,
+    );
+    assert.match(stdout, /If you do not need it: git worktree remove --force .*\/nobodys\n/);
+    assert.doesNotMatch(stdout, /--force .*\/torn\n/);
+    for (const name of ["torn", "nobodys"])
+      rmSync(join(project.root, "prloom/.local/worktrees", name), { recursive: true });
     assert.equal((await project.cli(["hide", "newer"])).code, 1);
     assert.equal(readFileSync(file("newer"), "utf8"), bad.newer);
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Project } from "../../testing/project.ts";
@@ -104,6 +104,17 @@ describe("what people do to branches by hand", { concurrency: 2 }, () => {
     const refused = await project.cli(["merge", "one"]);
     assert.match(refused.stderr, /There is no branch prloom\/one\.[\s\S]*`git branch -m <name> prloom\/one`/);
     project.git("branch", "-m", "elsewhere", "prloom/one");
+    await succeeds(project, "merge", "one");
+  });
+
+  test("a lock that a git left in the checkout is named, and nothing is to be stashed for it", thorough, async () => {
+    const project = await reviewed();
+    const lock = join(project.root, ".git", "index.lock");
+    writeFileSync(lock, "");
+    const refused = await project.cli(["merge", "one"]);
+    assert.match(refused.stderr, /left .*index\.lock \[checkout-in-the-way\]\n.*If none runs there, remove the file/);
+    assert.doesNotMatch(refused.stderr, /stash/);
+    rmSync(lock);
     await succeeds(project, "merge", "one");
   });
 });

@@ -202,7 +202,9 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
       return new PrloomError(
         "checkout-in-the-way",
         `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
-        `Commit or stash there (\`git -C ${outcome.path} stash -u\`), or move away what git ignores, then run \`prloom merge ${id}\` again.`,
+        outcome.lock === undefined
+          ? `Commit or stash there (\`git -C ${outcome.path} stash -u\`), or move away what git ignores, then run \`prloom merge ${id}\` again.`
+          : `Run \`prloom merge ${id}\` again when that git is done. If none runs there, remove the file first.`,
       );
     case "repository":
       return new PrloomError(
