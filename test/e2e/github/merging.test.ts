@@ -178,6 +178,26 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.ok(pull?.merged);
   });
 
+  it("says nothing against a merge that a kill had it ask for twice", thorough, async (t) => {
+    const plugins = { merge: { module: "./prloom/merge.mjs" } };
+    const { project, pulls, work, ada } = await publishingProject(t, { plugins });
+    writeFileSync(join(project.root, "prloom", "merge.mjs"), MERGE_PLUGIN);
+    project.plan("dark", ["make one"]);
+    await work();
+    await work();
+    const [pull] = pulls();
+    assert.ok(pull);
+    await setTimeout(1100);
+    ada.comments(pull.number, "/merge");
+    assert.equal((await work({ PRLOOM_CRASH_AT: "clean:removed" })).signal, "SIGKILL");
+    await work();
+    assert.equal(project.record("dark").outcome, "merged");
+    assert.deepEqual(
+      pull.comments.map(({ body }) => body),
+      ["/merge"],
+    );
+  });
+
   it("merges no commit that a person pushed since", async (t) => {
     const { project, pulls, work, cli, ada } = await publishingProject(t);
     project.plan("dark", ["make one"]);
