@@ -88,6 +88,7 @@ async function githubOf(loom: BusesAtWork & Publishing): Promise<BuiltinBridge[]
     merge: (planId, asked) => mergeForBridge(loom, planId, asked),
     close: (planId) => closeForBridge(loom, planId),
     onPull: (planId, change) => changeSeen(loom, planId, change),
+    isQueued: (planId) => loom.store.byId(planId)?.published?.queued !== undefined,
     onGone: (source, how) => issueGone(loom, source, how),
   });
   const boards = boardsIn(config.triggers).map((board) =>

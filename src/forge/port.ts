@@ -57,6 +57,8 @@ export interface ServerChange extends ChangeRequestState {
   readonly mergeSha?: string;
   /** Whether it needs what its base got since; undefined: that is not known now. */
   readonly needs?: "nothing" | NeedsBase;
+  /** It is open, and in no merge queue; undefined: that was not asked. */
+  readonly unqueued?: true;
 }
 
 /** A rule asks for what base got, or the two conflict. */

@@ -21,6 +21,8 @@ export interface GitOptions {
   readonly maxOutput?: number;
   /** `latin1` carries file names byte for byte from one command's output into another's input. */
   readonly encoding?: Encoding;
+  /** In no words that come of it, whoever said them: a server or a proxy may say back what it was sent. */
+  readonly secrets?: readonly string[];
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -181,7 +183,8 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
   if (end.kind === "unstarted") throw startFailure(end, args, options);
   if (end.kind === "too-large") throw tooLarge(args, maxOutput);
   if (end.kind === "timeout") throw failure(args, `no answer within ${timeoutMs / 1000} s`, options, "timeout");
-  const { code, signal, stdout, stderr: words } = end;
+  const { code, signal, stdout } = end;
+  const words = (options.secrets ?? []).reduce((text, secret) => text.replaceAll(secret, "(token)"), end.stderr);
   // With nothing left to work with it ends as if something were wrong with the repository.
   const isAnswer = code !== null && options.allowExit?.includes(code) && usedUpWords(words, "") === undefined;
   if (code !== null && (code === 0 || isAnswer)) return new GitResult({ stderr: words, code }, stdout, encoding);

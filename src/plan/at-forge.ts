@@ -33,6 +33,9 @@ export const publishedSchema = z.strictObject({
   allowed: z.string().optional(),
   /** The commit that was merged there. */
   merged: z.string().optional(),
+  /** The commit that it has in its merge queue, and since when; and the one that is not in there any more, while that is to be told. */
+  queued: z.strictObject({ sha: z.string(), at: z.string() }).optional(),
+  unqueued: z.strictObject({ sha: z.string(), at: z.string() }).optional(),
   /** The change request of a stacked plan is closed there: by a person, or because its base is gone. */
   closed: z.literal(true).optional(),
   /** The branch is gone from there, after a merge. */

@@ -89,7 +89,8 @@ describe("a repository on a server", { concurrency: 3 }, () => {
   it("tells a refusal in the server's words, and a server that cannot be reached", async (t) => {
     const { github, repo, remote, commit } = await setUp(t);
     const sha = commit("one");
-    const refusePush = "GH006: Protected branch update failed.";
+    const sent = Buffer.from(`x-access-token:${remote.token}`).toString("base64");
+    const refusePush = `GH006: Protected branch update failed. (${remote.token}, ${sent})`;
     github.world.repositories[0]?.rules.set("topic", {
       requiredChecks: [],
       approvals: 0,
@@ -98,7 +99,7 @@ describe("a repository on a server", { concurrency: 3 }, () => {
     });
     const refused = await pushBranch(repo, remote, { branch: "topic", sha, expected: undefined });
     assert(refused.kind === "refused");
-    assert.match(refused.reason, /^GH006: Protected branch update failed\./);
+    assert.match(refused.reason, /^GH006: Protected branch update failed\. \(\(token\), \(token\)\)/);
     const wrong = await pushBranch(
       repo,
       { ...remote, token: "ghp_wrong" },

@@ -64,6 +64,10 @@ describe("the poll of GitHub", { concurrency: 4 }, () => {
       events.map(({ type, body, context }) => [type, body, context?.author?.login]);
     assert.deepEqual(editors(await look()), [["issue.edited", "two", "ada"]]);
     pass(120);
+    ada.labels(number, "wrong");
+    ada.unlabels(number, "wrong");
+    assert.deepEqual(await look(), []);
+    pass(120);
     ada.labels(number, "bug");
     assert.deepEqual(told(await look()), ["issue.labeled 1"]);
     pass(120);

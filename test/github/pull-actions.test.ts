@@ -69,6 +69,13 @@ describe("what goes out to a pull request", { concurrency: 4 }, () => {
     assert.match(pulled.reviewComments.at(-1)?.body ?? "", MARKER, "else it is heard as a person's");
   });
 
+  it("says on a line where it is too long that the rest is left out", async (t) => {
+    const { pulled, action, send } = await setUp(t);
+    const message = "many words ".repeat(6000);
+    assert.equal((await send(action({ type: "inline_comment", path: "dark.css", line: 1, message }))).success, true);
+    assert.match(pulled.reviewComments[0]?.body.replace(MARKER, "") ?? "", /the rest is left out\)$/);
+  });
+
   it("is a comment where a line or a verdict is not taken", async (t) => {
     const { issue, action, send } = await setUp(t);
     await send(action({ type: "inline_comment", path: "README.md", line: 1, message: "not changed" }));

@@ -164,6 +164,17 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
     );
   });
 
+  it("is information where it is a review that was dismissed before it was read", async (t) => {
+    const { look, pull, ada, pass } = await pullSetting(t);
+    await look();
+    const { number } = pull();
+    await look();
+    pass(5);
+    ada.dismisses(number, ada.reviews(number, { state: "CHANGES_REQUESTED", body: "make it light" }));
+    const [event] = await look();
+    assert.deepEqual([event?.context?.state, event?.context?.information], ["dismissed", true]);
+  });
+
   it("hears a review of the second in which it looked", async (t) => {
     const { look, pull, ada, pass } = await pullSetting(t);
     await look();

@@ -98,6 +98,22 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       );
     }));
 
+  it("asks with a few questions for a flood of comments, of which some go away meanwhile", () =>
+    withBench(async ({ github, anna, tracker, threads: [thread] }) => {
+      const { next } = await tracker.since([thread], undefined);
+      const all = Array.from({ length: 250 }, (_, count) => anna.comments(1, `${count}`));
+      const { seen } = github.server;
+      const before = seen.length;
+      github.server.onSeen = ({ path }) => {
+        if (path === "/graphql") return;
+        anna.deletesComment(1, all[7]?.id ?? 0);
+        github.server.onSeen = () => undefined;
+      };
+      const { posts } = await tracker.since([thread], next);
+      assert.deepEqual([posts.length, posts.filter(({ edited }) => edited).map(({ body }) => body)], [250, ["7"]]);
+      assert.equal(seen.slice(before).filter(({ path }) => path === "/graphql").length, 3);
+    }));
+
   it("tells whether a comment stands as it was written", () =>
     withBench(async ({ anna, tracker, threads: [thread] }) => {
       const [kept, edited, deleted] = ["a", "b", "c"].map((body) => anna.comments(1, body));

@@ -80,7 +80,7 @@ async function sayInParts(tracker: Tracker, token: string, { id, body }: NewPost
 const CUT = "\n\n… (too long for this place: the rest is left out)";
 
 /** What has to be seen whole comes in posts that fit. */
-function cut(text: string, max: number): string {
+export function cut(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, Math.max(0, max - CUT.length)).toWellFormed()}${CUT}`;
 }
 

@@ -37,9 +37,9 @@ async function fetchBase(forge: Exclude<Publishing["forge"], { name: "local" }>,
 }
 
 /** It passes by itself. */
-export const unreachable = (reason: string): PrloomError =>
+export const unreachable = (reason: string, next = "Nothing is lost, and prloom tries again."): PrloomError =>
   new PrloomError(
     "forge-unreachable",
     `GitHub cannot be asked now: ${reason}`,
-    "Nothing is lost, and prloom tries again. `prloom doctor` tells whether the token is good.",
+    `${next} \`prloom doctor\` tells whether the token is good.`,
   );

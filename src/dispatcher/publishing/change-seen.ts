@@ -9,7 +9,7 @@ export function changeSeen(loom: Records & Waking & Stopping, planId: string, ch
   const record = loom.store.byId(planId);
   // Each start looks at all that are open.
   if (loom.stopping || !record || record.deleted || record.status === "done") return;
-  const { head, needs, base: _there, mergeSha: _onBase, ...state } = change;
+  const { head, needs, unqueued = false, base: _there, mergeSha: _onBase, ...state } = change;
   if (change.state === "closed" && (record.stack || record.behind?.why === "stack")) {
     updateRecord(loom, planId, ({ published }) => ({ published: { ...published, closed: true } }));
     loom.wake(planId);
@@ -17,8 +17,12 @@ export function changeSeen(loom: Records & Waking & Stopping, planId: string, ch
   }
   updateRecord(loom, planId, (now) => ({
     changeRequest: { forge: "github", ...state },
-    ...(isTheirs(now, change) ? { published: { ...now.published, theirs: head } } : {}),
-    ...(change.state === "merged" ? { published: { ...now.published, merged: head } } : {}),
+    published: {
+      ...now.published,
+      ...(isTheirs(now, change) ? { theirs: head } : {}),
+      ...(change.state === "merged" ? { merged: head } : {}),
+      ...(unqueued && now.published?.queued ? { queued: undefined, unqueued: now.published.queued } : {}),
+    },
     ...behindAfter(now, head, needs),
   }));
   crashPoint("server:seen");

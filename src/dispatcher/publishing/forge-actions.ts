@@ -47,7 +47,12 @@ export async function mergeForBridge(
   if (record?.outcome === "merged") return { ok: true };
   return outcomeOf(loom, async () => {
     const event = eventId === undefined ? undefined : loom.bus(planId).findEvent(eventId);
-    await mergePlan(loom, planId, { force: false, method, sha: sha ?? reviewedIn(record, event) });
+    try {
+      await mergePlan(loom, planId, { force: false, method, sha: sha ?? reviewedIn(record, event) });
+    } catch (error) {
+      // Seen to be merged meanwhile, by a person or before a kill.
+      if (loom.store.byId(planId)?.outcome !== "merged") throw error;
+    }
     loom.wake(planId);
     loom.wake();
   });

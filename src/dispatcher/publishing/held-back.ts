@@ -30,7 +30,7 @@ export async function takeBack(
   const outcome = await (await loom.forge.server()).takeBack(changeRequest?.ref ?? "");
   crashPoint("server:taken-back");
   if (loom.stopping) return {};
-  note(loom, id, { ready: undefined });
+  note(loom, id, { ready: undefined, queued: undefined });
   if ("refused" in outcome) {
     const text = `its change request stays ready (${outcome.refused}), so it can be merged there: ${changeRequest?.url}`;
     loom.report({ planId: id, level: "bad", text });

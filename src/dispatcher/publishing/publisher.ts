@@ -2,12 +2,14 @@ import { retryDelay } from "../../bus/limits.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { Loop } from "../../kernel/loop.ts";
 import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
 import type { Naming } from "../capabilities.ts";
 import { changeSeen } from "./change-seen.ts";
 import { isToBeReleased, releaseClaim } from "./claims.ts";
 import { note, type PublishingAtWork } from "./noted.ts";
 import { publishNext } from "./publish.ts";
 import { tellDone } from "./tell-done.ts";
+import { tellUnqueued } from "./tell-unqueued.ts";
 
 export interface PublisherHooks {
   onQuiet(): void;
@@ -19,13 +21,13 @@ const LAST_WORDS_MS = 5000;
 
 /** Brings plans to the server beside their steps: each has a loop of its own, and no step waits for one. */
 export class Publisher {
-  readonly #loom: PublishingAtWork & Buses & Naming;
+  readonly #loom: PublishingAtWork & Buses & Extended & Naming;
   readonly #hooks: PublisherHooks;
   readonly #plans = new Map<string, Loop>();
   /** Plans whose change request was looked at since the start: a person may have merged it meanwhile. */
   readonly #looked = new Set<string>();
 
-  constructor(loom: PublishingAtWork & Buses & Naming, hooks: PublisherHooks) {
+  constructor(loom: PublishingAtWork & Buses & Extended & Naming, hooks: PublisherHooks) {
     this.#loom = loom;
     this.#hooks = hooks;
   }
@@ -88,6 +90,7 @@ export class Publisher {
       await this.#look(planId);
       while (!this.#loom.stopping && this.#hooks.stillOwner() && (await publishNext(this.#loom, planId)));
       await tellDone(this.#loom, planId);
+      tellUnqueued(this.#loom, planId);
       await releaseClaim(this.#loom, planId);
     } catch (error) {
       const { retryAfterMs } = error as { retryAfterMs?: unknown };

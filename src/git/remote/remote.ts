@@ -28,16 +28,17 @@ export function gitRemote(
   writeFileAtomic(join(folder, "HEAD"), "ref: refs/heads/none\n");
   writeFileAtomic(join(folder, "config"), CONFIG);
   const shallow = join(commonDir, "shallow");
+  const sent = Buffer.from(`x-access-token:${token}`).toString("base64");
   return git(args, {
     ...options,
-    ...{ cwd: folder, gitDir: folder },
+    ...{ cwd: folder, gitDir: folder, secrets: [token, sent] },
     env: {
       GIT_OBJECT_DIRECTORY: join(commonDir, "objects"),
       ...(existsNoFollow(shallow) ? { GIT_SHALLOW_FILE: shallow } : {}),
       ...{ GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
       // Not among the arguments: those are seen by every process of the machine.
       ...{ GIT_CONFIG_COUNT: "2", GIT_CONFIG_KEY_0: `http.${new URL(url).origin}/.extraHeader` },
-      GIT_CONFIG_VALUE_0: `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`,
+      GIT_CONFIG_VALUE_0: `Authorization: Basic ${sent}`,
       // Git leaves the token out of the request that follows a redirect, and puts it into those after it.
       ...{ GIT_CONFIG_KEY_1: "http.followRedirects", GIT_CONFIG_VALUE_1: "false" },
     },

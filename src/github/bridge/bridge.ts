@@ -44,6 +44,7 @@ export interface GitHubBridgeOptions extends Pick<PullActionsOptions, "merge" | 
   readonly shownAfterMs?: number;
   /** The pull request of a plan as it was just seen. */
   onPull?(planId: string, change: ServerChange): void;
+  isQueued?(planId: string): boolean;
   /** An issue was found to be gone; `how` ends "its issue …". */
   onGone?(source: PlanSource, how: string): void;
 }
@@ -55,6 +56,7 @@ export function githubBridge(
     clock,
     hasPulls,
     onPull,
+    isQueued,
     onGone,
     writesBodies,
     rerun = false,
@@ -104,7 +106,7 @@ export function githubBridge(
       // What is said below an issue right after its label is for the plan, which is not there yet.
       expected = expectedAfter(state?.expected ?? {}, issues.events, clock.now());
       const heard = (await threads.events?.(ctx, state?.comments)) as PollResult<string>;
-      const told = onPull ? { onPull } : {};
+      const told = { ...(onPull ? { onPull } : {}), ...(isQueued ? { isQueued } : {}) };
       const hear = async (): Promise<HeardPulls> =>
         hearPulls({ ...looking, ...told, plans: byPull, rerun, self: await connection.self() }, state?.pulls);
       const pulls = hasPulls ? await hear() : undefined;

@@ -146,6 +146,8 @@ export function newsOf(
     const type = TYPES[one.event];
     if (type === undefined) return [];
     const label = one.label ? { label: one.label.name } : {};
+    // Taken away again before anything came of it.
+    if (one.label && type === "issue.labeled" && !labelsOf(issue).includes(one.label.name)) return [];
     const assignee = one.assignee ? { assignee: one.assignee.login } : {};
     const byApp = one.performed_via_github_app ? { byApp: true as const } : {};
     const what = { ...label, ...assignee, ...byApp };

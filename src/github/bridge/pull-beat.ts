@@ -3,7 +3,7 @@ import type { ServerChange } from "../../forge/port.ts";
 import { CallError } from "../pages.ts";
 import { needsOf } from "../pulls/pull-state.ts";
 import type { RepositoryCalls } from "../repository.ts";
-import type { ChecksState } from "./pull-news.ts";
+import type { ChecksState, KnownPull } from "./pull-news.ts";
 
 /** Of one pull request, what no list tells. */
 export interface Beat {
@@ -12,6 +12,8 @@ export interface Beat {
   /** Undefined where the token may not see checks. */
   readonly checks: ChecksState | undefined;
   readonly needs: ServerChange["needs"];
+  /** It is open, and in no merge queue. */
+  readonly isUnqueued: boolean;
 }
 
 const rollupSchema = z.object({ state: z.string() }).nullish();
@@ -23,6 +25,8 @@ const beatSchema = z.object({
     z
       .object({
         id: z.string(),
+        state: z.string(),
+        isInMergeQueue: z.boolean(),
         reviewThreads: z.object({ nodes: z.array(z.object({ id: z.string(), isResolved: z.boolean() })) }),
         commits: commitsSchema,
         mergeable: z.string(),
@@ -33,7 +37,7 @@ const beatSchema = z.object({
 });
 
 const BEAT = (state: string, checks: string): string => `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on PullRequest {
-  id mergeable reviewThreads(last: 100) { nodes { id isResolved } } commits(last: 1) { nodes { commit { oid ${checks} } } } ${state}
+  id state isInMergeQueue mergeable reviewThreads(last: 100) { nodes { id isResolved } } commits(last: 1) { nodes { commit { oid ${checks} } } } ${state}
 } } }`;
 const AT_ONCE = 100;
 
@@ -50,7 +54,8 @@ export async function beatOf(repository: RepositoryCalls, ids: readonly string[]
       const checks = isBlind ? undefined : stateOf(commit.statusCheckRollup?.state);
       const isMergeable = node.mergeable === "UNKNOWN" ? undefined : node.mergeable !== "CONFLICTING";
       const needs = needsOf(isMergeable, node.mergeStateStatus);
-      beats.set(node.id, { head: commit.oid, resolved, checks, needs });
+      const isUnqueued = node.state === "OPEN" && !node.isInMergeQueue;
+      beats.set(node.id, { head: commit.oid, resolved, checks, needs, isUnqueued });
     }
   }
   return beats;
@@ -65,6 +70,16 @@ async function ask(
   const outcome = whole.kind === "refused" ? await client.graphql(BEAT("", ""), { ids }) : whole;
   if (outcome.kind !== "ok") throw new CallError("what became of pull requests", outcome);
   return { ...beatSchema.parse(outcome.data), isBlind: outcome !== whole };
+}
+
+/** Pure: that its base got something, or that it left the queue, changes nothing that lists tell. */
+export function movedSince(
+  { state, needs: told = "nothing" }: KnownPull,
+  { needs, isUnqueued }: Beat,
+): { readonly change: ServerChange; readonly known: Pick<KnownPull, "needs"> } | undefined {
+  const known = needs === undefined || needs === told ? {} : { needs };
+  if (state === undefined || !(isUnqueued || "needs" in known)) return undefined;
+  return { change: { ...JSON.parse(state), ...known, ...(isUnqueued ? { unqueued: true } : {}) }, known };
 }
 
 function stateOf(rollup: string | undefined): ChecksState {

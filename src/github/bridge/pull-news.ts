@@ -140,8 +140,8 @@ export function reviewEvents(
           ...{ state: state.toLowerCase(), at: submittedAt ?? "", edited: lastEditedAt !== null, ref: String(id) },
           // What a merge that follows from it is for.
           ...(commit ? { commit: commit.oid } : {}),
-          // Without words it asks for nothing.
-          ...(body.trim() === "" ? { information: true } : {}),
+          // Without words it asks for nothing; neither does one that does not hold any more.
+          ...(body.trim() === "" || state === "DISMISSED" ? { information: true } : {}),
         },
       },
     ];

@@ -12,7 +12,7 @@ import { authorIn, type CommentCursor } from "../tracker/comments.ts";
 import type { Permissions } from "../tracker/permissions.ts";
 import { checkEvent, greenEvent, reportOf } from "./check-report.ts";
 import { checksOf, countingOf, redOn, stateOf } from "./checks.ts";
-import { beatOf } from "./pull-beat.ts";
+import { beatOf, movedSince } from "./pull-beat.ts";
 import {
   type ChecksState,
   isFresh,
@@ -50,6 +50,8 @@ export interface LookingAtPulls {
   readonly rerun: boolean;
   /** A pull request as it is now. */
   onPull?(planId: string, change: ServerChange): void;
+  /** Whether it waits in the merge queue, as far as that is known. */
+  isQueued?(planId: string): boolean;
 }
 
 const listedSchema = z.array(z.looseObject({ number: z.number(), updated_at: z.string() }));
@@ -198,7 +200,9 @@ class PullsLook {
 
   /** Asks for all of them together what no list tells. */
   async #beat(isDue: boolean, now: number): Promise<void> {
-    const asked = [...this.#known].filter(([, known]) => isDue || isUnfinished(known, now));
+    const { plans, isQueued } = this.#looking;
+    const queued = new Set([...this.#known.keys()].filter((number) => isQueued?.(plans.get(number) ?? "")));
+    const asked = [...this.#known].filter(([number, known]) => isDue || queued.has(number) || isUnfinished(known, now));
     if (asked.length === 0) return;
     const beats = await beatOf(
       this.#looking.repository,
@@ -212,22 +216,11 @@ class PullsLook {
         const talk = isNew ? await this.#talk(number, known.nodeId) : {};
         const isSame = beat.head === known.head;
         const checked = isSame ? await this.#check(number, known, beat.checks) : {};
-        const needs = isSame ? this.#needs(number, known, beat.needs) : {};
-        this.#known.set(number, { ...known, ...talk, ...checked, ...needs });
+        const moved = isSame && movedSince(known, { ...beat, isUnqueued: queued.has(number) && beat.isUnqueued });
+        if (moved) this.#looking.onPull?.(plans.get(number) ?? "", moved.change);
+        this.#known.set(number, { ...known, ...talk, ...checked, ...(moved ? moved.known : {}) });
       });
     }
-  }
-
-  /** That its base got something changes nothing that lists tell. */
-  #needs(
-    number: number,
-    { state, needs: told = "nothing" }: KnownPull,
-    needs: ServerChange["needs"],
-  ): Pick<KnownPull, "needs"> {
-    if (needs === undefined || needs === told || state === undefined) return {};
-    const change = { ...(JSON.parse(state) as ServerChange), needs };
-    this.#looking.onPull?.(this.#looking.plans.get(number) ?? "", change);
-    return { needs };
   }
 
   /** What became of its checks, once all that count have ended. */

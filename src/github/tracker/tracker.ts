@@ -1,5 +1,13 @@
 import * as z from "zod";
-import type { HeardPost, NewPost, Posted, Tracker, TrackerFailure, TrackerPost } from "../../bridges/tracker/port.ts";
+import type {
+  HeardPost,
+  NewPost,
+  Posted,
+  Standing,
+  Tracker,
+  TrackerFailure,
+  TrackerPost,
+} from "../../bridges/tracker/port.ts";
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Connection } from "../connection.ts";
@@ -85,8 +93,7 @@ export function githubTracker({ connection, permissions, onGone }: GitHubTracker
       const repository = await connection.repository();
       const comment = (await commentsIn(repository, thread)).find(({ id }) => String(id) === ref);
       if (!comment) return "gone";
-      const edited = isEdited(comment) || (await wasEdited(repository, comment));
-      return edited === "gone" ? "gone" : edited ? "edited" : "as-written";
+      return isEdited(comment) ? "edited" : ((await standingOf(repository, [comment])).get(comment.id) ?? "gone");
     },
     async since(threads, next) {
       const repository = await connection.repository();
@@ -96,14 +103,10 @@ export function githubTracker({ connection, permissions, onGone }: GitHubTracker
       const { fresh, cursor: end } = newComments(comments, cursor, isWhole);
       if (fresh.length === 0) return { posts: [], next: JSON.stringify(end) };
       const us = await connection.self();
-      const posts: HeardPost[] = [];
-      for (const comment of fresh) {
-        const post = heardOf(comment, us, repository.id);
-        if (!threads.includes(post.thread)) continue;
-        const isKnown = post.edited || post.own !== undefined;
-        // What was deleted meanwhile does not stand as it was written either.
-        posts.push(isKnown ? post : { ...post, edited: (await wasEdited(repository, comment)) !== false });
-      }
+      const heard = fresh
+        .map((comment) => ({ comment, post: heardOf(comment, us, repository.id) }))
+        .filter(({ post }) => threads.includes(post.thread));
+      const posts = await withEdits(repository, heard);
       return { posts, next: JSON.stringify(end) };
     },
   };
@@ -118,16 +121,45 @@ function commentsBelow(repository: RepositoryCalls, thread: string): Promise<rea
   return allPages(repository, path, { schema: commentsSchema });
 }
 
-const EDITED = "query ($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt } } }";
-const editedSchema = z.object({ node: z.object({ lastEditedAt: z.string().nullable() }).nullable() });
+interface Heard {
+  readonly comment: GitHubComment;
+  readonly post: HeardPost;
+}
 
-/** Its times have whole seconds: an edit in the one in which it was written shows only here. */
-async function wasEdited({ client }: RepositoryCalls, { node_id: id }: GitHubComment): Promise<boolean | "gone"> {
-  const outcome = await client.graphql(EDITED, { id });
-  if (outcome.kind === "not-found") return "gone";
-  if (outcome.kind !== "ok") throw new CallError("whether a comment was edited", outcome);
-  const { node } = editedSchema.parse(outcome.data);
-  return node ? node.lastEditedAt !== null : "gone";
+/** What was deleted meanwhile does not stand as it was written either. */
+async function withEdits(repository: RepositoryCalls, heard: readonly Heard[]): Promise<HeardPost[]> {
+  const unknown = heard.filter(({ post }) => !post.edited && post.own === undefined);
+  const asked = unknown.map(({ comment }) => comment);
+  const standing = await standingOf(repository, asked);
+  return heard.map(({ comment: { id }, post }) =>
+    (standing.get(id) ?? "as-written") === "as-written" ? post : { ...post, edited: true },
+  );
+}
+
+const EDITED = "query ($ids: [ID!]!) { nodes(ids: $ids) { ... on IssueComment { id lastEditedAt } } }";
+const editedSchema = z.object({
+  nodes: z.array(z.object({ id: z.string(), lastEditedAt: z.string().nullable() }).nullable()),
+});
+const AT_ONCE = 100;
+
+/** Their times have whole seconds: an edit in the one in which it was written shows only here. A hundred with one question: anyone may write many. */
+async function standingOf(
+  { client }: RepositoryCalls,
+  comments: readonly GitHubComment[],
+): Promise<ReadonlyMap<number, Standing>> {
+  const standing = new Map<number, Standing>();
+  for (let from = 0; from < comments.length; from += AT_ONCE) {
+    const some = comments.slice(from, from + AT_ONCE);
+    const outcome = await client.graphql(EDITED, { ids: some.map(({ node_id: id }) => id) });
+    if (outcome.kind !== "ok") throw new CallError("whether comments were edited", outcome);
+    const found = editedSchema.parse(outcome.data).nodes.flatMap((node) => node ?? []);
+    const edited = new Map(found.map(({ id, lastEditedAt }) => [id, lastEditedAt]));
+    for (const { id, node_id: node } of some) {
+      const at = edited.get(node);
+      standing.set(id, at === undefined ? "gone" : at === null ? "as-written" : "edited");
+    }
+  }
+  return standing;
 }
 
 /** The issue of a thread; a thread of another repository is not ours to write in. */

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { reportCheck, runQueue } from "../../testing/github/people.ts";
+import { leaveQueue, reportCheck, runQueue } from "../../testing/github/people.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { publishingProject } from "./publishing-project.ts";
 
@@ -110,6 +110,31 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal(project.record("dark").outcome, "merged");
   });
 
+  for (const point of ["", "server:unqueued"])
+    it(`says once that it is no longer in the queue, and is merged when asked again ${point}`, thorough, async (t) => {
+      const { project, pulls, work, cli, repository, github } = await publishingProject(t);
+      project.plan("dark", ["make one"]);
+      await work();
+      repository.rules.set("main", { ...NO_RULES, mergeQueue: true });
+      await cli("merge", "dark");
+      await work();
+      const [pull] = pulls();
+      assert.ok(pull?.pull?.queued);
+      assert.deepEqual(pull.comments, []);
+      leaveQueue(pull);
+      if (point !== "") assert.equal((await work({ PRLOOM_CRASH_AT: point })).signal, "SIGKILL");
+      await work();
+      await work();
+      assert.deepEqual(
+        pull.comments.map(({ body }) => /^Not merged: [0-9a-f]{12} is no longer in the merge queue/.test(body)),
+        [true],
+      );
+      await cli("merge", "dark");
+      runQueue(github.world, repository);
+      await work();
+      assert.deepEqual([project.record("dark").outcome, pull.comments.length], ["merged", 1]);
+    });
+
   it("waits for the checks that count, and for the first of them where the base has some", thorough, async (t) => {
     const { project, pulls, work, cli, repository, github } = await publishingProject(t);
     project.plan("dark", ["make one"]);
@@ -151,6 +176,26 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     ada.comments(number, "/merge");
     await work();
     assert.ok(pull?.merged);
+  });
+
+  it("says nothing against a merge that a kill had it ask for twice", thorough, async (t) => {
+    const plugins = { merge: { module: "./prloom/merge.mjs" } };
+    const { project, pulls, work, ada } = await publishingProject(t, { plugins });
+    writeFileSync(join(project.root, "prloom", "merge.mjs"), MERGE_PLUGIN);
+    project.plan("dark", ["make one"]);
+    await work();
+    await work();
+    const [pull] = pulls();
+    assert.ok(pull);
+    await setTimeout(1100);
+    ada.comments(pull.number, "/merge");
+    assert.equal((await work({ PRLOOM_CRASH_AT: "clean:removed" })).signal, "SIGKILL");
+    await work();
+    assert.equal(project.record("dark").outcome, "merged");
+    assert.deepEqual(
+      pull.comments.map(({ body }) => body),
+      ["/merge"],
+    );
   });
 
   it("merges no commit that a person pushed since", async (t) => {

@@ -78,6 +78,12 @@ export class Person {
     note(this.#world, issue, { event: "labeled", actor: this.user, label, ...(app === undefined ? {} : { app }) });
   }
 
+  unlabels(number: number, label: string): void {
+    const issue = this.issue(number);
+    issue.labels.delete(label);
+    note(this.#world, issue, { event: "unlabeled", actor: this.user, label });
+  }
+
   assigns(number: number, assignee: User): void {
     const issue = this.issue(number);
     issue.assignees.add(assignee);
@@ -113,6 +119,11 @@ export class Person {
 
   reviews(number: number, review: Omit<ReviewText, "by">): Review {
     return addReview(this.#world, this.issue(number), { by: this.user, ...review });
+  }
+
+  dismisses(number: number, review: Review): void {
+    Object.assign(review, { state: "DISMISSED" });
+    touch(this.#world, this.issue(number));
   }
 
   replies(number: number, replyTo: ReviewComment, body: string): ReviewComment {
@@ -221,6 +232,11 @@ export function reportStatus(
     creator: repository.owner,
     createdAt: world.time(),
   });
+}
+
+/** The merge queue gives a pull request up, as it does when checks of the merge fail. */
+export function leaveQueue({ pull }: Issue): void {
+  if (pull) pull.queued = false;
 }
 
 /** The merge queue does its work. */

@@ -44,7 +44,7 @@ export async function mergeAtServer(
   const sha = wanted.sha ?? published.sha ?? "";
   const before = async () => retargetAbove(loom, await forge.server(), record);
   const base = record.baseBranch ?? "";
-  const outcome = await asked(forge, changeRequest.ref, { ...wanted, sha, base, confirm, before });
+  const outcome = await asked(forge, { id, ref: changeRequest.ref }, { ...wanted, sha, base, confirm, before });
   if (outcome.kind === "refused") {
     const hint = `${changeRequest.url ?? "The pull request"} tells more; then run \`prloom merge ${id}\` again.`;
     throw new PrloomError("forge-refused", `GitHub does not merge ${id}: ${outcome.reason}`, hint);
@@ -57,11 +57,15 @@ export async function mergeAtServer(
   return outcome;
 }
 
-async function asked(forge: ServerForgeName, ref: string, wanted: AskedServerMerge): Promise<ServerMerge> {
+async function asked(
+  forge: ServerForgeName,
+  { id, ref }: { readonly id: string; readonly ref: string },
+  wanted: AskedServerMerge,
+): Promise<ServerMerge> {
   try {
     return await (await forge.server()).merge(ref, wanted);
   } catch (error) {
     if (error instanceof PrloomError) throw error;
-    throw unreachable(messageOf(error));
+    throw unreachable(messageOf(error), `Run \`prloom merge ${id}\` again: it looks first whether it is merged.`);
   }
 }

@@ -2,6 +2,7 @@ import { type MergeOutcome, mergeIntoBase } from "../../../git/commits/merge.ts"
 import { standsOn } from "../../../git/commits/stands-on.ts";
 import { unfinishedKind } from "../../../git/worktree/settle-head.ts";
 import type { MergeMethod } from "../../../hooks/contexts/event-types.ts";
+import { isoTime } from "../../../kernel/clock.ts";
 import { crashPoint } from "../../../kernel/crash-point.ts";
 import { PrloomError } from "../../../kernel/errors.ts";
 import { counted } from "../../../kernel/words.ts";
@@ -89,8 +90,12 @@ async function mergeThere(
   const { id, baseBranch: base = "" } = record;
   const { method = "squash" } = wanted;
   const outcome = await mergeAtServer(loom, forge, { record, wanted, confirm: () => confirmMerge(loom, id, wanted) });
-  if (outcome.kind === "queued") return { base, method, queued: true, undelivered: [] };
   const merged = wanted.sha ?? record.published?.sha;
+  if (outcome.kind === "queued") {
+    const queued = { sha: merged ?? "", at: isoTime(loom.clock.now()) };
+    updateRecord(loom, id, ({ published }) => ({ published: { ...published, queued } }));
+    return { base, method, queued: true, undelivered: [] };
+  }
   updateRecord(loom, id, (now) =>
     now.changeRequest
       ? { changeRequest: { ...now.changeRequest, state: "merged" }, published: { ...now.published, merged } }

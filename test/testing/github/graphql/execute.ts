@@ -97,7 +97,8 @@ function rootOf({ world, token, counted }: Question): Record<string, unknown> {
     },
     repositoryOwner: ({ login }: { login: string }) => ownerNode(world, token, login),
     node,
-    nodes: ({ ids }: { ids: readonly string[] }) => ids.map((id) => node({ id })),
+    // Each by its own: of those that are gone GitHub tells which, and the others all the same.
+    nodes: ({ ids }: { ids: readonly string[] }) => ids.map(async (id) => node({ id })),
     markPullRequestReadyForReview: draft(false),
     convertPullRequestToDraft: draft(true),
     enqueuePullRequest({ input }: { input: { pullRequestId: string; expectedHeadOid?: string } }) {
