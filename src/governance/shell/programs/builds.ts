@@ -11,7 +11,7 @@ import {
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT, TERMINAL } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
-import { runsProject } from "./fetched.ts";
+import { runsFetched, runsProject } from "./fetched.ts";
 import { noteInstructed } from "./instructed.ts";
 import { LEADS_ELSEWHERE, noteOutputs } from "./outputs.ts";
 
@@ -41,6 +41,7 @@ export const builds: Behaviour = ({ name, args, spot: outer }) => {
   noteSecretOperands(args, spot);
   noteAddresses(args, spot);
   if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
+  if (EXECUTES.has(name) || INSTALLS.test(name)) for (const arg of args) runsFetched(name, arg, spot);
   runsProject(inside, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
   if (name === "go") runsGo(args, spot);
   return OUTPUT;
@@ -61,6 +62,8 @@ const EXECUTES = new Set(
     " ",
   ),
 );
+/** Packages run what is in them when they are installed. */
+const INSTALLS = /^(?:go|pip3?|gem|npm|pnpm|yarn|wasmtime|wasmer)$/;
 const NAMES_PROJECT =
   /^--?(?:(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir|cwd|dir|working-dir|init-script|rcfile)=|(?:javaagent|agentpath):)/;
 

@@ -39,7 +39,7 @@ import {
 } from "./files/readers.ts";
 import { changesOperands, renames, writesAll } from "./files/renaming.ts";
 import { judgeGit } from "./git/git.ts";
-import { cargo, forge, installs, packages, uv } from "./packages.ts";
+import { cargo, forge, installs, packages, startsBehind, uv } from "./packages.ts";
 import { pythonRunner } from "./python-modules.ts";
 import { cmake, just, make } from "./recipes.ts";
 import { runsOrCarries, runsTool } from "./shells.ts";
@@ -47,7 +47,7 @@ import { carrier, debugs, elevates, env, fzf, lineWrapper, measurer, outlives, w
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
-  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck unittest 2to3 autopep8 yapf pyupgrade autoflake docformatter reorder-python-imports pytest py.test tox nox mypy pyright flake8 pylint bandit pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex latex lualatex run-parts pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp".split(
+  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck unittest 2to3 autopep8 yapf pyupgrade autoflake docformatter reorder-python-imports pytest py.test tox nox mypy pyright flake8 pylint bandit pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex latex lualatex run-parts pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp wasmtime wasmer".split(
     " ",
   );
 
@@ -100,7 +100,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     prints,
   ),
   ...names(
-    "cal uptime uname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
+    "cal uptime uname whoami id groups who w users tty nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
@@ -128,7 +128,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["age", decodes(["d", "decrypt"], "o output r recipient i identity")],
   ["ssh-keygen", sshKeygen],
   ...names(
-    "ssh-add ssh-agent keyctl secret-tool security pass op bw lpass rbw gopass sops ansible-vault chamber",
+    "ssh-add ssh-agent keyctl secret-tool security pass op bw lpass rbw gopass sops ansible-vault chamber keyring",
     readsKeys,
   ),
   ["ssh-copy-id", sends],
@@ -178,9 +178,10 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["env", env],
   ["genv", env],
   ...names(
-    "nice ionice stdbuf setsid nohup catchsegv eatmydata unbuffer softlimit linux32 linux64 caffeinate torsocks proxychains proxychains4 firejail bwrap chpst numactl catatonit tini dumb-init fakeroot proot wait-for-it valgrind heaptrack chronic ifne systemd-cat",
+    "nice ionice stdbuf setsid nohup catchsegv eatmydata unbuffer softlimit linux32 linux64 caffeinate torsocks proxychains proxychains4 firejail bwrap chpst numactl catatonit tini dumb-init fakeroot proot wait-for-it chronic ifne systemd-cat",
     wrapper({ valued: "n c p i o e t w u P adjustment class classdata input output error" }),
   ),
+  ...names("valgrind heaptrack", measurer({ valued: "o output" })),
   ...names("time gtime", measurer({ valued: "f format o output" })),
   ...names("strace ltrace", measurer({ valued: "e o p s u a I O S E P X b output" })),
   ...names(
@@ -205,7 +206,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     carrier,
   ),
   ...names("gdb lldb", debugs),
-  ...names("busybox toybox", wrapper({})),
+  ...names("busybox toybox arch", wrapper({})),
   ...names("at batch crontab fcrontab incrontab anacron launchctl schtasks", schedules),
   ...names(
     "mkfs fdisk sfdisk cfdisk gdisk sgdisk parted wipefs blkdiscard mkswap swapoff swapon lvremove lvreduce lvcreate lvm vgremove vgreduce pvremove pvcreate zpool zfs mdadm cryptsetup hdparm badblocks fsck tune2fs resize2fs dmsetup losetup partprobe shutdown reboot halt poweroff init telinit kexec format diskutil btrfs debugfs",
@@ -231,6 +232,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("npm pnpm yarn cnpm", packages),
   ...names("npx bunx pnpx uvx", runsTool),
   ["pipx", runsOrCarries(0)],
+  ["composer", startsBehind("exec")],
+  ["rustup", startsBehind("run", 1)],
   ["uv", uv],
   ...names(
     "poetry pipenv pdm rye hatch bundle conda mamba micromamba nix devbox mise asdf rtx volta fnm corepack",

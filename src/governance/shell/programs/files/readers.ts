@@ -119,7 +119,7 @@ export const printsUnless =
 /** `ps e` shows the environment of processes. */
 export const ps: Behaviour = ({ args, spot }) => {
   if (/^[a-zA-Z]*e[a-zA-Z]*$/.test(textOf(args[0] ?? known("")))) reads(spot, known("/proc/self/environ"));
-  return OUTPUT;
+  return args.some(isOurName) ? cameFrom(FROM.agents) : OUTPUT;
 };
 
 const MAX_NUMBERS = 50;
