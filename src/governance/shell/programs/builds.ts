@@ -26,6 +26,7 @@ export const builds: Behaviour = ({ name, args, spot: outer }) => {
   const line = args.slice(0, 3).map(textOf).join(" ");
   if (SAYS.test(line) && !WORKS_BY_V.test(`${name} ${line}`)) return OUTPUT;
   if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
+  if (name === "dotnet" && /^--(?:list-sdks|list-runtimes|info)$/.test(line)) return OUTPUT;
   if (name === "go" && goOnlyTells(first, args)) return OUTPUT;
   const inside = inFolder(outer, foldersNamed(name, args));
   // Of go, all paths count from there.
@@ -110,8 +111,9 @@ function foldersNamed(name: string, args: readonly Text[]): Text[] {
 }
 
 /** Options with which a tool changes the files that it is given, and tools that always do. */
-const IN_PLACE = /^(?:-w|-i|--write|--fix|--in-?place|--apply|--unsafe-fixes|--autocorrect|-a|-A|format|fmt)$/;
-const ALWAYS_IN_PLACE = /^(?:black|isort|rustfmt|ormolu|swift-format|pyupgrade|docformatter|reorder-python-imports)$/;
+const IN_PLACE = /^(?:-w|-i|--write|--fix|--in-?place|--apply|--unsafe-fixes|--autocorrect|-a|-A|-F|fix|format|fmt)$/;
+const ALWAYS_IN_PLACE =
+  /^(?:black|isort|rustfmt|ormolu|swift-format|pyupgrade|docformatter|reorder-python-imports|pint|stylua|swiftformat|mdformat)$/;
 
 /** Programs that write their last operand. */
 const WRITES_LAST = /^(?:convert|magick|ffmpeg|wkhtmltopdf|wkhtmltoimage|cwebp)$/;

@@ -13,7 +13,7 @@ import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
 import { administers, elsewhere, harms, schedules, strip } from "./elsewhere/machines.ts";
 import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/network.ts";
 import { rsync, scp, ssh } from "./elsewhere/remote.ts";
-import { cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
+import { ar, cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
 import { copy, link, move } from "./files/copying.ts";
 import { awk, editor, m4, opensWindow, patch, sed } from "./files/editors.ts";
 import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
@@ -47,7 +47,7 @@ import { carrier, debugs, elevates, env, fzf, lineWrapper, measurer, outlives, w
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
-  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck unittest 2to3 autopep8 yapf pyupgrade autoflake docformatter reorder-python-imports pytest py.test tox nox mypy pyright flake8 pylint bandit pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex latex lualatex run-parts pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp wasmtime wasmer".split(
+  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck unittest 2to3 autopep8 yapf pyupgrade autoflake docformatter reorder-python-imports pytest py.test tox nox mypy pyright flake8 pylint bandit pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex latex lualatex run-parts pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp wasmtime wasmer stylua swiftformat mdformat php-cs-fixer ktlint dprint taplo".split(
     " ",
   );
 
@@ -61,7 +61,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("bat batcat", bat),
   ...names("head tail", reader({ copies: false, rules: { valued: "n c lines bytes s pid" } })),
   ...names(
-    "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe",
+    "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
   ),
   ...names(
@@ -87,7 +87,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["busctl", administersUnless(/^(?:call|set-property|emit)$/)],
   ...names("open xdg-open wslview sensible-browser x-www-browser gnome-open", opensElsewhere),
   ...names("rename prename file-rename mmv", renames),
-  ...names("setfattr xattr dos2unix unix2dos mac2unix unix2mac", writesAll),
+  ...names("setfattr xattr dos2unix unix2dos mac2unix unix2mac ranlib", writesAll),
   ...names("sd rpl crudini xmlstarlet gio comby ast-grep sg jscodeshift fastmod codemod ruplacer", changesOperands),
   ["m4", m4],
   ["fzf", fzf],
@@ -106,7 +106,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
   ...names("ag ack", search(ACK)),
   ...names("rg ripgrep", search(RIPGREP)),
-  ...names("jq gojq jaq hq gron", jq),
+  ...names("jq gojq jaq hq", jq),
   ...names("yq tomlq xq", yq),
   ...names("less more", pager),
   ["man", man],
@@ -139,7 +139,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("tar gtar bsdtar", tar),
   ...names("zip rar", zip),
   ...names("7z 7za 7zr 7zz", sevenZip),
-  ...names("unzip unrar ar", unzip),
+  ...names("unzip unrar", unzip),
+  ["ar", ar],
   ...names("cpio bsdcpio pax", cpio),
   ...names("tee sponge", tee),
   ...names("rm unlink rmdir trash trash-put srm gio-trash rimraf del-cli", remove),
