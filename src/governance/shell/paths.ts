@@ -83,6 +83,12 @@ export function unpacksInto(spot: Spot, path: Text, itself = false): void {
     }
 }
 
+/** What of patches came from the network; they are read, or those that are piped in. */
+export function takenPatches(files: readonly Text[], spot: Spot): Flow | undefined {
+  const flow = files.length > 0 ? joinFlows(files.map((file) => contentOf(file, spot))) : spot.input;
+  return flow.from & FROM.network ? flow : undefined;
+}
+
 /** The same paths as `absolutePaths` has, before `..` is resolved in them. */
 function upwardPaths(path: Text, { shell }: Spot): (string | undefined)[] | undefined {
   if ((path.type !== "known" && path.type !== "glob") || !path.text.includes("..")) return undefined;

@@ -1,12 +1,25 @@
 import type { Behaviour } from "./call.ts";
 import { readArguments } from "./options.ts";
 import { noteEffect, type Spot } from "./state.ts";
-import { cameFrom, FROM, NOTHING, OUTPUT } from "./values/flow.ts";
+import { cameFrom, type Flow, FROM, NOTHING, OUTPUT } from "./values/flow.ts";
 import { describeText, known, type Text, textOf } from "./values/text.ts";
 
 const OUR_NAMES = /^(?:node|nodejs|bwrap|bash|sh|init|systemd)$|prloom|claude|opencode|codex|gemini/;
 
-export const isOurName = (text: Text): boolean => OUR_NAMES.test(textOf(text));
+/** `[p]rloom` is how one looks for it without finding oneself. */
+const spelled = (text: Text): string => (text.type === "glob" ? text.text : textOf(text)).replace(/\[(.)\]/g, "$1");
+
+export const isOurName = (text: Text): boolean => OUR_NAMES.test(spelled(text));
+
+/** What a script picks from a list of processes: lines about our own hold their numbers. */
+export const picked = (scripts: readonly Text[], flow: Flow): Flow =>
+  scripts.some((script) =>
+    spelled(script)
+      .match(/[\w.-]+/g)
+      ?.some((word) => OUR_NAMES.test(word)),
+  )
+    ? cameFrom(flow.from | FROM.agents)
+    : flow;
 
 function noteOurs(spot: Spot, what: string): void {
   noteEffect(spot, { kind: "ours", what, instead: "End the process you started: kill <pid>." });

@@ -8,7 +8,7 @@ const SAYS = /^(?:--version|-v|-V|--help|-h|version|help)$/;
 
 /** Programs that are agents themselves: nothing would govern them. */
 export const AGENTS =
-  "claude opencode codex gemini aider amp goose cursor-agent cursor kiro-cli kiro droid hermes pi crush qwen copilot openclaw auggie plandex cline devin antigravity continue cn llm interpreter gptme sweep openhands claude-code opencode-ai gemini-cli aider-chat sgpt aichat tgpt".split(
+  "claude opencode codex gemini aider amp goose cursor-agent cursor kiro-cli kiro droid hermes pi crush qwen copilot openclaw auggie plandex cline devin antigravity continue cn llm interpreter gptme sweep openhands claude-code opencode-ai gemini-cli aider-chat sgpt aichat tgpt mods kilocode codebuff junie kimi iflow trae-cli grok grok-cli qwen-code".split(
     " ",
   );
 

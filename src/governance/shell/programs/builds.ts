@@ -11,7 +11,7 @@ import {
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT, TERMINAL } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
-import { runsProject } from "./fetched.ts";
+import { runsFetched, runsProject } from "./fetched.ts";
 import { noteInstructed } from "./instructed.ts";
 import { LEADS_ELSEWHERE, noteOutputs } from "./outputs.ts";
 
@@ -26,6 +26,7 @@ export const builds: Behaviour = ({ name, args, spot: outer }) => {
   const line = args.slice(0, 3).map(textOf).join(" ");
   if (SAYS.test(line) && !WORKS_BY_V.test(`${name} ${line}`)) return OUTPUT;
   if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
+  if (name === "dotnet" && /^--(?:list-sdks|list-runtimes|info)$/.test(line)) return OUTPUT;
   if (name === "go" && goOnlyTells(first, args)) return OUTPUT;
   const inside = inFolder(outer, foldersNamed(name, args));
   // Of go, all paths count from there.
@@ -41,6 +42,7 @@ export const builds: Behaviour = ({ name, args, spot: outer }) => {
   noteSecretOperands(args, spot);
   noteAddresses(args, spot);
   if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
+  if (EXECUTES.has(name) || INSTALLS.test(name)) for (const arg of args) runsFetched(name, arg, spot);
   runsProject(inside, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
   if (name === "go") runsGo(args, spot);
   return OUTPUT;
@@ -61,6 +63,8 @@ const EXECUTES = new Set(
     " ",
   ),
 );
+/** Packages run what is in them when they are installed. */
+const INSTALLS = /^(?:go|pip3?|gem|npm|pnpm|yarn|wasmtime|wasmer)$/;
 const NAMES_PROJECT =
   /^--?(?:(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir|cwd|dir|working-dir|init-script|rcfile)=|(?:javaagent|agentpath):)/;
 
@@ -107,8 +111,9 @@ function foldersNamed(name: string, args: readonly Text[]): Text[] {
 }
 
 /** Options with which a tool changes the files that it is given, and tools that always do. */
-const IN_PLACE = /^(?:-w|-i|--write|--fix|--in-?place|--apply|--unsafe-fixes|--autocorrect|-a|-A|format|fmt)$/;
-const ALWAYS_IN_PLACE = /^(?:black|isort|rustfmt|ormolu|swift-format|pyupgrade|docformatter|reorder-python-imports)$/;
+const IN_PLACE = /^(?:-w|-i|--write|--fix|--in-?place|--apply|--unsafe-fixes|--autocorrect|-a|-A|-F|fix|format|fmt)$/;
+const ALWAYS_IN_PLACE =
+  /^(?:black|isort|rustfmt|ormolu|swift-format|pyupgrade|docformatter|reorder-python-imports|pint|stylua|swiftformat|mdformat)$/;
 
 /** Programs that write their last operand. */
 const WRITES_LAST = /^(?:convert|magick|ffmpeg|wkhtmltopdf|wkhtmltoimage|cwebp)$/;

@@ -8,7 +8,7 @@ import { behaviourOf } from "./run-program.ts";
 
 /** Names of programs that are words of many others, and would be refused whatever follows them. */
 const WORDS = new Set(
-  "migrate console stack at batch view ex ed code micro joe pico host mount umount service port security format init reset halt pass op fly flux sam oc sls defaults snap super continue interpreter llm pi amp cursor sweep crush goose cn devin".split(
+  "migrate console stack at batch view ex ed code micro joe pico host mount umount service port security format init reset halt pass op fly flux sam oc sls defaults snap super continue interpreter llm pi amp cursor sweep crush goose cn devin mods junie kimi grok".split(
     " ",
   ),
 );

@@ -26,6 +26,7 @@ const WRITES_BY: ReadonlyMap<string, RegExp> = new Map([
   ["mvnw", /^-D(?:maven\.repo\.local|outputDirectory)$/],
   ["yarn", /^--filename$/],
   ["bazel", /^--symlink_prefix$/],
+  ...["tcpdump", "tshark", "dumpcap"].map((name): [string, RegExp] => [name, /^-w$/]),
   ["trace", /^(?:-C|-f|--coverdir|--file)$/],
 ]);
 const BETWEEN_WORDS = /[-_.]|(?<=[a-z])(?=[A-Z])/;

@@ -1,8 +1,8 @@
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
-import { inFolder, isLoopback, noteSecrets, reads, writes } from "../paths.ts";
+import { inFolder, isLoopback, noteSecrets, reads, unpacksInto, writes } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
-import { OUTPUT } from "../values/flow.ts";
+import { cameFrom, FROM, OUTPUT } from "../values/flow.ts";
 import { joinTexts, known, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";
 import { isAgentOrOurs } from "./own-programs.ts";
@@ -141,6 +141,12 @@ export const cargo: Behaviour = (call) => {
 const foldersOf = (args: readonly Text[]): readonly Text[] =>
   readArguments(args, { valued: "D dir O output" }).values("D", "dir", "O", "output");
 
+function savesFiles(named: readonly Text[], spot: Spot): void {
+  for (const folder of named) writes(spot, folder);
+  spot.line.unpacked = cameFrom(FROM.network);
+  for (const folder of named.length > 0 ? named : [known(".")]) unpacksInto(spot, folder);
+}
+
 /** gh, glab, twine and their like act for the person elsewhere. */
 export const forge: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-"));
@@ -150,7 +156,7 @@ export const forge: Behaviour = ({ name, args, spot }) => {
     (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
   if (group === "auth" && args.some((arg) => /^(?:-t|--show-token)$/.test(textOf(arg))))
     reads(spot, known(`${spot.line.place.home}/.config/gh`));
-  for (const folder of action === "download" ? foldersOf(args) : []) writes(spot, folder);
+  if (action === "download") savesFiles(foldersOf(args), spot);
   const apiReads =
     group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
   if (action === "download") noteEffect(spot, { kind: "runs", what: `${name} saves files here` });
@@ -164,6 +170,15 @@ export const forge: Behaviour = ({ name, args, spot }) => {
     });
   return OUTPUT;
 };
+
+/** `composer exec` and `rustup run` start a program, and build or install with all else. */
+export const startsBehind =
+  (word: string, skip = 0): Behaviour =>
+  (call) => {
+    const [first, ...rest] = readArguments(call.args, { valued: "d working-dir", stopsAtOperand: true }).operands;
+    if (textOf(first ?? known("")) !== word) return builds(call);
+    return runsTool({ ...call, args: readArguments(rest, { stopsAtOperand: true }).operands.slice(skip) });
+  };
 
 /** `uv tool run` is `uvx`. */
 export const uv: Behaviour = (call) => {

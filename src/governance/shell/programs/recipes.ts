@@ -6,6 +6,7 @@ import { noteEffect, noteUnknown } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";
+import { runsFetched } from "./fetched.ts";
 
 /** Commands of `cmake -E`, as the programs that do the same. */
 const CMAKE_TOOLS: Readonly<Record<string, string>> = {
@@ -50,9 +51,11 @@ export const cmake: Behaviour = (call) => {
 export function runsRules(file: Text, { name, spot }: Parameters<Behaviour>[0]): void {
   if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
     noteEffect(spot, { kind: "code", what: `gives ${name} rules that are not in a file` });
-  else
+  else {
+    runsFetched(name, file, spot);
     for (const path of absolutePaths(file, spot))
       noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
+  }
 }
 
 export const just: Behaviour = (call) => {
@@ -73,6 +76,15 @@ export const just: Behaviour = (call) => {
 /** Values that make runs itself: what stands behind `!=`, and in functions that reach out of it. */
 const MAKE_RUNS = /^[^=]*!=|=.*\$[({](?:shell|file|eval|guile|load)\s/s;
 
+/** Where the usual variables say that something is installed: all of it below DESTDIR, where that is given. */
+function installedInto(operands: readonly Text[]): Text[] {
+  if (!operands.some((one) => /^install/.test(startOf(one)))) return [];
+  const valuesOf = (names: RegExp) =>
+    operands.flatMap((one) => (one.type === "known" && names.test(one.text) ? [one.text.replace(/^\w+:?=/, "")] : []));
+  const staged = valuesOf(/^DESTDIR:?=./);
+  return (staged.length > 0 ? staged : valuesOf(/^(?:prefix|exec_prefix|bindir|libdir):?=./i)).map(known);
+}
+
 export const make: Behaviour = (call) => {
   const { args, spot } = call;
   const given = readArguments(args, {
@@ -90,6 +102,7 @@ export const make: Behaviour = (call) => {
     const [, variable, value] = /^([A-Za-z_]\w*)[:+?]?=(.*)$/s.exec(textOf(operand)) ?? [];
     if (variable !== undefined && operand.type === "known") judgeAssignment(variable, known(value ?? ""), spot);
   }
+  for (const folder of installedInto(given.operands)) writes(spot, folder);
   const inside = inFolder(spot, given.values("C", "directory"));
   for (const file of given.values("f", "file", "makefile")) runsRules(file, { ...call, spot: inside });
   return builds({ ...call, spot: inside });

@@ -4,6 +4,7 @@ import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
 import { noteEffect, noteUnknown } from "../state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
+import { noteConsole } from "./elsewhere/consoles.ts";
 import { noteByWords, noteLostData } from "./elsewhere/losing-data.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
 import { runsProject } from "./fetched.ts";
@@ -27,6 +28,7 @@ export function judgeProgram(call: ProgramCall): Flow {
   const inner = base === name ? call : { name: base, args, spot };
   notePublishing(inner);
   noteLostData(inner);
+  noteConsole(inner);
   const behaviour = gitCommand(base) ?? behaviourOf(base);
   const path = isPath ? absolutePaths(known(name), spot)[0] : undefined;
   if (behaviour) {

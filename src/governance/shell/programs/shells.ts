@@ -214,7 +214,7 @@ export const INTERPRETERS: readonly [names: RegExp, behaviour: Behaviour][] = [
     interpreter({ inline: ["e", "eval", "run"], valued: "S pa pz sname name", loads: ["r"] }),
   ],
   [
-    /^(?:octave|gnuplot|groovy|scala|kotlin|jshell|ghci?|runghc|ocaml|sbcl|guile|racket|scheme|tclsh|wish|expect|crystal|nim|raku|osascript|cscript|wscript)$/,
+    /^(?:octave|gnuplot|groovy|scala|kotlin|jshell|ghci?|runghc|ocaml|sbcl|guile|racket|scheme|tclsh|wish|expect|crystal|nim|raku|qjs|gjs|bb|osascript|cscript|wscript)$/,
     interpreter({ inline: ["e", "eval", "c", "E"], valued: "" }),
   ],
   [/^(?:pwsh|powershell)(?:\.exe)?$/, (call) => powershell(call)],

@@ -13,7 +13,7 @@ import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
 import { administers, elsewhere, harms, schedules, strip } from "./elsewhere/machines.ts";
 import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/network.ts";
 import { rsync, scp, ssh } from "./elsewhere/remote.ts";
-import { cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
+import { ar, cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
 import { copy, link, move } from "./files/copying.ts";
 import { awk, editor, m4, opensWindow, patch, sed } from "./files/editors.ts";
 import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
@@ -39,7 +39,7 @@ import {
 } from "./files/readers.ts";
 import { changesOperands, renames, writesAll } from "./files/renaming.ts";
 import { judgeGit } from "./git/git.ts";
-import { cargo, forge, installs, packages, uv } from "./packages.ts";
+import { cargo, forge, installs, packages, startsBehind, uv } from "./packages.ts";
 import { pythonRunner } from "./python-modules.ts";
 import { cmake, just, make } from "./recipes.ts";
 import { runsOrCarries, runsTool } from "./shells.ts";
@@ -47,7 +47,7 @@ import { carrier, debugs, elevates, env, fzf, lineWrapper, measurer, outlives, w
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
-  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck unittest 2to3 autopep8 yapf pyupgrade autoflake docformatter reorder-python-imports pytest py.test tox nox mypy pyright flake8 pylint bandit pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex latex lualatex run-parts pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp".split(
+  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck unittest 2to3 autopep8 yapf pyupgrade autoflake docformatter reorder-python-imports pytest py.test tox nox mypy pyright flake8 pylint bandit pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex latex lualatex run-parts pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp wasmtime wasmer stylua swiftformat mdformat php-cs-fixer ktlint dprint taplo".split(
     " ",
   );
 
@@ -61,7 +61,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("bat batcat", bat),
   ...names("head tail", reader({ copies: false, rules: { valued: "n c lines bytes s pid" } })),
   ...names(
-    "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe",
+    "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
   ),
   ...names(
@@ -87,7 +87,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["busctl", administersUnless(/^(?:call|set-property|emit)$/)],
   ...names("open xdg-open wslview sensible-browser x-www-browser gnome-open", opensElsewhere),
   ...names("rename prename file-rename mmv", renames),
-  ...names("setfattr xattr dos2unix unix2dos mac2unix unix2mac", writesAll),
+  ...names("setfattr xattr dos2unix unix2dos mac2unix unix2mac ranlib", writesAll),
   ...names("sd rpl crudini xmlstarlet gio comby ast-grep sg jscodeshift fastmod codemod ruplacer", changesOperands),
   ["m4", m4],
   ["fzf", fzf],
@@ -100,13 +100,13 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     prints,
   ),
   ...names(
-    "cal uptime uname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
+    "cal uptime uname whoami id groups who w users tty nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
   ...names("ag ack", search(ACK)),
   ...names("rg ripgrep", search(RIPGREP)),
-  ...names("jq gojq jaq hq gron", jq),
+  ...names("jq gojq jaq hq", jq),
   ...names("yq tomlq xq", yq),
   ...names("less more", pager),
   ["man", man],
@@ -128,7 +128,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["age", decodes(["d", "decrypt"], "o output r recipient i identity")],
   ["ssh-keygen", sshKeygen],
   ...names(
-    "ssh-add ssh-agent keyctl secret-tool security pass op bw lpass rbw gopass sops ansible-vault chamber",
+    "ssh-add ssh-agent keyctl secret-tool security pass op bw lpass rbw gopass sops ansible-vault chamber keyring",
     readsKeys,
   ),
   ["ssh-copy-id", sends],
@@ -139,7 +139,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("tar gtar bsdtar", tar),
   ...names("zip rar", zip),
   ...names("7z 7za 7zr 7zz", sevenZip),
-  ...names("unzip unrar ar", unzip),
+  ...names("unzip unrar", unzip),
+  ["ar", ar],
   ...names("cpio bsdcpio pax", cpio),
   ...names("tee sponge", tee),
   ...names("rm unlink rmdir trash trash-put srm gio-trash rimraf del-cli", remove),
@@ -178,9 +179,10 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["env", env],
   ["genv", env],
   ...names(
-    "nice ionice stdbuf setsid nohup catchsegv eatmydata unbuffer softlimit linux32 linux64 caffeinate torsocks proxychains proxychains4 firejail bwrap chpst numactl catatonit tini dumb-init fakeroot proot wait-for-it valgrind heaptrack chronic ifne systemd-cat",
+    "nice ionice stdbuf setsid nohup catchsegv eatmydata unbuffer softlimit linux32 linux64 caffeinate torsocks proxychains proxychains4 firejail bwrap chpst numactl catatonit tini dumb-init fakeroot proot wait-for-it chronic ifne systemd-cat",
     wrapper({ valued: "n c p i o e t w u P adjustment class classdata input output error" }),
   ),
+  ...names("valgrind heaptrack", measurer({ valued: "o output" })),
   ...names("time gtime", measurer({ valued: "f format o output" })),
   ...names("strace ltrace", measurer({ valued: "e o p s u a I O S E P X b output" })),
   ...names(
@@ -205,7 +207,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     carrier,
   ),
   ...names("gdb lldb", debugs),
-  ...names("busybox toybox", wrapper({})),
+  ...names("busybox toybox arch", wrapper({})),
   ...names("at batch crontab fcrontab incrontab anacron launchctl schtasks", schedules),
   ...names(
     "mkfs fdisk sfdisk cfdisk gdisk sgdisk parted wipefs blkdiscard mkswap swapoff swapon lvremove lvreduce lvcreate lvm vgremove vgreduce pvremove pvcreate zpool zfs mdadm cryptsetup hdparm badblocks fsck tune2fs resize2fs dmsetup losetup partprobe shutdown reboot halt poweroff init telinit kexec format diskutil btrfs debugfs",
@@ -231,6 +233,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("npm pnpm yarn cnpm", packages),
   ...names("npx bunx pnpx uvx", runsTool),
   ["pipx", runsOrCarries(0)],
+  ["composer", startsBehind("exec")],
+  ["rustup", startsBehind("run", 1)],
   ["uv", uv],
   ...names(
     "poetry pipenv pdm rye hatch bundle conda mamba micromamba nix devbox mise asdf rtx volta fnm corepack",

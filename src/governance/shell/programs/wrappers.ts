@@ -21,11 +21,13 @@ export function wrapper(rules: OptionRules = {}, skip = 0): Behaviour {
   };
 }
 
+const RECORDS = ["o", "output", "log-file", "xml-file"];
+
 /** `time` and tracers can write what they measure into a file. */
 export function measurer(rules: OptionRules): Behaviour {
   const run = wrapper(rules);
   return (call) => {
-    for (const file of readArguments(call.args, { ...rules, stopsAtOperand: true }).values("o", "output"))
+    for (const file of readArguments(call.args, { ...rules, stopsAtOperand: true }).values(...RECORDS))
       writes(call.spot, file);
     return run(call);
   };

@@ -17,7 +17,7 @@ const LOSES: ReadonlyMap<string, RegExp> = new Map([
   ["manage.py", MANAGE],
   ["django-admin", MANAGE],
   ...["python", "python3"].map((name): [string, RegExp] => [name, /(?:^|[ /])manage\.py (?:flush|reset_db)\b/]),
-  ["console", /doctrine:(?:database|schema):drop/],
+  ["console", /doctrine:(?:database|schema):drop|dbal:run-sql .*\b(?:drop|truncate|delete)\b/i],
   ["prisma", /^migrate reset\b|--force-reset|--accept-data-loss/],
   ...["sequelize", "sequelize-cli", "typeorm"].map((name): [string, RegExp] => [name, /:drop\b|:undo:all/]),
   ["knex", /migrate:rollback .*--all/],

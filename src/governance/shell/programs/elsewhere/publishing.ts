@@ -17,8 +17,12 @@ const PUBLISHES: ReadonlyMap<string, RegExp> = new Map([
   ["dotnet", /^nuget (?:push|delete)\b/],
   ["nuget", /^(?:push|delete)\b/],
   ["mix", /^hex\.(?:publish|retire|owner|user)\b/],
-  ["python", /^twine upload\b/],
-  ["python3", /^twine upload\b/],
+  ...["python", "python3"].map((name): [string, RegExp] => [
+    name,
+    /^twine upload\b|(?:^|\/)setup\.py .*\b(?:upload|register)\b/,
+  ]),
+  // A task of every gem.
+  ["rake", /(?:^| )release(?::\S+)?(?= |$)/],
   ["mkdocs", /^gh-deploy\b/],
   ["pod", /^(?:trunk|repo) push\b/],
   ["flutter", /^pub publish\b/],
@@ -52,6 +56,7 @@ const GIVES_CODE: ReadonlyMap<string, RegExp> = new Map([
   ["clj", /(?:^| )(?:-e|--eval)(?: |$)/],
   ["clojure", /(?:^| )(?:-e|--eval)(?: |$)/],
   ["swift", /^(?:-e|-)(?: |$)/],
+  ["crystal", /^eval(?: |$)/],
   ["rake", /(?:^| )(?:-[eEp]|--execute\S*)/],
   ["rails", /^(?:runner|r) (?!\S+\.rb(?: |$))/],
   ["mix", /^(?:run|eval) .*(?:-e|--eval)\b|^eval /],
@@ -77,7 +82,8 @@ const CHANGES_PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ["rustup", /^(?:self uninstall|(?:toolchain )?uninstall)\b/],
   ...["nvm", "fnm", "pyenv", "rbenv"].map((name): [string, RegExp] => [name, /^(?:uninstall|global)\b/]),
   ...["conda", "mamba", "micromamba"].map((name): [string, RegExp] => [name, /^env remove\b/]),
-  ["composer", /^global\b/],
+  ["composer", /^global\b|^config\b.* (?:-g|--global)(?: |$)|^config (?:-g|--global)(?: |$)/],
+  ["poetry", /^config\b.* (?:pypi-token|http-basic)\./],
   ["asdf", /^(?:uninstall|global|set (?:-u|--home))\b/],
   ["guix", /^(?:install|remove|upgrade|pull|package)\b/],
 ]);

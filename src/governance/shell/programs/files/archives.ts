@@ -149,3 +149,14 @@ export const unzip: Behaviour = ({ args, spot }) => {
   unpacksInto(spot, folder);
   return OUTPUT;
 };
+
+/** Archives of object files: what it does is in the letters of its first word. */
+export const ar: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "output" });
+  const [letters = known(""), archive] = args.filter((arg) => !startOf(arg).startsWith("--"));
+  for (const folder of given.values("output")) writes(spot, folder);
+  if (archive && /[rqdms]/.test(textOf(letters))) writes(spot, archive);
+  else if (archive) reads(spot, archive);
+  if (textOf(letters).includes("x")) writes(spot, known("."));
+  return OUTPUT;
+};

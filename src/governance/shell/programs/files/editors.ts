@@ -7,11 +7,13 @@ import {
   noteSecrets,
   reads,
   store,
+  takenPatches,
   unpacksInto,
   worksHere,
   writes,
   writtenBefore,
 } from "../../paths.ts";
+import { picked } from "../../processes.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { changed, FROM, joinFlows, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, GAP, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
@@ -54,7 +56,7 @@ export const sed: Behaviour = ({ args, spot }) => {
     lookAtSed(text, spot);
   }
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
-  if (!inPlace) return changed(flow);
+  if (!inPlace) return files.length === 0 ? picked(given.operands, changed(flow)) : changed(flow);
   for (const file of files) store(file, changed(flow), { spot });
   return NOTHING;
 };
@@ -126,7 +128,7 @@ export const awk: Behaviour = ({ args, spot }) => {
   }
   for (const name of given.values("i", "include", "l", "load"))
     noteEffect(spot, { kind: "code", what: `makes awk load ${textOf(name)}` });
-  return changed(flow);
+  return files.length === 0 ? picked(given.operands, changed(flow)) : changed(flow);
 };
 
 function lookAtAwk(program: string, spot: Parameters<Behaviour>[0]["spot"]): void {
@@ -196,10 +198,10 @@ export const patch: Behaviour = ({ args, spot }) => {
     valued: "p strip d directory i input o output r reject-file B F z Y V D",
     long: "dry-run reverse force batch silent quiet",
   });
-  for (const file of given.values("i", "input")) reads(spot, file);
+  const [file, ...inputs] = given.operands;
+  const patches = takenPatches([...given.values("i", "input"), ...inputs], spot);
   if (given.has("dry-run", "C", "check")) return OUTPUT;
-  const [file, input] = given.operands;
-  if (input) reads(spot, input);
+  spot.line.unpacked ??= patches;
   const targets: Text[] = [...given.values("o", "output", "d", "directory"), ...(file ? [file] : [])];
   for (const target of targets.length > 0 ? targets : [known(".")]) writes(spot, target);
   if (!file) unpacksInto(spot, given.values("d", "directory")[0] ?? known("."));

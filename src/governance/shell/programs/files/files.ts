@@ -62,8 +62,15 @@ export const remove: Behaviour = ({ name, args, spot }) => {
 /** What goes through a pipe with a name is not told by what was written before: anything may be. */
 const COMES_FROM_ANYWHERE: Flow = { from: FROM.network | FROM.program };
 
+/** Their options that take a value: the same letters take none for others of them. */
+const CREATE_VALUED: Readonly<Record<string, string>> = {
+  touch: "d date t r reference time",
+  truncate: "s size r reference",
+  fallocate: "l length o offset",
+};
+
 export const create: Behaviour = ({ name, args, spot }) => {
-  const given = readArguments(args, { valued: "m mode d date t r reference s size Z context c" });
+  const given = readArguments(args, { valued: CREATE_VALUED[name] ?? "m mode" });
   for (const path of given.values("r", "reference")) reads(spot, path);
   const isLasting = name === "mkdir" && given.has("p", "parents");
   // With -p a folder that is there stays as it is.
@@ -86,7 +93,7 @@ export const changeRights: Behaviour = ({ name, args, spot }) => {
   const isMode = name === "chmod";
   const modes = isMode ? args.filter((arg) => !/^-[rwxXst,]+$/.test(textOf(arg))) : args;
   const given = readArguments(modes, {
-    valued: "reference from p v",
+    valued: name === "chattr" ? "p v" : "reference from",
     long: "recursive changes silent quiet verbose dereference no-dereference",
   });
   const removesRights = modes.length < args.length;

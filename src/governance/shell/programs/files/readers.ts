@@ -16,7 +16,8 @@ export const decodes =
   (flags: readonly string[], valued = ""): Behaviour =>
   ({ args, spot }) => {
     const given = readArguments(args, { valued: `${valued} o output`, long: "decode wrap" });
-    const [file, target] = given.operands;
+    // Some take what they read behind -i.
+    const [file = given.values("i")[0], target] = given.operands;
     const flow = file ? contentOf(file, spot) : spot.input;
     const made = given.has(...flags) ? cameFrom(flow.from | FROM.decoded) : changed(flow);
     for (const path of [...(target ? [target] : []), ...given.values("o", "output")]) store(path, made, { spot });
@@ -119,7 +120,7 @@ export const printsUnless =
 /** `ps e` shows the environment of processes. */
 export const ps: Behaviour = ({ args, spot }) => {
   if (/^[a-zA-Z]*e[a-zA-Z]*$/.test(textOf(args[0] ?? known("")))) reads(spot, known("/proc/self/environ"));
-  return OUTPUT;
+  return args.some(isOurName) ? cameFrom(FROM.agents) : OUTPUT;
 };
 
 const MAX_NUMBERS = 50;

@@ -2,7 +2,7 @@ import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { absolutePaths, inFolder, reads, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
-import { type Flow, literal, OUTPUT } from "../../values/flow.ts";
+import { type Flow, FROM, literal, OUTPUT } from "../../values/flow.ts";
 import { describeText, isPattern, known, type Text, textOf } from "../../values/text.ts";
 import { changesIt, changesTree, pathspec } from "./changes.ts";
 import {
@@ -19,11 +19,13 @@ import {
   stash,
   writesRefs,
 } from "./losing.ts";
+import { namesPrinted } from "./printed-names.ts";
 import { bundle, config, formatPatch, lfs, maintenance, remote, worktree } from "./repository.ts";
 import { useSetting } from "./settings.ts";
 import {
   adds,
   apply,
+  applyMails,
   archive,
   bisect,
   commit,
@@ -128,10 +130,11 @@ const looks: Behaviour = ({ name, args, spot }) => {
   if ((name === "hash-object" && given.has("w")) || given.has("lost-found")) changesIt({ name, args, spot });
   if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
   for (const file of filesOf({ name, args, spot }, given)) reads(spot, pathspec(file, spot));
-  // A repository that is known to be the worktree's has its folder.
-  return given.has("show-toplevel") && args.length === 1 && isOwnRepository(spot)
-    ? literal(`${spot.line.place.folder}\n`)
-    : OUTPUT;
+  // A repository that is known to be the worktree's has its folder, and names of its files.
+  if (!isOwnRepository(spot)) return OUTPUT;
+  if (given.has("show-toplevel") && args.length === 1) return literal(`${spot.line.place.folder}\n`);
+  const names = namesPrinted({ name, args, spot });
+  return names ? { from: FROM.program | FROM.files, names } : OUTPUT;
 };
 
 /** Arguments that are names of files, in the worktree or in a commit. */
@@ -203,7 +206,7 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     ),
     ...some("add stage", adds),
     ...some("pack-objects index-pack repack", packs),
-    ...some("merge cherry-pick revert am sparse-checkout", changesTree),
+    ...some("merge cherry-pick revert sparse-checkout", changesTree),
     ...some("pack-refs mktree write-tree commit-tree update-index rerere unpack-objects citool", changesIt),
     ...some("filter-branch filter-repo fast-import", rewrites),
     ...some("fetch pull clone ls-remote", fetches),
@@ -238,6 +241,7 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     bisect,
     submodule,
     apply,
+    am: applyMails,
     init: initRepository,
     commit,
     archive,

@@ -112,16 +112,21 @@ export const reflog: Behaviour = ({ args, spot }) => {
   return OUTPUT;
 };
 
+const isOfOthers = (branch: Text | undefined): boolean =>
+  /^(?:main|master|trunk|develop|production|release\b.*)$/.test(textOf(branch ?? known("")));
+
 export const branch: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
     valued: name === "tag" ? "u m message F file" : "u set-upstream-to",
-    long: "delete force list all remotes contains merged",
+    long: "delete force list all remotes contains merged move",
   });
   if (name === "tag") for (const file of given.values("F", "file")) if (textOf(file) !== "-") reads(spot, file);
   if (name === "branch" && ((given.has("f", "force") && given.operands.length > 0) || given.has("C")))
     history(spot, MOVES);
   if (given.has("D") || (given.has("d", "delete") && given.has("f", "force")) || (name === "branch" && given.has("M")))
     history(spot, "deletes a branch whose commits may be nowhere else");
+  else if (name === "branch" && given.has("m", "move") && given.operands.length > 1 && isOfOthers(given.operands[0]))
+    history(spot, "renames a branch that others have");
   else if (name === "tag" && given.has("d", "delete", "f", "force")) history(spot, "deletes or moves a tag");
   else if (
     given.has("d", "delete", "u", "set-upstream-to", "edit-description", "unset-upstream") ||

@@ -1,6 +1,15 @@
 import type { Behaviour, ProgramCall } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { deletes, noteAddresses, noteSecrets, reads, sendBytes, unpacksInto, writes } from "../../paths.ts";
+import {
+  deletes,
+  noteAddresses,
+  noteSecrets,
+  reads,
+  sendBytes,
+  takenPatches,
+  unpacksInto,
+  writes,
+} from "../../paths.ts";
 import { noteEffect, noteUnknown } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, textOf } from "../../values/text.ts";
@@ -59,9 +68,11 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
   if (name === "fetch" || name === "pull") noteForcedRefs(given.operands.slice(1), given.has("f", "force"), spot);
   const isMoving = given.operands.slice(1).some((ref) => /:(?!refs\/remotes\/|$)/.test(textOf(ref)));
   if (name === "fetch" && (isMoving || given.has("p", "prune", "P", "prune-tags"))) changesIt({ name, args, spot });
+  const [from, target] = given.operands;
+  // Of a remote that has a name, a person said that it is one.
+  if (name !== "ls-remote" && from && /^[\w.+-]+:|^[\w.-]+@/.test(textOf(from)))
+    spot.line.unpacked = cameFrom(FROM.network);
   if (name === "clone") {
-    const [from, target] = given.operands;
-    if (from && /^[\w.+-]+:|^[\w.-]+@/.test(textOf(from))) spot.line.unpacked = cameFrom(FROM.network);
     const named = textOf(from ?? known(""))
       .replace(/\/+$/, "")
       .replace(/\.git$/, "")
@@ -93,13 +104,19 @@ export const apply: Behaviour = ({ args, spot }) => {
     valued: "p C directory exclude include whitespace build-fake-ancestor",
     long: "check stat numstat summary cached index 3way",
   });
-  for (const path of given.operands) reads(spot, path);
+  const patches = takenPatches(given.operands, spot);
   if (given.has("check", "stat", "numstat", "summary")) return OUTPUT;
+  spot.line.unpacked ??= patches;
   for (const path of given.values("directory", "build-fake-ancestor")) writes(spot, path);
   if (given.has("unsafe-paths")) noteUnknown(spot, "lets a patch write anywhere");
   writes(spot, known("."));
   changesFiles(spot);
   return OUTPUT;
+};
+
+export const applyMails: Behaviour = (call) => {
+  call.spot.line.unpacked ??= takenPatches(readArguments(call.args, { valued: "p C directory S" }).operands, call.spot);
+  return changesTree(call);
 };
 
 export const initRepository: Behaviour = ({ args, spot }) => {

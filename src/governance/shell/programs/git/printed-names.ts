@@ -1,0 +1,48 @@
+import type { ProgramCall } from "../../call.ts";
+import { readArguments } from "../../options.ts";
+import { absolutePaths } from "../../paths.ts";
+import type { Spot } from "../../state.ts";
+import { type Text, textOf } from "../../values/text.ts";
+
+/** Options with which a command prints more than names, or none. */
+const PRINTS_MORE =
+  /^(?:-[a-zA-Z]*[stvfu][a-zA-Z]*|--(?:stage|unmerged|eol|format|debug|resolve-undo|recurse-submodules|no-index|relative).*)$/;
+const ONLY_NAMES: ReadonlyMap<string, RegExp> = new Map([
+  ["ls-files", /^/],
+  ["grep", /^(?:-[a-zA-Z]*[lL][a-zA-Z]*|--(?:files-with(?:out)?-match(?:es)?|name-only))$/],
+  ["diff", /^--name-only$/],
+]);
+
+/** What git prints, where that is nothing but names of files of the worktree. */
+export function namesPrinted({ name, args, spot }: ProgramCall): Text | undefined {
+  const only = ONLY_NAMES.get(name);
+  const words = args.map(textOf);
+  if (!only || !(name === "ls-files" || words.some((word) => only.test(word)))) return undefined;
+  if (args.some((arg) => arg.type === "unknown") || (name !== "grep" && words.some((word) => PRINTS_MORE.test(word))))
+    return undefined;
+  const paths = pathsGiven({ name, args, spot });
+  const names = paths.flatMap((path) => (/^:|^\.\/?$|\.\./.test(path) ? ["*"] : [`*/${path}`, `*/${path}/*`, path]));
+  return {
+    type: "found",
+    folder: spot.line.place.folder,
+    // Without anything to look for, these are all files.
+    all: name === "ls-files" && (names.length === 0 || names.includes("*")),
+    names: names.includes("*") ? [] : names,
+  };
+}
+
+/** Operands that are paths or patterns, without those that are left out. */
+function pathsGiven({ name, args, spot }: ProgramCall): string[] {
+  const valued = "e f A B C m max-depth threads x exclude X exclude-from exclude-per-directory with-tree";
+  const end = args.findIndex((arg) => textOf(arg) === "--");
+  const before = readArguments(end < 0 ? args : args.slice(0, end), { valued }).operands;
+  const operands = name === "grep" ? before.slice(1) : before;
+  const behind = end < 0 ? [] : args.slice(end + 1);
+  return [...(name === "ls-files" ? operands : operands.filter((one) => isThere(one, spot))), ...behind]
+    .map(textOf)
+    .filter((path) => !/^:(?:[!^]|\(exclude\))/.test(path));
+}
+
+/** Others name a commit. */
+const isThere = (operand: Text, spot: Spot): boolean =>
+  absolutePaths(operand, spot).some((path) => path.type !== "known" || spot.line.place.look(path.text) !== undefined);
