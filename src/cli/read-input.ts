@@ -17,12 +17,15 @@ export async function readInput(source: TextSource): Promise<string | undefined>
   try {
     return readFileSync(source.file, "utf8");
   } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    throw new PrloomError(
-      "usage",
-      `${source.file} cannot be read: ${messageOf(error)}`,
-      "Check the name of the file.",
-      error,
-    );
+    const code = errnoOf(error);
+    if (code === undefined) throw error;
+    const why = REASONS[code] ?? `cannot be read: ${messageOf(error)}`;
+    throw new PrloomError("usage", `${source.file} ${why}`, "Check the name of the file.", error);
   }
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist.",
+  EISDIR: "is a folder, not a file.",
+  EACCES: "cannot be read: you have no permission to.",
+};

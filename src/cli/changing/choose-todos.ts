@@ -91,33 +91,34 @@ async function clear(call: Call, found: Checklist): Promise<Checklist> {
   if (found.kind !== "unclear") return found;
   const headings = found.groups.map(({ heading }) => heading);
   if (call.output.terminal && process.stdin.isTTY) {
-    const { isCancel, select } = await import("@clack/prompts");
+    const { isCancel, select } = await import("../prompts.ts");
     const options = [
-      ...found.groups.map(({ heading, boxes }, index) => ({
-        value: index,
-        label: visible(heading),
-        hint: `${boxes.length} ${boxes.length === 1 ? "task" : "tasks"}`,
+      ...found.groups.map((group) => ({
+        value: [group],
+        label: visible(group.heading),
+        hint: counted(group.boxes.length, "task"),
       })),
-      { value: -1, label: "none of them", hint: "the designer agent makes the TODOs" },
+      { value: found.groups, label: "all of them", hint: "in this order" },
+      { value: [], label: "none of them", hint: "the designer agent makes the TODOs" },
     ];
-    const answer = await select({ message: "Which of these are to be done?", options });
+    const answer = await select<readonly Group[]>({ message: "Which of these are to be done?", options });
     if (isCancel(answer)) throw new PrloomError("usage", "No plan was made.", namesOf(headings));
-    return chosenOf(found, found.groups[answer]);
+    return chosenOf(found, answer);
   }
   const what = `It is not clear which checkboxes are to be done: those ${below(headings)}.`;
   throw new PrloomError("usage", what, namesOf(headings));
 }
 
 /** What a person chose; the groups that were not are left out as well, and told. */
-export function chosenOf(found: Extract<Checklist, { kind: "unclear" }>, group: Group | undefined): Checklist {
-  const others = found.groups.filter((other) => other !== group);
+export function chosenOf(found: Extract<Checklist, { kind: "unclear" }>, chosen: readonly Group[]): Checklist {
+  const others = found.groups.filter((other) => !chosen.includes(other));
   const notChosen = others.map(({ heading, boxes }) => ({
     heading,
     count: boxes.length,
     why: "another group" as const,
   }));
   const leftOut = [...found.leftOut, ...notChosen];
-  return group ? { kind: "todos", groups: [group], leftOut } : { kind: "none", leftOut };
+  return chosen.length > 0 ? { kind: "todos", groups: chosen, leftOut } : { kind: "none", leftOut };
 }
 
 function namesOf(headings: readonly string[]): string {

@@ -96,7 +96,7 @@ export function consequences({ record, runs, commits }: PlanDetail, withBranch: 
 async function agreed(call: Call, detail: PlanDetail, withBranch: boolean): Promise<boolean> {
   const { id, inInbox } = detail.record;
   if (call.output.terminal && process.stdin.isTTY) {
-    const { confirm, isCancel } = await import("@clack/prompts");
+    const { confirm, isCancel } = await import("../prompts.ts");
     const answer = await confirm({
       message: `Delete ${id}? ${consequences(detail, withBranch)}`,
       initialValue: false,

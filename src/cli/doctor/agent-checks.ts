@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { agentFiles } from "../../agents/agent-files.ts";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { processLimitHere } from "../../agents/runner/process-limit.ts";
 import type { Config } from "../../config/config.ts";
@@ -7,7 +8,6 @@ import { liesIn } from "../../dispatcher/settings/pinning.ts";
 import type { Repository } from "../../git/repository.ts";
 import { trackedIn } from "../../git/tracked.ts";
 import type { Call } from "../output.ts";
-import { agentFiles } from "../setup/agent-files.ts";
 import { type AgentCheck, checkAgent } from "../setup/agent-program.ts";
 import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../setup/choose-agent.ts";
 import { enclosureOf } from "../setup/enclosure.ts";

@@ -76,7 +76,7 @@ async function agreed(call: Call, { changes }: Answer): Promise<boolean> {
   if (loosened.length === 0) return true;
   const what = `This permits what was not permitted, or checks less: ${loosened.join(", ")}.`;
   if (call.output.terminal && process.stdin.isTTY) {
-    const { confirm, isCancel } = await import("@clack/prompts");
+    const { confirm, isCancel } = await import("../prompts.ts");
     const answer = await confirm({ message: `${what} Apply it?`, initialValue: false });
     return !isCancel(answer) && answer;
   }

@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { startNotes } from "../../dispatcher/settings/start-notes.ts";
+import { checkCommitted } from "../doctor/agent-checks.ts";
 import { missingKeygen } from "../doctor/signing-checks.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
@@ -11,6 +12,7 @@ export async function warnBeforeStart(call: Call, { repo, config, paths }: Loom)
   const unchecked = missingKeygen(call.env, config);
   const warnings = [
     ...missingPrograms(call, config, paths.root),
+    ...(await checkCommitted(config, repo)).map(({ name, text, hint }) => `${name}: ${text}. ${hint}`),
     ...(unchecked === undefined ? [] : [unchecked]),
     ...(await startNotes(repo, config, paths.pinFile)),
   ];

@@ -144,7 +144,7 @@ function nameFor(command: string): string {
 }
 
 async function askForAgent(installed: readonly Installed[]): Promise<AgentChoice> {
-  const { isCancel, select, text } = await import("@clack/prompts");
+  const { isCancel, select, text } = await import("../prompts.ts");
   const cancelled = () => new PrloomError("usage", "Nothing was written.", "`prloom init --yes` asks nothing.");
   const options = [
     ...installed.map(({ known, facts }) => ({

@@ -13,7 +13,7 @@ export async function wantsChecks(
 ): Promise<boolean> {
   if (!found || options.checks !== undefined) return found !== undefined && options.checks === true;
   if (options.yes || !call.output.terminal || !process.stdin.isTTY) return false;
-  const { confirm, isCancel } = await import("@clack/prompts");
+  const { confirm, isCancel } = await import("../prompts.ts");
   const before =
     found.initCommands.length === 0 ? "" : ` (after \`${found.initCommands.join("`, `")}\` in each worktree)`;
   const answer = await confirm({

@@ -34,7 +34,7 @@ export async function chooseGitHub(
   const found = typeof github === "string" ? github : await remoteRepository(repo);
   if (github !== undefined) return { repo: requireName(found), label };
   if (found === undefined || yes || !call.output.terminal || !process.stdin.isTTY) return undefined;
-  const { confirm, isCancel, text } = await import("@clack/prompts");
+  const { confirm, isCancel, text } = await import("../prompts.ts");
   const wants = await confirm({ message: `Should issues of ${found} become plans?` });
   const chosen = isCancel(wants) || !wants ? wants : await text({ message: "By which label?", initialValue: label });
   if (isCancel(chosen)) throw new PrloomError("usage", "Nothing was written.", "`prloom init --yes` asks nothing.");

@@ -1,6 +1,7 @@
 import { appendFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { KNOWN_PROGRAMS } from "../../agents/adapters.ts";
+import { agentFiles } from "../../agents/agent-files.ts";
 import { initialConfig, unfilledTemplate } from "../../config/init.ts";
 import { CONFIG_FILE, loadConfig, parseConfig } from "../../config/load.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
@@ -13,7 +14,6 @@ import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 import { createFile } from "../changing/create-file.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
-import { agentFiles } from "./agent-files.ts";
 import { type AgentCheck, checkAgent } from "./agent-program.ts";
 import {
   type AgentChoice,

@@ -268,7 +268,7 @@ async function close({ cwd, output }: Call, plan: string, { who, worktree }: Hel
   if (closed.ended) output.line("The agent was ended: the plan is not approved any more.");
   output.line(visible(`closed; the plan goes on. ${afterwards(closed, worktree)}`));
   if (closed.todo) return;
-  const hint = `Add a TODO to have it committed: \`prloom edit ${plan}\`. Or commit it yourself: \`git -C ${shellWord(worktree)} commit\``;
+  const hint = `Add a TODO to have it committed: \`prloom edit ${plan}\`. Or commit it yourself: \`git -C ${shellWord(worktree)} add -A && git -C ${shellWord(worktree)} commit\``;
   for (const line of hintLines(hint)) output.line(line);
 }
 

@@ -137,7 +137,7 @@ function tooManyDeletions(
   return {
     kind: "block",
     reason: `The TODO would delete ${deleted} of ${trackedBefore} files (limits.maxDeletions allows ${limit.files} files and ${limit.percent} %).`,
-    hint: "If that is right, raise `limits.maxDeletions` and run `prloom unblock <plan>`; if not, `prloom unblock <plan> --reset` starts the TODO from scratch.",
+    hint: "If that is right, raise `limits.maxDeletions`, run `prloom reload` and `prloom unblock <plan>`; if not, `prloom unblock <plan> --reset` starts the TODO from scratch.",
     rerun: false,
   };
 }

@@ -1,9 +1,12 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
+import { agentFiles } from "../../agents/agent-files.ts";
 import { inspectProgram } from "../../agents/inspect-program.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { findProgram } from "../../kernel/system/find-program.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { homeOf, type Located } from "../paths.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { mayAsk } from "../settings/require-pinned.ts";
@@ -43,5 +46,21 @@ export async function wordsAboutRun(loom: Located & Configured, record: PlanReco
   const config = planConfig(loom, record);
   if (!config.ok || !started) return undefined;
   const agent = config.config.agents[stageOf(record)].find(({ name }) => name === started.agent);
-  return agent && wordsAbout(loom, agent);
+  if (!agent) return undefined;
+  const advice = notInWorktree(loom, record, agent);
+  return advice === undefined ? wordsAbout(loom, agent) : { name: agent.name, advice };
+}
+
+/** A file of the checkout that the agent is started from and that the plan's branch began without: a later commit does not bring it there. */
+function notInWorktree(
+  loom: Located & Configured,
+  { id, ...record }: PlanRecord,
+  agent: StageAgent,
+): string | undefined {
+  const { path } = worktreeOf(loom, { id, ...record });
+  const missing = agentFiles(loom.repo.root, agent).find(
+    (file) => !statSync(join(path, file), { throwIfNoEntry: false }),
+  );
+  if (missing === undefined) return undefined;
+  return `${missing} is not in the worktree of the plan, which has what its branch has. Commit it (\`git add ${missing} && git commit\`), then bring it there: \`prloom pause ${id}\`, \`prloom unblock ${id} --reset\`, \`prloom rebase ${id}\` and \`prloom resume ${id}\`. If that is not it: `;
 }

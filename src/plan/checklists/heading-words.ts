@@ -123,6 +123,9 @@ const SAYS_WORK = [
 ];
 const ONLY_WORK = new RegExp(`^(?:(?:the|our|next|remaining|open|implementation) )*(?:${WORK})$`, "u");
 
+/** A question of a form, which may be long: "Which packages of ours are the source of the fault?" */
+const ASKS_WHICH = /^which (?!(?:sub ?)?tasks?|to ?dos?|steps?|changes?|work|items?).*\?$/u;
+
 /** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
 export function headingKind(heading: string): HeadingKind {
   const kind = kindOf(wordsOf(heading));
@@ -131,6 +134,7 @@ export function headingKind(heading: string): HeadingKind {
 }
 
 function kindOf(words: string): HeadingKind {
+  if (ASKS_WHICH.test(words)) return "choice";
   if (words === "" || words.split(" ").length > MAX_WORDS) return "other";
   for (const [kind, patterns] of KINDS) if (patterns.some((pattern) => pattern.test(words))) return kind;
   return SAYS_WORK.some((pattern) => pattern.test(words)) ? "work" : "other";
@@ -191,9 +195,17 @@ export function isConfirmation(item: string): boolean {
   return CONFIRMATION.test(item.slice(0, MAX_CHARACTERS));
 }
 
-/** Whether an item is crossed out as a whole: it is not wanted any more. */
+/** Why words are crossed out. Other words behind them are what is to be done in their place. */
+const REMARK =
+  /^(?:\([^()]*\)[\s.]*$|#\d+[\s.]*$|(?:(?:was |already |has been )?(?:moved|done|fixed|handled|covered|tracked|superseded|replaced|dropped|removed|deferred|postponed)|deprecated|obsolete|duplicate|won['’]?t|wontfix|not|no longer|out of scope)\b)/iu;
+
+/** Whether an item is crossed out as a whole, perhaps with a remark: it is not wanted any more. */
 export function isCrossedOut(item: string): boolean {
-  return /^(~~?)(?!~)[^~]+\1[\s.]*$/.test(item.trim());
+  const words = item.trim();
+  const crossed = /^(~~?)(?!~)[^~]+\1/.exec(words)?.[0];
+  if (crossed === undefined) return false;
+  const rest = words.slice(crossed.length).replace(/^[\s.,:;→>–—-]+/u, "");
+  return rest === "" || REMARK.test(rest.slice(0, MAX_CHARACTERS));
 }
 
 const THINGS = "tasks?|items?|steps?|todos?|goals?|requirements?|criteria|criterion";
@@ -202,7 +214,7 @@ const PLACEHOLDER = new RegExp(
     "|…|\\.{2,}|-+|_+|tb[dca]|n/?a|none|todo|to do|wip|x{3,}|foo|bar|baz|etc",
     "(?:sub)?[- ]?(?:task|item|step|todo|criterion|requirement|goal)s?(?: (?:\\d+|[a-z]|one|two|three|name|here|description))?",
     // Words that are about the list itself, and nothing else.
-    `(?:add|describe|list|insert|your|write|enter|replace|fill in)(?: (?:an?|the|all|any|each|every|some|more|other|further|additional|your|new|of|specific|sub|${THINGS}|here|below|as needed)\\b)*`,
+    `(?:add|describe|list|insert|your|write|enter|replace|fill in)(?: (?:an?|the|all|any|each|every|some|more|other|further|additional|your|new|of|specific|sub|${THINGS}|here|below|as needed)\\b)+`,
     "(?:add|describe|insert|write|enter|fill in) .*\\bhere",
     "(?:first|second|third|next|another|some|example) (?:task|item|step|todo|criterion)",
     "<[^<>]*>|\\[[^\\]]*\\]|\\{[^}]*\\}",

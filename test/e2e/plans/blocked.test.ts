@@ -135,3 +135,53 @@ test("a fix on the base reaches a plan whose initCommand failed with the command
   assert.deepEqual(project.commits("shop"), ["make one"]);
   project.remove();
 });
+
+test(
+  "a script of an agent that was not committed is told of at the start, and reaches the plan in the way of the hint",
+  thorough,
+  async (t) => {
+    const project = makeProject({ config: { limits: { attemptsPerTodo: 1 } } });
+    t.after(() => project.remove());
+    const script = `#!/bin/sh
+if [ "$PRLOOM_STAGE" = designer ]; then printf '\\n## TODO\\n\\n- [ ] note\\n' >> "$PRLOOM_PLAN_FILE"; exit; fi
+echo a > note && echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"
+`;
+    writeFileSync(join(project.root, "own.sh"), script, { mode: 0o755 });
+    // One cannot be started, the other is a shell that finds no script.
+    project.config({ agents: { test: { command: "./own.sh" }, shell: { command: "sh", args: ["own.sh"] } } });
+    project.plan("shop", ["make one"]);
+    project.plan("idea", []);
+    project.plan("bank", ["make one"], { status: "queued", metadata: { agent: "shell" } });
+    const { stderr } = await project.work();
+    assert.match(stderr, /^warning: agent test: own\.sh is not in git, .* Commit it: git add own\.sh/m);
+    project.git("add", "own.sh");
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "The agent");
+    for (const id of ["shop", "idea", "bank"]) {
+      const hint = project.record(id).blocked?.hint ?? "";
+      assert.match(hint, /^own\.sh is not in the worktree of the plan.*`git add own\.sh && git commit`/);
+      const typed = [...hint.matchAll(/`prloom ([^`]+)`/g)].slice(0, 4).map(([, line = ""]) => line);
+      assert.deepEqual(typed, [`pause ${id}`, `unblock ${id} --reset`, `rebase ${id}`, `resume ${id}`]);
+      const refused = await project.cli(["rebase", id]);
+      assert.match(refused.stderr, new RegExp(`${id} is blocked in the middle.*\\n.*unblock ${id} --reset`));
+      for (const line of typed) await succeeds(project, ...line.split(" "));
+    }
+    assert.doesNotMatch((await project.work()).stderr, /is not in git/);
+    assert.deepEqual(
+      ["shop", "idea", "bank"].map((id) => project.record(id).status),
+      ["review", "review", "review"],
+    );
+  },
+);
+
+test("a rebase of a plan that could not begin tells what keeps it", thorough, async (t) => {
+  const project = makeProject();
+  t.after(() => project.remove());
+  project.git("branch", "prloom/shop");
+  project.plan("shop", ["make one"]);
+  await untilIdle(project);
+  const { stderr } = await project.cli(["rebase", "shop"]);
+  assert.match(
+    stderr,
+    /^error: shop is queued: work on it has not begun\. .*\n {2}hint: Rename it .*prloom unblock shop/m,
+  );
+});

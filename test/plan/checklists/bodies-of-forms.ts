@@ -15,6 +15,13 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     [["Which area(s) of the framework are affected? (leave empty if unsure)", 2, "choices"]],
   ),
   todos(
+    "a choice with a long question",
+    "### Which @scope/* package(s) of ours are the source of the bug?\n- [x] core\n- [ ] router\n\n### Fix\n- [ ] Header line\n",
+    ["Header line"],
+    [["Which @scope/* package(s) of ours are the source of the bug?", 2, "choices"]],
+  ),
+  todos("tasks below a question", "### Which tasks are left?\n- [ ] Header line\n", ["Header line"]),
+  todos(
     "the form for requests that most repositories have",
     "**Describe the solution you'd like**\n- [ ] Cache\n- [ ] A flag for it\n\n**Describe alternatives you've considered**\n- [ ] Nothing\n",
     ["Cache", "A flag for it"],

@@ -117,6 +117,13 @@ export const BODIES_WITH_TODOS: readonly Body[] = [
     [["Tasks", 2, "crossed out"]],
   ),
   todos(
+    "what was crossed out, with the reason behind it or with what is done in its place",
+    "### Tasks\n- [ ] ~~Drop it~~ (moved to #99)\n- [ ] ~~Rename it~~ → won't do\n- [x] ~~Bump it~~ done in #12\n- [ ] ~~Keep it~~ #7\n- [ ] ~~Use v1~~ Use v2\n- [ ] Detail\n",
+    ["~~Use v1~~ Use v2", "Detail"],
+    [["Tasks", 4, "crossed out"]],
+  ),
+  todos("a task of one word that templates begin with", "### Tasks\n- [ ] List\n- [ ] Detail\n", ["List", "Detail"]),
+  todos(
     "a question that is answered with yes",
     "### Is there an existing issue for this?\n- [x] Looked, found none\n\n### Tasks\n- [ ] Header line\n",
     ["Header line"],

@@ -61,8 +61,13 @@ async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlan
 function refuseRebase(loom: Rebasing, record: PlanRecord): void {
   const { id, status } = record;
   if (status === "draft" || status === "queued" || status === "done") {
-    const why = status === "done" ? `done already (${record.outcome})` : `${status}: it has no branch yet`;
-    throw new PrloomError("plan-state", `${id} is ${why}.`, `\`prloom show ${id}\` tells more.`);
+    const why = status === "done" ? `done already (${record.outcome})` : `${status}: work on it has not begun`;
+    // What keeps it from beginning may be a branch of its name, and says what to do about it.
+    throw new PrloomError(
+      "plan-state",
+      `${id} is ${why}.`,
+      record.blocked?.hint ?? `\`prloom show ${id}\` tells more.`,
+    );
   }
   refuseUnrecovered(loom, id);
   refuseWhileOpen(loom, id);
@@ -79,9 +84,13 @@ function refuseRebase(loom: Rebasing, record: PlanRecord): void {
     throw new PrloomError("plan-state", `${id} is being rebased already.`, hint);
   }
   const isAtWork = loom.occupancy.agentIn(id);
-  if (record.blocked && record.current && !isAtWork) {
+  if (record.blocked && (record.current || record.side) && !isAtWork) {
     const hint = `What it left would be in the way: \`prloom pause ${id}\`, then \`prloom unblock ${id} --reset\` puts it aside as a patch; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;
-    throw new PrloomError("plan-state", `${id} is blocked in the middle of a TODO.`, hint);
+    throw new PrloomError(
+      "plan-state",
+      `${id} is blocked in the middle of a ${record.current ? "TODO" : "run"}.`,
+      hint,
+    );
   }
   if (record.current || record.side || !record.worktreeReady || isAtWork) {
     const hint = `\`prloom pause ${id}\` lets its agent finish and begins nothing else; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentConfig } from "../../config/config.ts";
+import type { AgentConfig } from "../config/config.ts";
 
 /** Files of the repository that an agent is started from, such as `prloom/agent.mjs`: a worktree has only what is committed. */
 export function agentFiles(root: string, { command, args = [] }: Pick<AgentConfig, "command" | "args">): string[] {
