@@ -67,8 +67,9 @@ export function parsePlan(text: string): PlanDoc {
 }
 
 function readPlan(text: string): PlanDoc {
+  const found = sizeProblem(text);
   const encoding = encodingProblem(text);
-  const size = encoding === undefined ? sizeProblem(text) : { why: encoding, isReadable: false };
+  const size = encoding === undefined || found?.isReadable === false ? found : { why: encoding, isReadable: false };
   if (size && !size.isReadable)
     return { sections: [], todos: [], dependsOn: [], problems: [size.why], tooLarge: size.why };
   const blocks = blocksOf(text);

@@ -50,6 +50,10 @@ for (const [why, text] of REFUSED) {
   });
 }
 
+test("a file of nothing is too large, whatever its encoding", () => {
+  assert.match(parsePlan("\0".repeat(2_500_001)).tooLarge ?? "", /larger than 512 KB/);
+});
+
 test("UTF-16 without a mark is told from text as well, and text with a mark is text", () => {
   const bytes = Buffer.from(PLAN, "utf16le");
   for (const text of [bytes.toString(), Buffer.from(bytes).swap16().toString()])
