@@ -32,7 +32,7 @@ test("a shell has job control, and what is left in it is named by merge and clea
     const said = await person.ended;
     assert.doesNotMatch(said, /sandbox alone/);
     assert.match(said, /closed; the plan goes on/);
-    assert.match(said, /Or commit it yourself: `git -C \S+\/worktrees\/[pq] commit`/);
+    assert.match(said, /Or commit it yourself: `git -C \S+\/worktrees\/[pq] add -A && git -C \S+ commit`/);
   };
   await leaveSomething("p");
   const merged = await project.cli(["merge", "p"]);
