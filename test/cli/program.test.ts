@@ -95,7 +95,7 @@ describe("a wrong call", { concurrency: 2 }, () => {
     ["rebase", /missing required argument/],
     ["new", /no title/],
     ["new a --file x --stdin", /exclude each other/],
-    ["new a --file does-not-exist.md", /cannot be read/],
+    ["new a --file does-not-exist.md", /does-not-exist.md does not exist/],
     ["new a --branch ..", /name of a branch/],
     ["new a --agent nobody", /nobody/],
     ["init --arg x", /--arg needs --command/],
