@@ -10,7 +10,7 @@ import { Journal } from "../src/governance/journal.ts";
 import { makePolicy } from "../src/governance/policy/make-policy.ts";
 import { type Role, roleNamed } from "../src/governance/policy/roles.ts";
 import { server } from "../src/hosts/opencode/server.ts";
-import type { Hooks, OpenCodeClient } from "../src/hosts/opencode/types.ts";
+import type { OpenCodeClient, OpenCodeHooks } from "../src/hosts/opencode/types.ts";
 import { GOVERNANCE_FILES, GOVERNANCE_VARIABLES } from "../src/hosts/run-governance.ts";
 import { countCalls } from "./harness/counts.ts";
 import { measurePairs, percentile, timed, timedSync } from "./harness/measure.ts";
@@ -87,7 +87,7 @@ const CLIENT: OpenCodeClient = {
 };
 
 /** The plugin of a run, in a repository of its own. */
-async function pluginIn(dir: string, tasks: number): Promise<{ root: string; hooks: Hooks }> {
+async function pluginIn(dir: string, tasks: number): Promise<{ root: string; hooks: OpenCodeHooks }> {
   const root = join(dir, "worktree");
   const folder = join(dir, "governance");
   for (const each of [join(root, "src"), folder]) mkdirSync(each, { recursive: true });
@@ -115,9 +115,12 @@ const WARM_UP = 40;
 /** What is found out after a call, in its own time, is over by then on a machine that is not busy; a model takes longer to answer. */
 const PAUSE_MS = 40;
 
-const BARE: Hooks = { "tool.execute.before": async () => undefined, "tool.execute.after": async () => undefined };
+const BARE: OpenCodeHooks = {
+  "tool.execute.before": async () => undefined,
+  "tool.execute.after": async () => undefined,
+};
 
-type Call = (hooks: Hooks) => Promise<number>;
+type Call = (hooks: OpenCodeHooks) => Promise<number>;
 
 /** Calls in turn, each with what it does to the worktree; gives how long the hooks around it took. */
 function callsIn(root: string): { call: Call; denied(): number } {
@@ -138,7 +141,7 @@ function callsIn(root: string): { call: Call; denied(): number } {
 interface Measured {
   readonly what: string;
   readonly pause: number;
-  readonly hooks: Hooks;
+  readonly hooks: OpenCodeHooks;
   readonly also: Result["also"];
 }
 

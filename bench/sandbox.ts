@@ -131,7 +131,8 @@ async function gatesOf(ready: Ready, runDir: string): Promise<Gate[]> {
     { what: "synced", counted: counts.synced, most: 0 },
     // Not more for more files and refs: objects are borrowed, and many refs are packed into one file.
     { what: "files of the shadow", counted: files, most: 16 },
-    { what: "options of bwrap", counted: optionsBesideHome(enclosure.wrapper).length, most: 56 },
+    // One of them is for a checkout of prloom that lies below a hidden folder.
+    { what: "options of bwrap", counted: optionsBesideHome(enclosure.wrapper).length, most: 57 },
     // The pipe for its output, and bwrap.
     { what: "started by the shim", counted: startedCount(shim), most: 2 },
     { what: "writes of the shim", counted: shim.written, most: 4 },
@@ -142,7 +143,7 @@ async function gatesOf(ready: Ready, runDir: string): Promise<Gate[]> {
 /** Without a gate: what the shim adds to this is measured with runs. */
 async function startEnclosed(wrapper: readonly string[], inside: { cwd: string; env: Project["env"] }): Promise<void> {
   const stdio = ["inherit", "inherit", "inherit"] as const;
-  const start = { bwrap: "bwrap", wrapper, command: ["true"], ...inside, stdio, detached: false, gate: undefined };
+  const start = { bwrap: "bwrap", wrapper, command: ["true"], ...inside, stdio, detached: false, latch: undefined };
   const [code] = await once(spawnEnclosed(start).child, "exit");
   if (code !== 0) throw new Error(`bwrap ended with ${code}`);
 }

@@ -6,11 +6,20 @@ import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 
 const TOGETHER = [
-  ...["bridges", "bus", "config", "forge", "gate", "github", "governance", "hooks", "model", "plan"],
+  ...["bridges", "bus", "config", "forge", "gate", "github", "governance", "hooks", "hosts", "model", "plan"],
   ...["acp", "claude", "codex", "dialogue", "opencode", "results"].map((room) => `agents/${room}`),
-  ...["acceptance", "gates", "messages", "publishing", "settings", "stacking", "steps"].map(
-    (room) => `dispatcher/${room}`,
-  ),
+  ...[
+    "acceptance",
+    "at-github",
+    "gates",
+    "governing",
+    "intake",
+    "messages",
+    "publishing",
+    "settings",
+    "stacking",
+    "steps",
+  ].map((room) => `dispatcher/${room}`),
   "cli/render",
 ];
 

@@ -100,7 +100,7 @@ export function addInboxPlans(project: Project, ids: readonly string[], meta: In
 }
 
 /** Writes the homes of plans that were merged long ago: what a repository has most of after a year. */
-export function addDonePlans(project: Project, ids: readonly string[]): void {
+function addDonePlans(project: Project, ids: readonly string[]): void {
   ids.forEach((id, at) => {
     const home = homeOf(project.paths, id);
     mkdirSync(home.home, { recursive: true });

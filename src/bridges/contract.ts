@@ -102,6 +102,3 @@ export interface BuiltinBridge extends Bridge {
   /** How often it is polled; `bus.pollEvery` unless given. */
   readonly pollEveryMs?: number;
 }
-
-/** What a bridge module exports as its default: the bridge, or a function that makes it. */
-export type BridgeModule = Bridge | ((config: Readonly<Record<string, JsonValue>>) => Awaitable<Bridge>);

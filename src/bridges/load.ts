@@ -80,7 +80,7 @@ interface Problem {
 }
 
 /** Why something is not a bridge; undefined when it is one. */
-export function bridgeProblem(made: unknown): Problem | undefined {
+function bridgeProblem(made: unknown): Problem | undefined {
   if (typeof made !== "object" || made === null) {
     const given = made === undefined ? "nothing" : made === null ? "null" : `a ${typeof made}`;
     return { what: `gave ${given} instead of a bridge`, hint: FORM };

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, existsNoFollow, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { isJson, type JsonValue } from "../kernel/json.ts";
+import { ownJsonIn } from "../kernel/json-fields.ts";
 import { waitKindSchema } from "./marks.ts";
 import { START } from "./ports.ts";
 
@@ -120,7 +121,7 @@ export function emptyBusState(): BusState {
 export function readStateFile(path: string): BusState | undefined {
   const text = readTextIfExists(path);
   if (text === undefined) return undefined;
-  const value = parse(text);
+  const value = ownJsonIn(text);
   const version = typeof value === "object" && value !== null && "schemaVersion" in value ? value.schemaVersion : 0;
   if (typeof version === "number" && version > 1) {
     throw new PrloomError(
@@ -139,12 +140,4 @@ export function writeStateFile(path: string, state: BusState): void {
   if (!existsNoFollow(dirname(dir))) return;
   ensureDir(dir);
   writeFileAtomic(path, `${JSON.stringify(state, null, 2)}\n`);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

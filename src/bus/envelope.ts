@@ -1,3 +1,4 @@
+import { ownJsonIn } from "../kernel/json-fields.ts";
 import type { Envelope, NewRecord } from "./ports.ts";
 
 const ENVELOPE_SCHEMA_VERSION = 1;
@@ -43,7 +44,7 @@ const HEAD = /^\{"ts":"([-:.TZ\d]+)","kind":"(\w+)","schemaVersion":1,"data":(?=
 function decodeHeaded(line: string): DecodedLine | undefined {
   const [head, ts, kind] = HEAD.exec(line) ?? [];
   if (head === undefined || ts === undefined || kind === undefined || !line.endsWith("}")) return undefined;
-  const data = parseJson(line.slice(head.length, -1));
+  const data = ownJsonIn(line.slice(head.length, -1));
   if (data === undefined) return undefined;
   return { is: "record", record: { ts, kind, schemaVersion: ENVELOPE_SCHEMA_VERSION, data } };
 }
@@ -52,7 +53,7 @@ function decodeHeaded(line: string): DecodedLine | undefined {
 export function decodeLine(line: string): DecodedLine {
   const headed = decodeHeaded(line);
   if (headed) return headed;
-  const value = parseJson(line);
+  const value = ownJsonIn(line);
   if (typeof value !== "object" || value === null) return { is: "foreign" };
   const { ts, kind, schemaVersion, id } = value as Record<string, unknown>;
   if (typeof ts !== "string" || typeof kind !== "string" || !Number.isInteger(schemaVersion)) return { is: "foreign" };
@@ -60,12 +61,4 @@ export function decodeLine(line: string): DecodedLine {
   if (schemaVersion !== ENVELOPE_SCHEMA_VERSION || !("data" in value)) return { is: "foreign" };
   if (id !== undefined && typeof id !== "string") return { is: "foreign" };
   return { is: "record", record: value as Envelope };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -80,7 +80,7 @@ export function parseStore(name: string): StoreOwner | undefined {
 }
 
 /** Ids of actions that prloom makes begin with this. */
-export const DERIVED_ID = "act-";
+const DERIVED_ID = "act-";
 
 /** Whether prloom made this id: plugins and bridges may give none that looks like it. */
 export function isDerivedId(id: string): boolean {

@@ -161,7 +161,7 @@ function idTaken(id: string): PrloomError {
   return new PrloomError(
     "id-taken",
     `There is already a plan called ${id}.`,
-    `Choose another name; \`prloom show ${id}\` prints the one that has it.`,
+    `Choose another name; \`prloom show ${id}\` prints the plan that has it.`,
   );
 }
 

@@ -107,10 +107,6 @@ export const actionSchema = z.strictObject({
   hops: z.int().min(0).optional(),
 });
 
-/** A call is about to be made: counted before it, so that a call that kills the process is counted too. */
-export const attemptSchema = z.strictObject({ record: z.string(), handler: z.string() });
-export type Attempt = z.infer<typeof attemptSchema>;
-
 const json = z.custom<JsonValue>((value) => isJson(value), "is not JSON");
 
 /** What a poll brought and prloom could not take, kept under an id of our own. */

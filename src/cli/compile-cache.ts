@@ -15,7 +15,7 @@ export function keepCompiled(): string | undefined {
   return getCompileCacheDir();
 }
 
-/** Nobody else can put anything there, nor put something else in its place. */
+/** No other user can put anything there, nor put something else in its place. */
 function isOurs(folder: string, uid: number): boolean {
   const { lstatSync, mkdirSync } = process.getBuiltinModule("node:fs");
   try {

@@ -27,7 +27,7 @@ export interface Call {
   readonly output: Output;
 }
 
-export function createOutput(json: boolean, env: Readonly<Record<string, string | undefined>>): Output {
+function createOutput(json: boolean, env: Readonly<Record<string, string | undefined>>): Output {
   const { stdout } = process;
   const terminal = stdout.isTTY === true && !json;
   const paint = paintFor(stdout, env);

@@ -101,8 +101,11 @@ function calledWrongly(program: Command, argv: readonly string[], error: Command
       ? more.join(" ").replace(/^\(Did you mean (?:one of )?(.*)\?\)$/, "Did you mean $1? ")
       : `Did you mean ${meant}? `;
   const name = argv.find((word) => program.commands.some((command) => command.name() === word));
+  const { registeredArguments = [] } = program.commands.find((command) => command.name() === name) ?? {};
+  const { argChoices } = registeredArguments.find((argument) => complaint.endsWith(` '${argument.name()}'`)) ?? {};
+  const choices = argChoices ? `One of ${argChoices.join(", ")}. ` : "";
   const help =
     name === undefined ? "`prloom --help` lists the commands." : `\`prloom ${name} --help\` shows how to call it.`;
   const message = error.code === "commander.help" ? "there is no such command" : complaint;
-  return new PrloomError("usage", message, `${suggestion}${help}`, error);
+  return new PrloomError("usage", message, `${suggestion}${choices}${help}`, error);
 }

@@ -13,7 +13,7 @@ export type Config = Unchanging<z.output<typeof configSchema>>;
 export type AgentConfig = Config["agents"][string];
 export type Budget = Config["limits"]["budget"];
 export type Limits = Config["limits"];
-export type Review = Config["review"];
+export type ReviewSettings = Config["review"];
 
 /** Plugins and bridges that are on. */
 export type PluginEntry = Config["plugins"][number];

@@ -8,7 +8,7 @@ import {
   type Limits,
   overlayLimits,
   type PluginEntry,
-  type Review,
+  type ReviewSettings,
 } from "./config.ts";
 import type { Category } from "./governance-words.ts";
 import { didYouMean, nearest } from "./problems/nearest.ts";
@@ -35,7 +35,7 @@ export interface PlanConfig {
   readonly stages: Readonly<Record<Stage, StageAgent>>;
   /** All agents of each stage, in the order in which they are tried. */
   readonly agents: Readonly<Record<Stage, readonly StageAgent[]>>;
-  readonly review: Review;
+  readonly review: ReviewSettings;
   /** A person approves the plan before it is implemented. */
   readonly gated: boolean;
   /** A person approves the change before it is marked ready and merged. */

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type Clock, isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
+import { ownJsonIn } from "../kernel/json-fields.ts";
 import type { ChangeRequestDraft, ChangeRequestState, LocalForge } from "./port.ts";
 
 const fileSchema = z.strictObject({
@@ -33,7 +34,7 @@ export function localForge(options: LocalForgeOptions): LocalForge {
     const path = fileOf(planId);
     const text = readTextIfExists(path);
     if (text === undefined) return undefined;
-    const parsed = fileSchema.safeParse(parseJson(text));
+    const parsed = fileSchema.safeParse(ownJsonIn(text));
     if (parsed.success) return parsed.data;
     throw new PrloomError(
       "state-unreadable",
@@ -90,12 +91,4 @@ export function localForge(options: LocalForgeOptions): LocalForge {
 
 function stateOf(file: ChangeRequestFile): ChangeRequestState {
   return { ref: file.ref, state: file.state, ready: file.ready };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import type { MergeMethod } from "../git/merge-method.ts";
-import type { Claim, ClaimHow, ClaimOutcome } from "../git/remote/claim.ts";
+import type { ClaimHow, ClaimOutcome, CloneClaim } from "../git/remote/claim.ts";
 import type { FetchOutcome } from "../git/remote/fetch.ts";
 import type { Pushed, PushOutcome } from "../git/remote/push.ts";
 import type { PlanSource } from "../plan/plan-types.ts";
@@ -79,7 +79,8 @@ export interface AskedServerMerge {
 }
 
 export type ServerMerge =
-  | { readonly kind: "merged"; readonly sha: string; readonly method?: MergeMethod }
+  /** `head`: the commit that was merged, which is another one where a person has merged it before. */
+  | { readonly kind: "merged"; readonly sha: string; readonly head: string; readonly method?: MergeMethod }
   /** The server merges it when its turn comes. */
   | { readonly kind: "queued" }
   /** The head is another one than what was reviewed. */
@@ -112,7 +113,7 @@ export interface ServerForge {
   /** Says that one clone makes the plan of a source, and what people call the source; undefined where it is none of this server. */
   claim(
     source: PlanSource,
-    claim: Claim,
+    claim: CloneClaim,
     how: ClaimHow,
   ): Promise<(ClaimOutcome & { readonly name: string }) | undefined>;
   /** Takes that back, unless another clone has claimed it since. */

@@ -2,7 +2,7 @@ import { type Block, blocksOf, lineEnd, linesOf } from "../plan/markdown/blocks.
 import { isUnseenIn } from "./unseen.ts";
 
 /** What a comment can decide about a gate. */
-export const DECISIONS = ["approve", "reject", "revise", "withdraw", "hold", "unhold"] as const;
+const DECISIONS = ["approve", "reject", "revise", "withdraw", "hold", "unhold"] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 export interface DecidingAnswer {

@@ -9,7 +9,7 @@ export const GATE_KINDS = ["plan", "pr"] as const;
 export type GateKind = (typeof GATE_KINDS)[number];
 
 /** By which way an answer came. */
-export const GATE_WAYS = ["cli", "thread", "signed", "prloom"] as const;
+const GATE_WAYS = ["cli", "thread", "signed", "prloom"] as const;
 
 /** A change of the plan after its approval, by words of people who may approve. */
 const amendmentSchema = z.strictObject({
@@ -83,7 +83,6 @@ export const gateRecordSchema = z.strictObject({
   amendments: z.array(amendmentSchema),
 });
 export type GateRecord = z.infer<typeof gateRecordSchema>;
-export type Amendment = z.infer<typeof amendmentSchema>;
 
 /** Whether all of it is there to be seen. */
 export function isShown({ told, thread, postedAt }: GateRecord): boolean {

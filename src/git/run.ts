@@ -21,7 +21,7 @@ export interface GitOptions {
   readonly maxOutput?: number;
   /** `latin1` carries file names byte for byte from one command's output into another's input. */
   readonly encoding?: Encoding;
-  /** In no words that come of it, whoever said them: a server or a proxy may say back what it was sent. */
+  /** In no words that come of it, not even in those of others: a server or a proxy may say back what it was sent. */
   readonly secrets?: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import type { GitHubAppSettings } from "../config/schema/github-schema.ts";
 import { errnoOf } from "../kernel/errors.ts";
 import { readCheckedOut } from "../kernel/files.ts";
 import { homeFolder } from "../kernel/system/user.ts";
-import type { Missing } from "./client/tokens.ts";
+import type { MissingToken } from "./client/tokens.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,7 +16,7 @@ export function keyFileOf({ privateKeyFile: file }: GitHubAppSettings, environme
 }
 
 /** Reads it anew each time, so that it is in memory only while something is signed. */
-export function readKey(app: GitHubAppSettings, environment: Environment): string | Missing {
+export function readKey(app: GitHubAppSettings, environment: Environment): string | MissingToken {
   const { privateKeyEnv: variable } = app;
   // Where lines cannot be set, they are written with backslashes.
   if (variable !== undefined)

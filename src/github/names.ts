@@ -40,7 +40,7 @@ export function namesAfter(before: KnownNames | undefined, id: number, found: re
 }
 
 /** Kept in a file, for one GitHub. */
-export function namesIn(path: string, apiUrl: string): NamesStore {
+export function namesStore(path: string, apiUrl: string): NamesStore {
   return {
     read() {
       const text = readTextIfExists(path);

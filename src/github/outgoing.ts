@@ -4,7 +4,7 @@
 
 /** Titles end up in shell lines of workflows, in commits and in the subjects of mails. */
 const IN_TITLES: readonly (readonly [RegExp, string])[] = [
-  [/[\p{Cc}\u2028\u2029]+/gu, " "],
+  [/[\p{Cc}\s]+/gu, " "],
   [/\$+(?=[({\w])/g, ""],
   [/[`'\u00b4]/g, "’"],
   [/"/g, "”"],
@@ -14,7 +14,7 @@ const IN_TITLES: readonly (readonly [RegExp, string])[] = [
   [/</g, "‹"],
   [/>/g, "›"],
   [/\{(?=\{)/g, "{ "],
-  [/(^|[^\w])@+(?=\w)/g, "$1"],
+  [/(^|[^a-z\d])@+(?=\w)/gi, "$1"],
   [/^[/!:\s-]+/, ""],
 ];
 
@@ -28,7 +28,7 @@ export function safeTitle(title: string): string {
     tame = next;
     next = IN_TITLES.reduce((text, [what, by]) => text.replace(what, by), everywhere(tame));
   }
-  const short = tame.replace(/\s+/g, " ").trim();
+  const short = tame.trim();
   return short.length <= MAX_TITLE
     ? short
     : `${short
@@ -39,13 +39,16 @@ export function safeTitle(title: string): string {
 
 /** A body that closes no issue, notifies no one, skips no check and gives no order. */
 export function safeBody(body: string): string {
-  const tame = everywhere(body.replace(/\r\n?/g, "\n")).split("\n").map(safeLine).join("\n");
+  const tame = everywhere(body.replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, "\n"))
+    .split("\n")
+    .map(safeLine)
+    .join("\n");
   // Before they look for an order, many bots trim what a comment begins with; this they leave.
   return tame.replace(/^(?=\s*[/!]\w)/, "\u200b");
 }
 
 function safeLine(line: string): string {
-  const called = line.replace(MENTION, "$1@\u200b");
+  const called = line.replace(MENTION, "$1@\u200b").replace(BORS, "\u200b");
   // Bots read orders at the beginning of a line, also between fences.
   return /^[/!]\w/.test(called) ? ` ${called}` : called;
 }
@@ -56,11 +59,14 @@ function safeLine(line: string): string {
  */
 const MENTION = /(^|[^a-z\d])@(?=[a-z\d])/gi;
 
+/** A bot that is not called by a sign. */
+const BORS = /^(?=\s*bors\b)/i;
+
 /** Letters, digits and signs that were written in another way: GitHub reads them before it looks for mentions and references. */
 const WRITTEN_OUT =
   /&(?=(?:#0*(?:35|4[7-9]|5[0-7]|6[4-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])|#x0*(?:23|2f|3\d|[46][\da-f]|[57][\da])|commat|num|sol);)/gi;
 
-const SKIPS = /\[(no ci|skip [\w-]+|[\w-]+ skip)\]/gi;
+const SKIPS = /\[(no\s+ci|skip\s+[\w-]+|[\w-]+\s+skip)\]/gi;
 /** Between a closing word and its reference: what GitHub does not show, or shows as a blank, is none to it. */
 const GAP = /(?:[\s:*_~[(\\]|<!--[\s\S]{0,2000}?-->|<(?:"[^"]*"|'[^']*'|[^<>"']){0,500}>|&(?!amp;)#?\w{1,20};)+/;
 const REFERENCE = /(?:(?:https?:\/\/[^\s/]+\/)?([\w.\\-]+\/[\w.\\-]+?)(?:\\?#|\/(?:issues|pull)\/)|#|GH\\?-)(\d+)/;

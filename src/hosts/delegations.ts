@@ -105,7 +105,8 @@ export class Delegations {
     this.#children.set(session, without);
     const node = journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks).find(({ id }) => id === start?.node);
     if (!start || !node || from.node === null) return without;
-    const to = roleOfSubAgent(start.to, from).name;
+    // Programs know no roles: whatever sub-agent takes up a part has the one that it was assigned to.
+    const to = roleOfSubAgent(start.to, from, node.id === from.node ? undefined : node.assignedTo).name;
     const terms = { from: from.role.name, to, node: node.id, session, parentSession: parent };
     const named = start.to === undefined ? {} : { agent: start.to.slice(0, 200) };
     const { allowedTools: tools, expectedOutput } = node;

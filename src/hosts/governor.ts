@@ -24,7 +24,7 @@ import { shortHash } from "../kernel/ids.ts";
 import { Delegations } from "./delegations.ts";
 import { type CallId, factId, type HostCall } from "./host-call.ts";
 import { type HostVerdict, unjudged } from "./host-verdict.ts";
-import { digestOf, filesNamed, mayTouch, OpenCalls } from "./open-calls.ts";
+import { callDigest, filesNamed, mayTouch, OpenCalls } from "./open-calls.ts";
 import { SessionWear } from "./session-wear.ts";
 
 export type { HostCall };
@@ -81,7 +81,7 @@ export class Governor {
 
   /** Before a tool runs. An error of ours denies what changes something, and lets reading through. */
   async before(call: HostCall): Promise<HostVerdict> {
-    const digest = digestOf(call.tool, call.input);
+    const digest = callDigest(call.tool, call.input);
     const malformed = digest === undefined ? { malformed: "they are nested too deep" } : {};
     const request = { ...requestOf(this.#options.host, call), ...malformed };
     try {
@@ -118,7 +118,7 @@ export class Governor {
     verdict: Extract<Verdict, { allow: false }>,
   ): Promise<HostVerdict> {
     const { journal, policy } = this.#options;
-    const digest = digestOf(call.tool, call.input, call.session) ?? shortHash(`${call.session}:${call.tool}`);
+    const digest = callDigest(call.tool, call.input, call.session) ?? shortHash(`${call.session}:${call.tool}`);
     const fact = { tool: request.tool.slice(0, 200), rule: verdict.denial.rule, call: digest };
     // What is denied stays denied where it cannot be recorded.
     await journal.append({ type: "denied", ...this.#sub.common(call, "denied"), ...fact }).catch(() => undefined);

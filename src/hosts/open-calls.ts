@@ -36,7 +36,7 @@ export function filesNamed(request: ToolRequest, policy: Policy, files: Files): 
 const UNDER_WAY_MS = 5 * 60_000;
 
 /** Of a call; undefined for arguments that are nested deeper than can be written down. */
-export function digestOf(tool: string, input: unknown, session = ""): string | undefined {
+export function callDigest(tool: string, input: unknown, session = ""): string | undefined {
   try {
     return shortHash(JSON.stringify([session, tool, input ?? null]));
   } catch {

@@ -25,7 +25,7 @@ export const GOVERNANCE_VARIABLES = { folder: "PRLOOM_GOVERNANCE", facts: "PRLOO
 /** What the stages of a plan are called to their agents. */
 const PHASES: Readonly<Record<string, string>> = { designer: "planning", triage: "triage", reviewer: "reviewing" };
 
-export const phaseOf = (stage = ""): string => PHASES[stage] ?? "implementing";
+export const phaseOfStage = (stage = ""): string => PHASES[stage] ?? "implementing";
 
 interface RunFiles {
   readonly folder: string;

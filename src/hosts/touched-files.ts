@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { quietly, within } from "./within.ts";
+import { quietly, withTimeLimit } from "./time-limit.ts";
 
 const MAX_FILES = 2000;
 const MAX_LISTED = 4 * 1024 ** 2;
@@ -27,7 +27,7 @@ export class TouchedFiles {
 
   /** The first look. A change that comes before it is over would not be seen as one, so calls wait for it, but never for long. */
   begin(): Promise<void> {
-    return quietly(() => within(this.look(), BEGIN_MS));
+    return quietly(() => withTimeLimit(this.look(), BEGIN_MS));
   }
 
   /** Since the last call; the first one only begins. One look at a time, in the order in which they were asked for. */

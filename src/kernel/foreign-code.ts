@@ -16,6 +16,6 @@ export function hasForeignCode(): boolean {
 export function strayError(error: unknown): unknown {
   if (!isLoaded || error instanceof PrloomError) return error;
   const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const hint = 'Fix the one that is named, or set `"enabled": false` for it in prloom/config.json.';
+  const hint = 'Fix the plugin or bridge that is named, or set `"enabled": false` for it in prloom/config.json.';
   return new PrloomError("plugin-failed", `A plugin or bridge failed outside of its call: ${told}`, hint, error);
 }

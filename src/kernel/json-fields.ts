@@ -13,6 +13,18 @@ export function jsonIn(text: string): unknown {
   }
 }
 
+/**
+ * The same for what prloom itself wrote down, which is never nested too deep: it may be long, and lines of it many. What a crash or a
+ * person made of it need not be JSON.
+ */
+export function ownJsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export function isFields(value: unknown): value is JsonFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

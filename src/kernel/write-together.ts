@@ -4,6 +4,7 @@ import * as z from "zod";
 import { crashPoint } from "./crash-point.ts";
 import { errnoOf, isMissing, messageOf, PrloomError } from "./errors.ts";
 import { diskError, ensureDir, listDir, readCheckedOut, writeAll, writeFileAtomic, writeRunFile } from "./files.ts";
+import { ownJsonIn } from "./json-fields.ts";
 import { currentBootId } from "./system/process-tree.ts";
 
 /** A file and what it is to say. */
@@ -168,7 +169,7 @@ export function repairWritten(noteDir: string, foreign: readonly string[] = []):
 /** A line that is torn was the last of its note, and no file was written because of it. */
 function gatherNoted(note: string, all: Map<string, Noted>): void {
   for (const line of (readCheckedOut(note, Number.MAX_SAFE_INTEGER) ?? "").split("\n")) {
-    const { bootId, at, files = [] } = noteSchema.safeParse(parse(line)).data ?? {};
+    const { bootId, at, files = [] } = noteSchema.safeParse(ownJsonIn(line)).data ?? {};
     const isSameBoot = bootId !== "" && bootId === currentBootId();
     for (const { path, data } of files) {
       if (data === null) all.delete(path);
@@ -209,13 +210,5 @@ function orWarn(path: string, act: () => void): boolean {
     if (error instanceof PrloomError || errnoOf(error) === "EIO") throw error;
     process.emitWarning(`${path} could not be made safe: ${messageOf(error)}`);
     return false;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { diffArrays } from "diff";
 
 /** Two texts that were made from one: put together, or with both where they exclude each other. */
-export type Merged = { readonly kind: "merged" | "conflict"; readonly text: string };
+export type MergedLines = { readonly kind: "merged" | "conflict"; readonly text: string };
 
 /** Lines of the base from `start` to before `end`, and what stands there instead. */
 interface Change {
@@ -13,7 +13,7 @@ interface Change {
 /** Beyond so many changed lines, texts have little in common, and comparing them takes long. */
 const MAX_EDITS = 5000;
 
-export const MARKS = {
+const CONFLICT_MARKS = {
   mine: "<<<<<<< your text",
   between: "=======",
   theirs: ">>>>>>> what arrived meanwhile",
@@ -21,14 +21,16 @@ export const MARKS = {
 
 /** Whether a text still has places where a person has to choose. */
 export function hasConflict(text: string): boolean {
-  return linesOf(text).some((line) => line.trimEnd() === MARKS.mine || line.trimEnd() === MARKS.theirs);
+  return linesOf(text).some(
+    (line) => line.trimEnd() === CONFLICT_MARKS.mine || line.trimEnd() === CONFLICT_MARKS.theirs,
+  );
 }
 
 /**
  * Pure: what both sides changed since `base`. Changes of neighbouring lines are no conflict, unlike in git: an agent ticks
  * one TODO while a person rewords the next.
  */
-export function mergeLines(base: string, mine: string, theirs: string): Merged {
+export function mergeLines(base: string, mine: string, theirs: string): MergedLines {
   if (mine === theirs || theirs === base) return { kind: "merged", text: mine };
   if (mine === base) return { kind: "merged", text: theirs };
   const lines = linesOf(base);
@@ -59,9 +61,9 @@ function changesOf(base: readonly string[], other: readonly string[]): Change[] 
   return changes;
 }
 
-function weave(base: readonly string[], ours: readonly Change[], others: readonly Change[]): Merged {
+function weave(base: readonly string[], ours: readonly Change[], others: readonly Change[]): MergedLines {
   const text: string[] = [];
-  let kind: Merged["kind"] = "merged";
+  let kind: MergedLines["kind"] = "merged";
   let at = 0;
   let [mine, theirs] = [0, 0];
   while (mine < ours.length || theirs < others.length) {
@@ -139,5 +141,5 @@ function both(mine: readonly string[], theirs: readonly string[]): string {
     const text = lines.join("");
     return text === "" || text.endsWith("\n") ? text : `${text}\n`;
   };
-  return `${MARKS.mine}\n${side(mine)}${MARKS.between}\n${side(theirs)}${MARKS.theirs}\n`;
+  return `${CONFLICT_MARKS.mine}\n${side(mine)}${CONFLICT_MARKS.between}\n${side(theirs)}${CONFLICT_MARKS.theirs}\n`;
 }

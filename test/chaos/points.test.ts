@@ -12,7 +12,7 @@ import { scenarioFor, staleScenarios, work } from "./scenarios/scenarios.ts";
 const points = crashPoints();
 
 const killed = oneOfEach(
-  // Those of a server are passed where there is one: test/e2e/github/publishing-kills.test.ts, body.test.ts, claims.test.ts.
+  // Those of a server are passed where there is one: test/e2e/github (pulls/publishing-kills, issues/body, issues/claims).
   points.filter((point) => !isFlowPoint(point) && kindOf(point) !== "server"),
   kindOf,
 );

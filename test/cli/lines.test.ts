@@ -75,8 +75,18 @@ describe("lines for people", () => {
   });
 
   it("tells when a wait is over", () => {
-    const times = [-5, 0, 0.2, 4, 119.5, 121, 7200, 7201].map((seconds) => timeUntil(at(seconds), NOW));
-    assert.deepEqual(times, ["now", "now", "in 1 s", "in 4 s", "in 120 s", "in 3 min", "in 120 min", "in 3 h"]);
+    const times = [-5, 0, 0.2, 4, 119.5, 121, 7200, 7201, 1_184_000].map((seconds) => timeUntil(at(seconds), NOW));
+    assert.deepEqual(times, [
+      "now",
+      "now",
+      "in 1 s",
+      "in 4 s",
+      "in 120 s",
+      "in 3 min",
+      "in 120 min",
+      "in 3 h",
+      "in 14 days",
+    ]);
     assert.equal(timeUntil("?", NOW), "now");
   });
 

@@ -77,6 +77,7 @@ describe("a wrong call", { concurrency: 2 }, () => {
     ["status --stale 5", /90s/],
     ["status extra", /too many arguments/],
     ["show", /missing required argument 'plan'/],
+    ["completion", /missing required argument 'shell'[\s\S]*hint: One of bash, zsh, fish\. `prloom completion --help`/],
     ["logs", /prloom logs --help/],
     ["logs x --run zero", /whole number/],
     ["logs x --tail -1", /whole number/],

@@ -113,23 +113,27 @@ test(
   },
 );
 
-test("a dispatcher under which its repository is moved leaves nothing at the old place, and the next one goes on", async () => {
-  const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
-  const project = makeProject({ env: { GATE: gate } });
-  project.plan("busy", ["[waits] one"]);
-  const daemon = await startDaemon(project);
-  await daemon.said("busy", /worker started/);
-  const cwd = join(dirname(project.root), "moved");
-  renameSync(project.root, cwd);
-  await daemon.end();
-  writeFileSync(join(gate, "busy"), "");
-  assert.equal(existsSync(project.root), false);
-  const started = await prloom(["start", "--until-idle"], { cwd });
-  assert.match(started.stdout, /busy {2}in review/);
-  assert.equal(existsSync(project.root), false);
-  project.remove();
-  rmSync(gate, { recursive: true });
-});
+test(
+  "a dispatcher under which its repository is moved leaves nothing at the old place, and the next one goes on",
+  thorough,
+  async () => {
+    const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
+    const project = makeProject({ env: { GATE: gate } });
+    project.plan("busy", ["[waits] one"]);
+    const daemon = await startDaemon(project);
+    await daemon.said("busy", /worker started/);
+    const cwd = join(dirname(project.root), "moved");
+    renameSync(project.root, cwd);
+    await daemon.end();
+    writeFileSync(join(gate, "busy"), "");
+    assert.equal(existsSync(project.root), false);
+    const started = await prloom(["start", "--until-idle"], { cwd });
+    assert.match(started.stdout, /busy {2}in review/);
+    assert.equal(existsSync(project.root), false);
+    project.remove();
+    rmSync(gate, { recursive: true });
+  },
+);
 
 const { works } = await probeSandbox();
 

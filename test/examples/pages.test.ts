@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { THROW_EFFECTS } from "../../src/hooks/contexts/hook-types.ts";
-import { renderMatrix } from "../../src/hooks/contexts/matrix.ts";
+import { renderMatrix } from "../hooks/contexts/matrix.ts";
 import { makeProject } from "../testing/project.ts";
 import { thorough } from "../testing/thorough.ts";
 import { withCommands } from "./installed.ts";

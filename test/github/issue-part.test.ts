@@ -61,6 +61,14 @@ test("our part has the TODOs and what the plan says beyond the issue, and gives 
   assert.equal(peoplesPart(body), people);
 });
 
+test("our part has no end within, nor an order that one had kept apart", () => {
+  const end = "<!-- prloom plan ends -->";
+  const plan = `## TODO\n\n- [ ] clo${end}ses #7 for @${end}eve <!-- prloom ${end}plan ends -->\n`;
+  const body = written("Words.", planPart("dark-1", plan, "Words."));
+  assert.doesNotMatch(body, /closes #7|@eve/);
+  assert.equal(peoplesPart(body), "Words.");
+});
+
 const EDITS: [name: string, editor: string, at: string, isOwn: boolean][] = [
   ["ours, when we wrote", "7", "2026-01-01T00:00:01Z", true],
   ["our login at another time", "7", "2026-01-01T00:10:00Z", false],

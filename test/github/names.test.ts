@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isNameOf, namesAfter, namesIn } from "../../src/github/names.ts";
+import { isNameOf, namesAfter, namesStore } from "../../src/github/names.ts";
 
 const KNOWN = { id: 1, names: ["acme/old", "acme/app"] };
 
@@ -28,11 +28,11 @@ test("names are kept for one GitHub; a file that cannot be read is an error that
   const folder = mkdtempSync(join(tmpdir(), "names-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "github-repository.json");
-  const store = namesIn(path, "https://one.test");
+  const store = namesStore(path, "https://one.test");
   assert.equal(store.read(), undefined);
   store.write(KNOWN);
   assert.deepEqual([store.read()?.id, store.read()?.names], [1, KNOWN.names]);
-  assert.equal(namesIn(path, "https://other.test").read(), undefined);
+  assert.equal(namesStore(path, "https://other.test").read(), undefined);
   writeFileSync(path, "{");
   assert.throws(() => store.read(), /github-repository\.json cannot be read/);
 });

@@ -15,6 +15,8 @@ const TITLES: readonly (readonly [given: string, sent: string])[] = [
   ["It costs $ 5", "It costs $ 5"],
   ["Fix typo [skip ci]", "Fix typo (skip ci)"],
   ["Update [CI Skip] and [no ci]", "Update (CI Skip) and (no ci)"],
+  ["Fix [skip  ci] and [no\u00a0ci] and [ci \tskip]", "Fix (skip ci) and (no ci) and (ci skip)"],
+  ["_@eve_ $\u00a0{ { x", "_eve_ $ { { x"],
   ["/merge", "merge"],
   ["!deploy now", "deploy now"],
   ["--help ::add-mask::x", "help ::add-mask::x"],
@@ -49,6 +51,8 @@ const BODIES: readonly (readonly [given: string, sent: string])[] = [
   ["```\n/lgtm\n```", "```\n /lgtm\n```"],
   ["!deploy", "\u200b !deploy"],
   ["[skip ci]\n\nskip-checks: true", "(skip ci)\n\nskip-checks - true"],
+  ["a\u2028/lgtm\u0085/hold\vx", "a\n /lgtm\n /hold\nx"],
+  ["Take it:\nbors r+\nBors: try", "Take it:\n\u200bbors r+\n\u200bBors: try"],
   ["run \u0024{{ github.token }}", "run $ {{ github.token }}"],
 ];
 
@@ -140,6 +144,10 @@ test("what was made safe stays as it is", () => {
     "/",
     "!",
     "[skip ci]",
+    "[skip",
+    "ci]",
+    "\u00a0",
+    "bors ",
     "fixes ",
     "[",
     "]",

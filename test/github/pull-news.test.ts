@@ -50,6 +50,50 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
     assert.deepEqual(await look(), []);
   });
 
+  it("is heard whole of a review that was begun long before it was handed in, as it was written", async (t) => {
+    const { look, pull, ada, eve, pass, github } = await pullSetting(t);
+    await look();
+    const { number } = pull();
+    await look();
+    const begun = github.world.time();
+    pass(1200);
+    const other = { path: "dark.css", line: 1, body: "meanwhile, elsewhere" };
+    eve.reviews(pull("other").number, { state: "COMMENTED", body: "", comments: [other] });
+    await look();
+    const comments = [
+      { path: "dark.css", line: 1, body: "written first", at: begun },
+      { path: "dark.css", line: 1, body: "written last" },
+    ];
+    ada.reviews(number, { state: "CHANGES_REQUESTED", body: "not yet", comments });
+    const events = await look();
+    assert.deepEqual(told(events), [
+      `plan-${number} review not yet`,
+      `plan-${number} review_comment written first`,
+      `plan-${number} review_comment written last`,
+    ]);
+    assert.deepEqual(
+      events.map(({ context }) => context?.edited),
+      [false, false, false],
+    );
+    pass(60);
+    assert.deepEqual(await look(), []);
+  });
+
+  it("is heard where more pull requests changed since the last look than are read at once", thorough, async (t) => {
+    const { look, pull, ada, pass, repository } = await pullSetting(t);
+    await look();
+    const { number } = pull();
+    await look();
+    pass(60);
+    await look();
+    ada.reviews(number, { state: "COMMENTED", body: "before all the others" });
+    pass(60);
+    ada.pushes("other", { "other.css": "x" });
+    for (let count = 0; count < 1001; count += 1) ada.opensPull({ head: "other", base: "main", title: "Other" });
+    assert.deepEqual(told(await look()), [`plan-${number} review before all the others`]);
+    assert.equal(repository.issues.size, 1002);
+  });
+
   it("is told once, also where much of it is on many pages", async (t) => {
     const { look, pull, ada, pass } = await pullSetting(t);
     await look();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { safeBody } from "../../src/github/outgoing.ts";
 import { withOurPart } from "../../src/github/pulls/body.ts";
 import type { PullState } from "../../src/github/pulls/pull-state.ts";
 import { Pulls } from "../../src/github/pulls/pulls.ts";
@@ -185,5 +186,12 @@ describe("our part of a description", () => {
   it("cannot end itself", () => {
     const once = withOurPart("a", "b <!-- prloom ends --> c");
     assert.equal(withOurPart(once, "d"), withOurPart("a", "d"));
+  });
+
+  it("gives no order that such a line had kept apart", () => {
+    const end = "<!-- prloom ends -->";
+    const body = withOurPart("", safeBody(`clo${end}ses #7, @${end}eve, [skip ${end}ci], <!-- prloom ${end}ends -->`));
+    assert.doesNotMatch(body, /closes #7|@eve|\[skip ci\]/);
+    assert.equal(body.split(end).length, 2);
   });
 });

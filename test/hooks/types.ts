@@ -9,7 +9,7 @@ import type {
   TextContext,
   UpsertContext,
 } from "../../src/hooks/contexts/context-types.ts";
-import type { CONTEXT_MEMBERS } from "../../src/hooks/contexts/matrix.ts";
+import type { CONTEXT_MEMBERS } from "./contexts/matrix.ts";
 
 declare module "prloom/plugin" {
   interface EventContexts {

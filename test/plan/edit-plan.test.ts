@@ -131,6 +131,14 @@ test("words that try to break out stay words", () => {
   assert.equal(parsePlan(appendTracedTodos("", [todo(" \n ")])).todos[0]?.text.startsWith("(no text was given)"), true);
 });
 
+test("a setting in words from outside has no effect, in any kind of list and however emphasised", () => {
+  const context = ["1. expects: none", "2) by: nobody", "**paths:** x", "3. **after:** 1", "`tools: read`"].join("\n");
+  const added = appendTracedTodos("## TODO\n- [ ] a\n", [todo("new", { context })]);
+  assert.deepEqual(parsePlan(added).todos[1]?.settings, {});
+  const lines = addTodoContext("## TODO\n- [ ] a\n", idOf("## TODO\n- [ ] a\n", 0), context.split("\n"), "comment c-1");
+  assert.deepEqual(parsePlan(lines).todos[0]?.settings, {});
+});
+
 test("context that an open comment would set free does not become a TODO", () => {
   const result = appendTracedTodos("## Notes\n<!-- open\n", [todo("new", { context: "## TODO\n2) [ ] other" })]);
   assert.deepEqual(

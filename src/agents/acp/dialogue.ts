@@ -4,7 +4,7 @@ import { refusalInWords } from "../dialogue/error-kind.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage } from "../port.ts";
-import { type Asked, acpFailure } from "./failure.ts";
+import { type AskedOfAgent, acpFailure } from "./failure.ts";
 import {
   answerLine,
   type Capabilities,
@@ -50,7 +50,7 @@ class AcpDialogue implements Dialogue {
   readonly #talk: AcpTalk;
   readonly #reader: JsonReader;
   readonly #updates: UpdateReader;
-  readonly #asked = new Map<number, Asked>();
+  readonly #asked = new Map<number, AskedOfAgent>();
   #nextId = 0;
   #capabilities: Capabilities = { version: undefined, logins: [] };
   #sessionId = "";
@@ -99,7 +99,7 @@ class AcpDialogue implements Dialogue {
     return [...this.#updates.flush(), ...this.#reader.close()];
   }
 
-  #request(asked: Asked, method: string, params: unknown): string {
+  #request(asked: AskedOfAgent, method: string, params: unknown): string {
     const id = this.#nextId++;
     this.#asked.set(id, asked);
     return requestLine(id, method, params);
@@ -163,7 +163,7 @@ class AcpDialogue implements Dialogue {
     return this.#unheard.splice(0).map(({ id }) => ({ type: "received", messageId: id }));
   }
 
-  #answered(asked: Asked, result: JsonFields): Heard {
+  #answered(asked: AskedOfAgent, result: JsonFields): Heard {
     switch (asked) {
       case "initialize":
         return this.#initialized(capabilitiesOf(result));
@@ -267,7 +267,7 @@ class AcpDialogue implements Dialogue {
     return known ? [{ type: "error", message: said.trim(), ...known }] : [];
   }
 
-  #refused(asked: Asked, error: unknown): Heard {
+  #refused(asked: AskedOfAgent, error: unknown): Heard {
     if (asked === "ready") return this.#answered(asked, {});
     const { logins } = this.#capabilities;
     return this.#over([...this.#updates.flush(), acpFailure({ asked, error, logins, now: this.#talk.now() })]);

@@ -4,10 +4,10 @@ import type { ErrorEvent } from "../port.ts";
 import { AUTH_REQUIRED } from "./protocol.ts";
 
 /** What the agent was asked when it answered with an error. */
-export type Asked = "initialize" | "session" | "resume" | "model" | "ready" | "prompt";
+export type AskedOfAgent = "initialize" | "session" | "resume" | "model" | "ready" | "prompt";
 
 export interface AnsweredError {
-  readonly asked: Asked;
+  readonly asked: AskedOfAgent;
   readonly error: unknown;
   readonly logins: readonly string[];
   readonly now: number;

@@ -4,7 +4,7 @@ import { refusalInWords } from "../dialogue/error-kind.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage, ErrorEvent } from "../port.ts";
-import { HOOKS_OFF } from "../runner/run-exit.ts";
+import { HOOKS_OFF, RAN_THOUGH_DENIED } from "../runner/run-exit.ts";
 import { limitEnd, resultFailure, retryFailure } from "./failure.ts";
 import { heardHook, hooksInForce, initializeLine, NO_MODEL, subAgentIn } from "./hooks.ts";
 import { interruptLine, permissionLine, questionOf, unknownLine, userLine, uuidOf } from "./messages.ts";
@@ -46,6 +46,8 @@ class ClaudeDialogue implements Dialogue {
   readonly #starts = new Map<string, string>();
   /** Calls that our hook was asked about. */
   readonly #hooked = new Set<string>();
+  /** Calls whose newest answer of ours is no. A hook of the user's that permits can be quicker than that answer. */
+  readonly #refused = new Set<string>();
   /** Whether our hooks were asked before the model answered; undefined until one of them is known. */
   #isInForce: boolean | undefined;
   /** The newest answer is the model's: a result is then its own words. */
@@ -145,7 +147,7 @@ class ClaudeDialogue implements Dialogue {
     if (id === undefined) return NOTHING_HEARD;
     const hook = request.subtype === "hook_callback" ? heardHook(id, request, this.#starts) : undefined;
     if (hook?.ask?.request.callId !== undefined) this.#hooked.add(hook.ask.request.callId);
-    if (hook) return hook;
+    if (hook) return this.#isRefused(hook) ? { ...hook, policyEnd: RAN_THOUGH_DENIED } : hook;
     if (request.subtype !== "can_use_tool") return { events: [], write: [unknownLine(id)] };
     const question = questionOf(request);
     const callId = asString(request.tool_use_id);
@@ -163,12 +165,21 @@ class ClaudeDialogue implements Dialogue {
           reads: false,
           question,
         },
-        answer: (permission) => ({
-          events: permission.allow || this.#hearing.overseen ? [] : [{ type: "waiting", question }],
-          write: [permissionLine(id, request, permission)],
-        }),
+        answer: (permission) => {
+          if (!permission.allow) this.#refused.add(callName(callId, asString(request.agent_id)));
+          return {
+            events: permission.allow || this.#hearing.overseen ? [] : [{ type: "waiting", question }],
+            write: [permissionLine(id, request, permission)],
+          };
+        },
       },
     };
+  }
+
+  /** Whether a call is over, so has run, that we refused. One that begins may have the id of an earlier one. */
+  #isRefused({ ask, tell }: Heard): boolean {
+    if (ask) this.#refused.delete(callName(ask.request.callId, ask.request.by?.session));
+    return tell?.told.kind === "ended" && this.#refused.has(callName(tell.told.callId, tell.told.by?.session));
   }
 
   #retry(value: JsonFields): Heard {
@@ -245,6 +256,9 @@ class ClaudeDialogue implements Dialogue {
     return resultFailure(value, { code: this.#code, resetsAt: this.#resetsAt, now: this.#hearing.now() });
   }
 }
+
+/** An id is one only in its conversation. */
+const callName = (callId = "", subAgent = ""): string => JSON.stringify([subAgent, callId]);
 
 function contentEvents({ content }: JsonFields): AgentEvent[] {
   return asFieldsList(content).flatMap((block): AgentEvent[] => {

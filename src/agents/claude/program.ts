@@ -39,25 +39,25 @@ function homeItems(where: UserPlace): HomeItem[] {
 /** Of the files only the names of their keys are looked at. */
 function loginOf(where: UserPlace): Login {
   const { folder, state } = placesOf(where);
-  const settings = jsonIn(join(folder, "settings.json"));
+  const settings = fieldsOfFile(join(folder, "settings.json"));
   const named = KEYS.find((name) => where.env[name]);
   if (named !== undefined) return { state: "yes", how: `${named} is set` };
   const credentials = join(folder, ".credentials.json");
   if (existsSync(credentials)) return { state: "yes", how: `${credentials} exists` };
   const inSettings = KEYS.find((name) => name in asFields(settings.env));
   if (inSettings !== undefined) return { state: "yes", how: `${join(folder, "settings.json")} sets ${inSettings}` };
-  if ("primaryApiKey" in jsonIn(state)) return { state: "yes", how: `${state} has a key` };
+  if ("primaryApiKey" in fieldsOfFile(state)) return { state: "yes", how: `${state} has a key` };
   const elsewhere = ELSEWHERE.find((name) => where.env[name] || name in asFields(settings.env));
   if (elsewhere !== undefined)
     return { state: "unknown", how: `${elsewhere} is set: the login is that of the provider` };
   if ("apiKeyHelper" in settings)
     return { state: "unknown", how: `${join(folder, "settings.json")} names an apiKeyHelper` };
-  if ("oauthAccount" in jsonIn(state))
+  if ("oauthAccount" in fieldsOfFile(state))
     return { state: "unknown", how: `${state} names an account; its login may be in a keychain` };
   return { state: "no", how: `there is no ${credentials}, and ANTHROPIC_API_KEY is not set` };
 }
 
-function jsonIn(path: string): JsonFields {
+function fieldsOfFile(path: string): JsonFields {
   try {
     return asFields(JSON.parse(readCheckedOut(path, MAX_FILE_BYTES) ?? "{}"));
   } catch (error) {

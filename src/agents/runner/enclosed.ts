@@ -8,7 +8,7 @@ import type { InitRecord } from "./run-files.ts";
 
 /** Numbers that files have in bwrap, beyond the three of every program; all are closed before the program begins. */
 const INFO_FD = 3;
-const GATE_FD = 4;
+const LATCH_FD = 4;
 
 export interface EnclosedStart {
   readonly bwrap: string;
@@ -18,8 +18,8 @@ export interface EnclosedStart {
   readonly env: Readonly<Record<string, string>>;
   readonly stdio: readonly ["pipe" | "inherit" | number, "pipe" | "inherit" | number, "pipe" | "inherit" | number];
   readonly detached: boolean;
-  /** From `openGate`. Undefined where there are no named pipes: then the program begins before it is written down. */
-  readonly gate: number | undefined;
+  /** From `openLatch`. Undefined where there are no named pipes: then the program begins before it is written down. */
+  readonly latch: number | undefined;
 }
 
 /** A bwrap whose program waits for `release`. */
@@ -37,25 +37,25 @@ export interface Enclosed {
  * What the program waits at. Opened for both, so that bwrap itself holds the other end: when we are killed it must go on
  * waiting, and the end of a pipe would let the program begin.
  */
-export function openGate(fifo: string): number {
+export function openLatch(fifo: string): number {
   return openSync(fifo, constants.O_RDWR);
 }
 
-export function spawnEnclosed({ gate, wrapper, ...start }: EnclosedStart): Enclosed {
-  const waits = gate === undefined ? [] : ["--block-fd", String(GATE_FD)];
+export function spawnEnclosed({ latch, wrapper, ...start }: EnclosedStart): Enclosed {
+  const waits = latch === undefined ? [] : ["--block-fd", String(LATCH_FD)];
   const args = [...wrapper, "--info-fd", String(INFO_FD), ...waits, "--", ...start.command];
   const filter = wrapper.includes("--seccomp") ? filterFor(process.arch) : undefined;
-  const more: StdioOptions = ["pipe", gate ?? "ignore", filter ? "pipe" : "ignore"];
+  const more: StdioOptions = ["pipe", latch ?? "ignore", filter ? "pipe" : "ignore"];
   const { cwd, env, detached } = start;
   const child = spawn(start.bwrap, args, { cwd, env, detached, stdio: [...start.stdio, ...more] });
   // Without any files left it has no pipes; the error comes in a moment.
   const pipe = (fd: number) => child.stdio?.at(fd);
   if (filter) feed(pipe(FILTER_FD) as Writable | null | undefined, filter);
   const go = (): void => {
-    if (gate !== undefined) writeSync(gate, "g");
+    if (latch !== undefined) writeSync(latch, "g");
   };
   const letBe = (): void => {
-    if (gate !== undefined) closeSync(gate);
+    if (latch !== undefined) closeSync(latch);
   };
   return { child, init: initOf(pipe(INFO_FD) as Readable | null | undefined), go, letBe };
 }

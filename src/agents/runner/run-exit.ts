@@ -28,6 +28,9 @@ export const NOT_IN_FORCE =
 export const HOOKS_OFF =
   "the program did not ask prloom's hooks, and without them nothing may be changed. Look whether `--bare` is among its arguments.";
 
+export const RAN_THOUGH_DENIED =
+  "a call ran that prloom had denied: a hook in your settings had rewritten it, and one for PermissionRequest permitted it before prloom could answer. Look at the hooks in ~/.claude/settings.json and those of plugins.";
+
 /** How the run ended, or undefined when it has no exit: it still runs, or it was interrupted. */
 export function readExit(runDir: string): RunExit | undefined {
   const exit = exitSchema.safeParse(jsonIn(readTextIfExists(join(runDir, RUN_FILES.exit)) ?? "")).data;

@@ -29,7 +29,7 @@ export function outputTail(runDir: string, bytes: number): string {
 }
 
 /** A bundled shim lies beside the bundle that starts it. */
-export const shimPath = fileURLToPath(
+const shimPath = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../shim/shim.ts" : "./shim.js", import.meta.url),
 );
 

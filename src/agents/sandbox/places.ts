@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
-import { existsNoFollow, listDir, readCheckedOut } from "../../kernel/files.ts";
+import { listDir, readCheckedOut } from "../../kernel/files.ts";
 import { isWithin } from "../../kernel/paths.ts";
 import { findProgram } from "../../kernel/system/find-program.ts";
 import type { Mount } from "./args.ts";
@@ -18,6 +18,7 @@ export function realOf(path: string): string | undefined {
 }
 
 function isFile(path: string): boolean {
+  if (realOf(path) === undefined) return false;
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
@@ -110,12 +111,12 @@ function patternsOf(patterns: readonly (readonly string[])[]): Patterns {
 
 const TOOLCHAIN_PATTERNS = patternsOf(TOOLCHAINS.map((pattern) => pattern.split("/")));
 
-/** The paths that patterns stand for in a folder. */
+/** The paths that patterns stand for in a folder. What lies behind closed doors, as after an installation with sudo, is of no use to a build. */
 function expand(folder: string, { below }: Patterns): string[] {
   return [...below].flatMap(([name, patterns]) => {
     const paths = name === "*" ? namesIn(folder).map((one) => join(folder, one)) : [join(folder, name)];
     return paths
-      .filter(existsNoFollow)
+      .filter((path) => realOf(path) !== undefined)
       .flatMap((path) => [
         ...(patterns.isWanted ? [path] : []),
         ...(patterns.below.size === 0 ? [] : expand(path, patterns)),

@@ -8,7 +8,7 @@ import { existsNoFollow, readTextIfExists } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/system/find-program.ts";
 import { childrenOf, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
 import { usedUpWords } from "../../kernel/system/used-up.ts";
-import { type Enclosed, openGate, spawnEnclosed } from "../runner/enclosed.ts";
+import { type Enclosed, openLatch, spawnEnclosed } from "../runner/enclosed.ts";
 import { withNamedPipes } from "../runner/named-pipes.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, type StoredRequest } from "../runner/run-files.ts";
 
@@ -51,7 +51,7 @@ function openOutputPipe(path: string): Pipe {
 
 interface Pipes {
   readonly output: Pipe | undefined;
-  readonly gate: number | undefined;
+  readonly latch: number | undefined;
 }
 
 /** For runs to come. They are open and have no name any more: one that was used is closed, and never another run's. */
@@ -63,22 +63,22 @@ function takePipes(runDir: string, isKept: boolean): Pipes {
   if (spare.length === 0) {
     const numbers = Array.from({ length: isKept ? MADE_AT_ONCE : 1 }, (_, number) => number);
     const names = numbers.map(
-      (number) => [join(runDir, `.output-${number}`), join(runDir, `.gate-${number}`)] as const,
+      (number) => [join(runDir, `.output-${number}`), join(runDir, `.latch-${number}`)] as const,
     );
     withNamedPipes(names.flat(), (made) => {
-      for (const [output, gate] of made ? names : []) {
-        spare.push({ output: openOutputPipe(output), gate: openGate(gate) });
+      for (const [output, latch] of made ? names : []) {
+        spare.push({ output: openOutputPipe(output), latch: openLatch(latch) });
       }
     });
   }
-  return spare.pop() ?? { output: undefined, gate: undefined };
+  return spare.pop() ?? { output: undefined, latch: undefined };
 }
 
 function openPipes(runDir: string, { wrapper, isKept }: ProgramRequest): Pipes {
-  const { output, gate } = takePipes(runDir, isKept);
-  if (gate === undefined || wrapper.length > 0) return { output, gate };
-  closeSync(gate);
-  return { output, gate: undefined };
+  const { output, latch } = takePipes(runDir, isKept);
+  if (latch === undefined || wrapper.length > 0) return { output, latch };
+  closeSync(latch);
+  return { output, latch: undefined };
 }
 
 /**
@@ -116,7 +116,7 @@ type Files = readonly [number | "pipe", number | "pipe", number | "pipe"];
 function spawnProgram(
   request: ProgramRequest,
   stdio: Files,
-  gate: number | undefined,
+  latch: number | undefined,
 ): Omit<Program, "pid" | "outputs"> {
   const { cwd, wrapper } = request;
   const options = { cwd, env: { ...request.env, [RUN_ID_VARIABLE]: request.runId }, detached: true };
@@ -126,7 +126,7 @@ function spawnProgram(
   if (!bwrap) throw new Error("ENOENT: bwrap was not found in PATH");
   // A session of its own inside: bwrap's group is not the agent's, so that a signal to its own group leaves bwrap alone.
   const own = [...wrapper, "--new-session"];
-  const enclosed = spawnEnclosed({ ...options, bwrap, wrapper: own, command: [program, ...args], stdio, gate });
+  const enclosed = spawnEnclosed({ ...options, bwrap, wrapper: own, command: [program, ...args], stdio, latch });
   return { child: enclosed.child, enclosed };
 }
 
@@ -140,13 +140,13 @@ export async function startProgram(request: ProgramRequest, runDir: string): Pro
   const problem = startProblem(request);
   if (problem) throw new Error(problem);
   const prompt = request.talks ? undefined : openPrompt(runDir);
-  const { output: pipe, gate } = openPipes(runDir, request);
+  const { output: pipe, latch } = openPipes(runDir, request);
   const stdio: Files = [prompt ?? "pipe", pipe?.writer ?? "pipe", pipe?.writer ?? "pipe"];
   let started: Omit<Program, "pid" | "outputs">;
   try {
-    started = spawnProgram(request, stdio, gate);
+    started = spawnProgram(request, stdio, latch);
   } catch (error) {
-    closeAll([prompt, pipe?.writer, pipe?.reader, gate]);
+    closeAll([prompt, pipe?.writer, pipe?.reader, latch]);
     throw error;
   }
   const { child } = started;
@@ -154,7 +154,7 @@ export async function startProgram(request: ProgramRequest, runDir: string): Pro
   child.stdin?.on("error", () => child.stdin?.destroy());
   closeAll([prompt, pipe?.writer]);
   if (child.pid === undefined) {
-    closeAll([pipe?.reader, gate]);
+    closeAll([pipe?.reader, latch]);
     const [error] = await once(child, "error");
     throw error;
   }

@@ -28,12 +28,12 @@ type LifecycleType = "plan_created" | "plan_edited" | "plan_status_changed" | "p
 export function nextLifecycleEvent(record: PlanRecord, facts: LifecycleFacts): LifecycleEvent | undefined {
   const { observed } = record;
   if (!observed) return created(record, facts);
-  if (isOver(observed)) return undefined;
+  if (isEndTold(observed)) return undefined;
   return statusChanged(record, observed, facts) ?? edited(record, observed, facts) ?? deleted(record, observed);
 }
 
 /** True when the plan's end was told; nothing is told of it after that. */
-export function isOver(observed: Observed | undefined): boolean {
+export function isEndTold(observed: Observed | undefined): boolean {
   return observed?.status === "deleted" || observed?.status === "cleaned";
 }
 

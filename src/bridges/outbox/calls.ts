@@ -16,10 +16,10 @@ import {
   noBridge,
   type RoutedAction,
   releaseAction,
+  retryLine,
   settleDelivery,
   tell,
   tooOld,
-  waits,
 } from "./settle.ts";
 import type { TakenActions } from "./taken-actions.ts";
 
@@ -133,7 +133,8 @@ export class Calls {
     }
     taken.isWaiting(id);
     const waitMs = delivery.kind === "stopped" ? undefined : after.until - now;
-    if (delivery.kind !== "later") tell(this.#options, "warn", waits(call, { handler, reason: after.reason, waitMs }));
+    if (delivery.kind !== "later")
+      tell(this.#options, "warn", retryLine(call, { handler, reason: after.reason, waitMs }));
     if (after.kind === "wait" || after.until > openUntil) queues.wait(queue, after.until);
     else queues.waitForBridge(queue);
     if (after.kind === "bridge") this.#bridgeIsAway(queue.bridge, after.reason);

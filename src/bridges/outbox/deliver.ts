@@ -79,7 +79,7 @@ const failureSchema = z.looseObject({
 const laterSchema = z.strictObject({ later: z.strictObject({ reason: z.string(), until: z.number() }) });
 
 /** What a returned value says; anything else counts as a throw. */
-export function judgeDelivery(value: unknown, isBuiltin: boolean): Delivery {
+function judgeDelivery(value: unknown, isBuiltin: boolean): Delivery {
   const success = successSchema.safeParse(value);
   if (success.success) return { kind: "delivered", foundAgain: false, ref: success.data.ref };
   const failure = failureSchema.safeParse(value);

@@ -84,7 +84,7 @@ export function concludeAction(bus: Bus, id: string, { handler, reason, ...kept 
 }
 
 /** The action is a dead letter. What hooks decided about it is kept: revived, it goes where they sent it. */
-export function buryAction(bus: Bus, id: string, { handler, reason }: Required<Conclusion>): void {
+function buryAction(bus: Bus, id: string, { handler, reason }: Required<Conclusion>): void {
   const marks = { ...ABOUT, moveCursor: true, dead: true };
   bus.settle({ record: id, handler, outcome: "threw", reason, marks }, { sync: false });
   releaseAction(bus, id, handler);
@@ -242,7 +242,7 @@ export interface PendingRetry {
 }
 
 /** The line about an action that is tried again. */
-export function waits(routed: RoutedAction, { handler, reason, waitMs }: PendingRetry): string {
+export function retryLine(routed: RoutedAction, { handler, reason, waitMs }: PendingRetry): string {
   const next = waitMs === undefined ? "tried again at the next start" : `next try in ${duration(waitMs)}`;
   return `${handler}: ${nameOf(routed)} waits: ${unstopped(reason)}; ${next}`;
 }

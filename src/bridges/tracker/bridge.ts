@@ -29,7 +29,7 @@ export function trackerBridge<Config>(options: TrackerBridgeOptions): Bridge<Con
     targets: [target],
     tracker,
     events: (ctx, state) => hear(options, ctx, state),
-    actions: (_ctx, action) => say(options, action),
+    actions: (_ctx, action) => postAction(options, action),
     async delivered(_ctx, { id, target: { token } }) {
       const found = token === undefined ? undefined : (await tracker.own(token, [id])).get(id);
       return found ? { ref: found.ref } : false;
@@ -38,7 +38,7 @@ export function trackerBridge<Config>(options: TrackerBridgeOptions): Bridge<Con
 }
 
 /** Posts an action in its thread, or edits what was posted with its key. */
-export async function say(
+export async function postAction(
   { tracker, name }: Pick<TrackerBridgeOptions, "tracker" | "name">,
   { id, target: { token }, payload, ref }: OutgoingAction,
 ): Promise<DeliveryResult> {

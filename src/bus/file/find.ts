@@ -4,13 +4,13 @@ import type { LogItem } from "../ports.ts";
 import { resolveBlob } from "./blobs.ts";
 import { lineOf } from "./lines.ts";
 import { decodeRaw } from "./reader.ts";
-import { archivedPath, currentPath, type JournalPlace, type Layout } from "./segments.ts";
+import { archivedPath, currentPath, type JournalPlace, type SegmentLayout } from "./segments.ts";
 
 const NEWLINE = 10;
 
 export interface FindRequest {
   readonly place: JournalPlace;
-  readonly layout: Layout;
+  readonly layout: SegmentLayout;
   readonly id: string;
   /** Only the two newest segments, in which an id is one record. */
   readonly recent: boolean;

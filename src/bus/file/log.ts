@@ -7,9 +7,9 @@ import type { AppendOptions, AppendResult, Cursor, Log, LogAddress, LogItem, Log
 import type { Scope } from "../types.ts";
 import { findRecord } from "./find.ts";
 import { type ForeignLine, type ReadRequest, readJournal } from "./reader.ts";
-import { type JournalPlace, type Layout, refreshLayout } from "./segments.ts";
+import { type JournalPlace, refreshLayout, type SegmentLayout } from "./segments.ts";
 import { watchDirectory } from "./watch.ts";
-import { appendBatch, type Journal, syncJournal } from "./writer.ts";
+import { appendBatch, syncJournal, type WrittenJournal } from "./writer.ts";
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** Ids of all journals together that are kept in memory; beyond it the least recently written journals reload theirs. */
@@ -38,8 +38,8 @@ export interface FileLogOptions {
   readonly onQuarantine?: (entry: QuarantineEntry, scope: Scope) => void;
 }
 
-interface KnownJournal extends Journal {
-  layout: Layout | undefined;
+interface KnownJournal extends WrittenJournal {
+  layout: SegmentLayout | undefined;
 }
 
 /** Journals as files: `<root>/<log>.jsonl`, in segments. No descriptor stays open between calls. */
@@ -63,7 +63,7 @@ export function createFileLog(options: FileLogOptions): Log {
   const sync = (address: LogAddress): void => {
     if (!options.readOnly) syncJournal(journals.get(place(address)), settings);
   };
-  const look = (journal: KnownJournal, anew = false): Layout => {
+  const look = (journal: KnownJournal, anew = false): SegmentLayout => {
     journal.layout = refreshLayout(journal.place, anew ? undefined : journal.layout);
     return journal.layout;
   };
@@ -118,7 +118,7 @@ function keyOf(place: JournalPlace): string {
 
 function createJournals() {
   const known = new Map<string, KnownJournal>();
-  const idCount = (journal: Journal): number => {
+  const idCount = (journal: WrittenJournal): number => {
     let count = 0;
     for (const ids of journal.ids?.values() ?? []) count += ids.size;
     return count;
@@ -141,7 +141,7 @@ function createJournals() {
       return journal;
     },
     /** Makes the journal the most recently written one, and forgets the ids of others when there are too many. */
-    used(journal: Journal): void {
+    used(journal: WrittenJournal): void {
       const own = keyOf(journal.place);
       recount(own, idCount(journal));
       for (const key of [...counted.keys()]) {

@@ -6,7 +6,7 @@ import { type DecodedLine, decodeLine } from "../envelope.ts";
 import type { Cursor, Envelope } from "../ports.ts";
 import { resolveBlob } from "./blobs.ts";
 import { type RawLine, scanLines } from "./lines.ts";
-import { archivedPath, currentPath, type JournalPlace, type Layout } from "./segments.ts";
+import { archivedPath, currentPath, type JournalPlace, type SegmentLayout } from "./segments.ts";
 
 /** A line that is not ours: torn by a crash, or written by another program. */
 export interface ForeignLine {
@@ -21,7 +21,7 @@ export interface ReadRequest {
   readonly limit: number;
   visit(record: Envelope, cursor: () => Cursor): void;
   /** The segments as they are now; `anew` when what was known about them turned out to be wrong. */
-  look(anew: boolean): Layout;
+  look(anew: boolean): SegmentLayout;
   onForeign(line: ForeignLine): void;
 }
 
@@ -53,7 +53,7 @@ export function readJournal(request: ReadRequest): Cursor {
  * A position that the journal does not have any more (a power loss took an end that was never synced, or segments
  * were removed by hand) becomes the nearest one that it has.
  */
-function clamp(position: Position, layout: Layout): Position {
+function clamp(position: Position, layout: SegmentLayout): Position {
   if (position.segment > layout.current) return { segment: layout.current, offset: layout.size };
   if (position.segment === layout.current) {
     return position.offset <= layout.size ? position : { segment: layout.current, offset: layout.size };
@@ -63,7 +63,7 @@ function clamp(position: Position, layout: Layout): Position {
 }
 
 /** Undefined when another process rolled the journal over since the layout was taken. */
-function openSegment(place: JournalPlace, segment: number, layout: Layout): number | undefined {
+function openSegment(place: JournalPlace, segment: number, layout: SegmentLayout): number | undefined {
   const isCurrent = segment === layout.current;
   const fd = openWhole(isCurrent ? currentPath(place) : archivedPath(place, segment));
   if (fd === undefined) return undefined;

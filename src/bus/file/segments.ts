@@ -10,7 +10,7 @@ export interface JournalPlace {
 }
 
 /** Which segments a journal has. The current one's number follows the highest archived one. */
-export interface Layout {
+export interface SegmentLayout {
   readonly archived: readonly number[];
   readonly current: number;
   /** Undefined while the current segment does not exist. */
@@ -42,7 +42,7 @@ function archivedNumbers(place: JournalPlace): number[] {
  * Looks at a journal's segments. Another process may roll it over meanwhile: the listing counts only when the current
  * segment was the same file before and after it.
  */
-export function readLayout(place: JournalPlace): Layout {
+export function readLayout(place: JournalPlace): SegmentLayout {
   const path = currentPath(place);
   for (;;) {
     const before = statSync(path, { throwIfNoEntry: false });
@@ -57,7 +57,7 @@ export function readLayout(place: JournalPlace): Layout {
  * As `readLayout`, for the price of one stat as long as the current segment is the file it was in `known`, or as there is none and
  * never was: most plans have no events. (A writer that was killed right after it had archived the first segment is noticed with the next append.)
  */
-export function refreshLayout(place: JournalPlace, known: Layout | undefined): Layout {
+export function refreshLayout(place: JournalPlace, known: SegmentLayout | undefined): SegmentLayout {
   if (!known || (known.inode === undefined && known.archived.length > 0)) return readLayout(place);
   const stat = statSync(currentPath(place), { throwIfNoEntry: false });
   if (stat?.ino !== known.inode) return readLayout(place);

@@ -30,7 +30,7 @@ interface Left {
 }
 
 /** What a writer remembers of one journal between appends. All of it can be found again in the files. */
-export interface Journal {
+export interface WrittenJournal {
   readonly place: JournalPlace;
   /** Ids by segment, of the two newest segments; undefined until they are asked for. */
   ids: Map<number, Set<string>> | undefined;
@@ -53,7 +53,7 @@ export interface Written {
 }
 
 /** Appends a batch with one write and at most one sync. When it throws, what the journal holds is looked up again. */
-export function appendBatch(journal: Journal, batch: Batch, settings: WriteSettings): Written {
+export function appendBatch(journal: WrittenJournal, batch: Batch, settings: WriteSettings): Written {
   let fd: number | undefined;
   try {
     fd = openCurrent(journal.place);
@@ -81,7 +81,7 @@ export function appendBatch(journal: Journal, batch: Batch, settings: WriteSetti
 }
 
 /** Syncs what was appended without it; costs nothing when that is known to be nothing. */
-export function syncJournal(journal: Journal, settings: WriteSettings): void {
+export function syncJournal(journal: WrittenJournal, settings: WriteSettings): void {
   if (!settings.fsync || journal.left?.synced) return;
   let fd: number | undefined;
   try {
@@ -110,7 +110,7 @@ function openCurrent(place: JournalPlace): number {
  * What the current segment is now. A torn end is closed with a newline: it may be a whole record that only lacks it,
  * and must then count as a duplicate of the one that is appended again.
  */
-function prepare(journal: Journal, fd: number): Left {
+function prepare(journal: WrittenJournal, fd: number): Left {
   const { ino: inode, size } = fstatSync(fd);
   const { left } = journal;
   if (left?.inode === inode && left.size === size) return left;
@@ -125,7 +125,7 @@ function lastByte(fd: number, size: number): number | undefined {
   return readSync(fd, byte, 0, 1, size - 1) === 1 ? byte[0] : undefined;
 }
 
-function archive(journal: Journal, left: Left): void {
+function archive(journal: WrittenJournal, left: Left): void {
   renameSync(currentPath(journal.place), archivedPath(journal.place, left.segment));
   crashPoint("bus.rolled");
   const newest = journal.ids?.get(left.segment);
@@ -144,7 +144,7 @@ interface Write {
   readonly fsync: boolean;
 }
 
-function write(journal: Journal, { fd, left, batch, fsync }: Write): Written {
+function write(journal: WrittenJournal, { fd, left, batch, fsync }: Write): Written {
   const ids = batch.records.some((record) => record.id !== undefined) ? loadIds(journal, left.segment) : undefined;
   const current = ids?.get(left.segment);
   const lines: string[] = [];
@@ -191,7 +191,7 @@ function isTooLong(line: string): boolean {
 }
 
 /** The ids of the two newest segments; read from the files the first time only. */
-function loadIds(journal: Journal, segment: number): Map<number, Set<string>> {
+function loadIds(journal: WrittenJournal, segment: number): Map<number, Set<string>> {
   const { place } = journal;
   journal.ids ??= new Map([
     [segment - 1, idsOf(place, segment - 1, archivedPath(place, segment - 1))],

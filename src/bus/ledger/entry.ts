@@ -16,7 +16,7 @@ export const REST = "*";
 const NONE: readonly never[] = [];
 
 /** Something for each handler. Mostly one has something, and millions may be made in a start: a map is made for the second. */
-export class ByHandler<T> {
+class ByHandler<T> {
   /** The only handler, until there are two. */
   #one: string | undefined;
   #value: T | undefined;

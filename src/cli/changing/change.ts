@@ -46,7 +46,7 @@ function plansFor(loom: Loom, name: PlainChange): string[] {
     .map(({ id }) => id);
 }
 
-export interface Change {
+export interface PlanChange {
   readonly name: OwnerCommandName;
   /** Beside the plan. */
   readonly args: Readonly<Record<string, unknown>>;
@@ -59,7 +59,7 @@ export interface Change {
 }
 
 /** Changes each of the plans; one that cannot be changed does not keep the others from it. */
-export async function changeEach(call: Call, plans: readonly string[], change: Change): Promise<number> {
+export async function changeEach(call: Call, plans: readonly string[], change: PlanChange): Promise<number> {
   const { output } = call;
   const changed: string[] = [];
   const failed: { plan: string; error: ReturnType<typeof errorData> }[] = [];

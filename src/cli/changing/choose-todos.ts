@@ -46,7 +46,7 @@ export async function chooseTodos(
   if (chosen.kind === "all-ticked")
     throw new PrloomError(
       "plan-invalid",
-      `Every task ${below(from)} is ticked: there is nothing to do.`,
+      `Every task ${belowHeadings(from)} is ticked: there is nothing to do.`,
       `Untick what is to be done, or ${wanted === undefined ? 'say where the tasks are: --todos-from "<heading>" (none: the designer agent makes them)' : "type --todos-from none: the designer agent makes the TODOs"}.`,
     );
   const plan = withTodos(text, chosen.groups);
@@ -72,7 +72,7 @@ function untickedLines(text: string, wanted: readonly string[] | undefined): str
   if (wanted !== undefined) return [];
   return unticked(text).map(
     ({ heading, count }) =>
-      `${counted(count, "item")} ${below([heading])} ${count === 1 ? "has" : "have"} no checkbox, so ${count === 1 ? "it is" : "they are"} for the designer to read; --todos-from ${JSON.stringify(visible(heading))} makes TODOs of them.`,
+      `${counted(count, "item")} ${belowHeadings([heading])} ${count === 1 ? "has" : "have"} no checkbox, so ${count === 1 ? "it is" : "they are"} for the designer to read; --todos-from ${JSON.stringify(visible(heading))} makes TODOs of them.`,
   );
 }
 
@@ -105,7 +105,7 @@ async function clear(call: Call, found: Checklist): Promise<Checklist> {
     if (isCancel(answer)) throw new PrloomError("usage", "No plan was made.", namesOf(headings));
     return chosenOf(found, answer);
   }
-  const what = `It is not clear which checkboxes are to be done: those ${below(headings)}.`;
+  const what = `It is not clear which checkboxes are to be done: those ${belowHeadings(headings)}.`;
   throw new PrloomError("usage", what, namesOf(headings));
 }
 
@@ -129,12 +129,12 @@ function namesOf(headings: readonly string[]): string {
 }
 
 /** Where tasks stand, for people. */
-export function below(headings: readonly string[]): string {
+export function belowHeadings(headings: readonly string[]): string {
   const names = headings.map((heading) => (heading === "" ? "no heading" : `"${visible(heading)}"`));
   return `below ${names.join(", ")}`;
 }
 
 /** What was not taken, one line for each reason and heading. */
 export function leftOutLines(leftOut: readonly LeftOut[]): string[] {
-  return leftOut.map(({ heading, count, why }) => `${count} ${below([heading])}: ${why}`);
+  return leftOut.map(({ heading, count, why }) => `${count} ${belowHeadings([heading])}: ${why}`);
 }

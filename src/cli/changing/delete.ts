@@ -75,7 +75,7 @@ function detailOf(call: Call, plan: string): Promise<PlanDetail> {
 }
 
 /** What deleting takes away and what it leaves, for the user to decide. */
-export function consequences({ record, runs, commits }: PlanDetail, withBranch: boolean): string {
+function consequences({ record, runs, commits }: PlanDetail, withBranch: boolean): string {
   if (record.inInbox) return "Its text is kept in its records; no work on it has begun.";
   const { branch } = record;
   const going = [

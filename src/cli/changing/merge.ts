@@ -14,8 +14,11 @@ const resultSchema = z.object({
   left: z.array(z.string()).default([]),
   kept: z.string().optional(),
   uncommitted: z.string().optional(),
+  aside: z.string().optional(),
   undelivered: z.array(z.object({ author: z.string(), text: z.string() })).default([]),
 });
+
+type Merged = z.infer<typeof resultSchema>;
 
 export interface MergeFlags {
   readonly force?: boolean;
@@ -55,7 +58,7 @@ export async function merge(call: Call, plan: string, options: MergeFlags): Prom
     deleteBranch: options.deleteBranch === true,
     ...methodOf(options),
   };
-  const { sha, queued, base, method, undelivered, left, kept, uncommitted } = resultSchema.parse(
+  const { sha, queued, base, method, undelivered, left, ...rest } = resultSchema.parse(
     await suggesting(call, plan, () => sayingWhy(call, callOwner(call.cwd, "merge", args))),
   );
   if (queued) {
@@ -72,18 +75,22 @@ export async function merge(call: Call, plan: string, options: MergeFlags): Prom
     output.line(
       `${output.paint("yellow", "never delivered")}: ${visible(author)} sent its agent: ${visible(text.split("\n", 1)[0] ?? "")}`,
     );
-  if (uncommitted !== undefined)
-    output.line(`${output.paint("yellow", "not merged")}: ${visible(uncommitted)} has changes that are in no commit`);
-  if (kept !== undefined)
-    output.line(
-      `${output.paint("yellow", "not merged")}: its worktree had changes that are in no commit, now in ${visible(kept)}`,
-    );
+  for (const words of notMerged(rest)) output.line(`${output.paint("yellow", "not merged")}: ${words}`);
   for (const problem of left) output.line(`${output.paint("yellow", "not removed")}: ${visible(problem)}`);
   const clean = options.deleteBranch ? "" : `, \`prloom clean ${plan} --branches\` removes its worktree and branch`;
   output.line(`next: \`git log ${sha?.slice(0, 12) ?? base}\` shows it${clean}.`);
-  const aside = { ...(kept === undefined ? {} : { kept }), ...(uncommitted === undefined ? {} : { uncommitted }) };
-  output.data({ plan, base, ...(sha === undefined ? {} : { sha }), method, undelivered, left, ...aside });
+  output.data({ plan, base, ...(sha === undefined ? {} : { sha }), method, undelivered, left, ...rest });
   return left.length === 0 ? 0 : 1;
+}
+
+function notMerged({ uncommitted, kept, aside }: Pick<Merged, "uncommitted" | "kept" | "aside">): string[] {
+  return [
+    ...(uncommitted === undefined ? [] : [`${visible(uncommitted)} has changes that are in no commit`]),
+    ...(kept === undefined ? [] : [`its worktree had changes that are in no commit, now in ${visible(kept)}`]),
+    ...(aside === undefined
+      ? []
+      : [`what was left in its worktree before a rebase, in ${visible(aside)} (for \`git apply\`)`]),
+  ];
 }
 
 function methodOf({ squash, merge: isMerge, rebase }: MergeFlags): { method?: MergeMethod } {

@@ -28,7 +28,7 @@ import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
 import { readInput } from "../read-input.ts";
 import { visible } from "../render/safe-text.ts";
-import { below, chooseTodos, leftOutLines } from "./choose-todos.ts";
+import { belowHeadings, chooseTodos, leftOutLines } from "./choose-todos.ts";
 import { createFile } from "./create-file.ts";
 import { dependencyWarnings } from "./dependency-warnings.ts";
 import { editorOf, forEditor } from "./editor.ts";
@@ -116,7 +116,12 @@ async function makePlan(call: Call, repo: Repository, { title, given: source, op
   ensureIgnored(repo);
   const doc = requireReadable(text);
   const { config } = settingsInForce(paths.pinFile, repo.root);
-  const problems = [...planProblems(doc, config.governance.roles), ...(chosen?.notes ?? []), ...misspelt(body)];
+  const problems = [
+    ...planProblems(doc, config.governance.roles),
+    ...(chosen?.notes ?? []),
+    ...misspelt(body),
+    ...misplaced(body),
+  ];
   const id = place(paths, { wanted: options.id, title: doc.title ?? name, text, meta: metaOf(options) });
   const named = options.dependsOn ?? [];
   const unstackable = options.stack
@@ -159,7 +164,7 @@ function tellPlan({ output, cwd }: Call, { id, title, status, file, todos, from 
   output.line(`${output.paint("bold", id)}  ${visible(title)}  (${status})`);
   output.line(`  ${relative(cwd, file) || file}`);
   if (todos === 0) output.line("  It has no TODOs yet: the designer agent makes them when work starts.");
-  else output.line(`  ${counted(todos, "TODO")}${from.length > 0 ? ` from what stands ${below(from)}` : ""}`);
+  else output.line(`  ${counted(todos, "TODO")}${from.length > 0 ? ` from what stands ${belowHeadings(from)}` : ""}`);
 }
 
 /** Lines that were perhaps meant as checkboxes. */
@@ -169,6 +174,16 @@ function misspelt(text = ""): string[] {
   const shown = `${lines.slice(0, 5).join(", ")}${lines.length > 5 ? ", …" : ""}`;
   const what = lines.length === 1 ? "Line" : "Lines";
   return [`${what} ${shown} of the text: no checkbox, but almost. One is written \`- [ ] words\`, with its spaces.`];
+}
+
+/** What a plan waits for, written where only TODOs have it. */
+function misplaced(text = ""): string[] {
+  const [head = ""] = text.split(/^(?:#{2,}|[-*+]|```)/m);
+  const [line] = /^after: *[\w-]+(?:, *[\w-]+)*(?=\r?$)/m.exec(head) ?? [];
+  if (line === undefined) return [];
+  return [
+    `"${line}" has no effect outside of a TODO. Plans that this one waits for are a list below \`## Depends on\`.`,
+  ];
 }
 
 /** The name of the file, for a text that has no title of its own. */

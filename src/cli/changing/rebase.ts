@@ -13,7 +13,7 @@ const resultSchema = z.object({
 });
 
 /** Brings a plan's branch onto its base, and says whether an agent has to resolve conflicts for that. */
-export async function rebase(call: Call, plan: string): Promise<number> {
+export async function rebaseCommand(call: Call, plan: string): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
   const result = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "rebase", { plan })));
@@ -28,6 +28,7 @@ export async function rebase(call: Call, plan: string): Promise<number> {
       `next: ${first}\`prloom start\` lets an agent resolve it, commit by commit; one that runs already does.`,
     );
   }
+  if (blocked && outcome !== "resolving") output.line(`next: \`prloom unblock ${plan}\` lets it go on.`);
   output.data({ plan, ...result });
   return 0;
 }

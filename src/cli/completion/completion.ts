@@ -5,10 +5,10 @@ import { planIds, reading } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";
 import { candidatesFor } from "./candidates.ts";
 import { fitsCommand } from "./fitting-plans.ts";
-import { SCRIPTS, type Shell } from "./scripts.ts";
+import { type CompletionShell, SCRIPTS } from "./scripts.ts";
 
 /** Prints what a shell is to load. */
-export function completion({ output }: Call, shell: Shell): number {
+export function completion({ output }: Call, shell: CompletionShell): number {
   output.data({ shell, script: SCRIPTS[shell] });
   output.line(SCRIPTS[shell].trimEnd());
   return 0;

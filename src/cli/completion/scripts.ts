@@ -24,10 +24,15 @@ if [[ "\${funcstack[1]}" = _prloom ]]; then _prloom "$@"; else compdef _prloom p
 const FISH = `# prloom completion for fish
 function __prloom_complete
   set -l words (commandline -opc) (commandline -ct)
-  prloom complete -- $words[2..-1] 2>/dev/null
+  set -l found (prloom complete -- $words[2..-1] 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
-complete -c prloom -a '(__prloom_complete)'
+complete -c prloom -f -a '(__prloom_complete)'
 `;
 
 export const SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH } as const;
-export type Shell = keyof typeof SCRIPTS;
+export type CompletionShell = keyof typeof SCRIPTS;

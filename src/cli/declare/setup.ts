@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { NewOptions } from "../changing/new.ts";
-import type { Shell } from "../completion/scripts.ts";
+import type { CompletionShell } from "../completion/scripts.ts";
 import type { StartOptions } from "../running/start.ts";
 import type { InitOptions } from "../setup/init.ts";
 import { collect, declare, type JsonOption, performCommand } from "./declare.ts";
@@ -45,7 +45,7 @@ function declareCompletion(program: Command): void {
     ],
   })
     .addArgument(new Argument("<shell>", "of which shell").choices(["bash", "zsh", "fish"]))
-    .action((shell: Shell, options: JsonOption) =>
+    .action((shell: CompletionShell, options: JsonOption) =>
       performCommand(options, async (call) => (await import("../completion/completion.ts")).completion(call, shell)),
     );
   declare(program, "complete", {

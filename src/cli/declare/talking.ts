@@ -49,7 +49,7 @@ export function declareTalking(program: Command): void {
   })
     .argument("<plan>", "its id")
     .action((plan: string, options: JsonOption) =>
-      performCommand(options, async (call) => (await import("../changing/rebase.ts")).rebase(call, plan)),
+      performCommand(options, async (call) => (await import("../changing/rebase.ts")).rebaseCommand(call, plan)),
     );
   declare(program, "merge", {
     about: "merge a plan that is in review into its base branch, and finish it",
@@ -84,7 +84,7 @@ function declareImport(program: Command): void {
     .option("--dry-run", "only say what would be made")
     .action((wanted: string[], options: ImportOptions & JsonOption) =>
       performCommand(options, async (call) =>
-        (await import("../talking/import.ts")).importIssues(call, wanted, options),
+        (await import("../talking/import.ts")).importCommand(call, wanted, options),
       ),
     );
 }

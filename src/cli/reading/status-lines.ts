@@ -30,7 +30,7 @@ export function statusLines(
   report: StatusReport,
   { options, now }: { readonly options: StatusOptions; readonly now: number },
 ): { readonly table: string[]; readonly around: string[] } {
-  const shown = report.plans.filter((plan) => isShown(plan, options, now));
+  const shown = report.plans.filter((plan) => isListed(plan, options, now));
   const table = shown.length > 0 ? planTableLines(output, shown, now) : [nothingToShow(report.plans.length, options)];
   const around: string[] = [];
   const done = report.plans.filter((plan) => plan.status === "done").length;
@@ -40,7 +40,7 @@ export function statusLines(
   return { table, around };
 }
 
-export function isShown(plan: PlanSummary, options: StatusOptions, now: number): boolean {
+export function isListed(plan: PlanSummary, options: StatusOptions, now: number): boolean {
   if (options.status !== undefined) {
     if (plan.status !== options.status) return false;
   } else if (plan.status === "done" && !options.all) return false;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { hasBus, homeOf, pathsOf } from "../../dispatcher/paths.ts";
-import { type Asked, askOthers, readStatus, type StatusReport } from "../../dispatcher/report/read.ts";
+import { askOthers, type OutsideAnswers, readStatus, type StatusReport } from "../../dispatcher/report/read.ts";
 import { awaitedRun } from "../../dispatcher/runs/run-record.ts";
 import { openRepository, type Repository } from "../../git/repository.ts";
 import type { Call } from "../output.ts";
@@ -71,7 +71,7 @@ interface Seen {
 }
 
 /** Opens everything anew: only a fresh look at the buses tells what waits on them. */
-async function look(call: Call & { readonly repo: Repository }, machine: Asked["machine"]): Promise<Seen> {
+async function look(call: Call & { readonly repo: Repository }, machine: OutsideAnswers["machine"]): Promise<Seen> {
   const daemon = await liveDaemon(pathsOf(call.repo));
   return reading(call, async (loom) => ({
     report: await readStatus(loom, { daemon, machine }),

@@ -15,13 +15,14 @@ export function ageOf(iso: string, now: number): string {
   return Number.isNaN(at) ? "?" : shortDuration(now - at);
 }
 
-/** When a recorded time comes: "in 4 s", "in 3 min", "in 2 h", or "now" when it is past. */
+/** When a recorded time comes: "in 4 s", "in 3 min", "in 2 h", "in 5 days", or "now" when it is past. */
 export function timeUntil(iso: string, now: number): string {
   const ms = Date.parse(iso) - now;
   // Also for what is not a time: nothing says that it has to wait.
   if (!(ms > 0)) return "now";
   if (ms <= 2 * UNITS.m) return `in ${Math.ceil(ms / UNITS.s)} s`;
-  return ms <= 2 * UNITS.h ? `in ${Math.ceil(ms / UNITS.m)} min` : `in ${Math.ceil(ms / UNITS.h)} h`;
+  if (ms <= 2 * UNITS.h) return `in ${Math.ceil(ms / UNITS.m)} min`;
+  return ms <= 2 * UNITS.d ? `in ${Math.ceil(ms / UNITS.h)} h` : `in ${Math.ceil(ms / UNITS.d)} days`;
 }
 
 /** Hours, minutes and seconds of a recorded time, as the clock on the wall shows them. */

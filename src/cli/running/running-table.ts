@@ -1,7 +1,7 @@
 import type { Output } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
 import { shortIds } from "../render/tables/short-ids.ts";
-import { type Column, fittingLayout, type Layout, progressBar, renderTable } from "../render/tables/table.ts";
+import { type Column, fittingLayout, progressBar, renderTable, type TableLayout } from "../render/tables/table.ts";
 import { ageOf } from "../render/time.ts";
 
 /** A plan with an agent at work. */
@@ -33,7 +33,7 @@ export function runningLines(
   now: number,
 ): string[] {
   const ids = plans.map(({ planId }) => visible(planId));
-  const layout = (names: readonly string[], has: { bar: boolean; more: boolean }): Layout => ({
+  const layout = (names: readonly string[], has: { bar: boolean; more: boolean }): TableLayout => ({
     columns: [PLAN, TODO, FOR, ...(has.more ? [STAGE, AGENT] : []), DOES],
     rows: plans.map((plan, index) => [
       names[index] ?? "",

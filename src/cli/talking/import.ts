@@ -12,7 +12,7 @@ export interface ImportOptions {
 }
 
 /** Makes plans of issues that are there already. */
-export async function importIssues(
+export async function importCommand(
   call: Call,
   wanted: readonly string[],
   { queue = false, dryRun = false, claim = false }: ImportOptions,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { programOf } from "../../agents/adapters.ts";
 import { ENCLOSURE_LEVELS, hasSandbox } from "../../agents/enclosure-level.ts";
-import { openGate, release, spawnEnclosed } from "../../agents/runner/enclosed.ts";
+import { openLatch, release, spawnEnclosed } from "../../agents/runner/enclosed.ts";
 import { closeInherited } from "../../agents/runner/inherited.ts";
 import { withNamedPipes } from "../../agents/runner/named-pipes.ts";
 import { type InitRecord, RUN_FILES } from "../../agents/runner/run-files.ts";
@@ -237,10 +237,10 @@ function startInTerminal(started: Interface): ChildProcess {
   const { command, cwd, env, enclosure, runDir, maxProcesses } = started;
   const [program = "", ...args] = command;
   if (!enclosure) return spawn(program, args, { cwd, env: { ...env }, stdio: "inherit" });
-  const fifo = join(runDir, ".gate");
-  const gate = withNamedPipes([fifo], (made) => (made ? openGate(fifo) : undefined));
+  const fifo = join(runDir, ".latch");
+  const latch = withNamedPipes([fifo], (made) => (made ? openLatch(fifo) : undefined));
   const stdio = ["inherit", "inherit", "inherit"] as const;
-  const enclosed = spawnEnclosed({ ...enclosure, command, cwd, env, stdio, detached: false, gate });
+  const enclosed = spawnEnclosed({ ...enclosure, command, cwd, env, stdio, detached: false, latch });
   const write = (record: InitRecord) => writeRunFile(join(runDir, RUN_FILES.init), JSON.stringify(record), 0o600);
   // What cannot be written down must not begin; the terminal is given back.
   release(enclosed, { maxProcesses, write, mayBegin: () => true }).catch((error: unknown) => {

@@ -33,7 +33,7 @@ interface Reference {
 }
 
 /** A problem when the string at a path is not a known name. Empty strings are the schema's to refuse. */
-export function referenceProblem(value: unknown, { path, kind, known }: Reference): ValueProblem[] {
+function referenceProblem(value: unknown, { path, kind, known }: Reference): ValueProblem[] {
   const name = valueAt(value, path);
   if (typeof name !== "string" || name.trim() === "" || known.includes(name)) return [];
   const guess = nearest(name, known);

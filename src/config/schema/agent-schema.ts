@@ -8,7 +8,7 @@ const price = z.strictObject({
   output: z.number({ error: "must be a number" }).min(0),
 });
 
-export const agentFileSchema = z.strictObject({
+const agentFileSchema = z.strictObject({
   adapter: z
     .enum(ADAPTERS)
     .prefault("command")

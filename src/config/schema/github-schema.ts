@@ -33,7 +33,7 @@ const appSchema = z
   });
 
 /** `auto`: rebased until a person has reviewed it; from then on base is merged into it, so that what they said keeps its place. */
-export const UPDATES = ["auto", "rebase", "merge", "off"] as const;
+const UPDATES = ["auto", "rebase", "merge", "off"] as const;
 
 /** The repository on GitHub that plans come from. */
 export const githubSchema = z

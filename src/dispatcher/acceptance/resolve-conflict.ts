@@ -29,7 +29,7 @@ import { changesOf } from "./changes.ts";
 import { judgeRun, type RunVerdict } from "./judge-run.ts";
 import { settleMissing } from "./refused.ts";
 import { runChecks } from "./run-checks.ts";
-import { countsAsNoAttempt, scopeOf, takeBackUngoverned } from "./verify.ts";
+import { changeScope, countsAsNoAttempt, takeBackUngoverned } from "./verify.ts";
 
 const SAYS_NOTHING =
   'The run did not say that the conflict is resolved: write {"outcome": "done"} to PRLOOM_OUTCOME_FILE.';
@@ -82,7 +82,7 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
     changes,
     expects: "none",
     evidence: false,
-    scope: todo ? scopeOf(todo, record, loom.config.governance) : [],
+    scope: todo ? changeScope(todo, record, loom.config.governance) : [],
     maxDeletions: config.limits.maxDeletions,
   });
   if (verdict.kind !== "accept" || changes.kind !== "staged") return verdict;

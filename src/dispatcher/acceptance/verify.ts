@@ -71,7 +71,7 @@ export async function verify(
       changes: changed,
       expects: todo.settings.expects,
       evidence: hasEvidence(runDir),
-      scope: scopeOf(todo, record, loom.config.governance),
+      scope: changeScope(todo, record, loom.config.governance),
       maxDeletions: config.limits.maxDeletions,
     });
   const first = judge(changes);
@@ -97,7 +97,7 @@ export async function verify(
 }
 
 /** Where the change may be: the same that a policy inside of an agent has, whatever agent it was. */
-export function scopeOf(
+export function changeScope(
   { settings: { by, paths } }: Todo,
   { metadata }: PlanRecord,
   { roles }: Config["governance"],

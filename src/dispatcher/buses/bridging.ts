@@ -1,5 +1,5 @@
 import type { Circuits } from "../../bridges/circuit.ts";
-import type { Health } from "./health.ts";
+import type { BridgeHealth } from "./health.ts";
 
 /** What one poll brought, for `prloom poll`. */
 export interface PollReport {
@@ -14,7 +14,7 @@ export interface PollReport {
 /** How the bridges are doing, and what waits for them. */
 export interface Bridging {
   readonly circuits: Circuits;
-  readonly health: Health;
+  readonly health: BridgeHealth;
   /** Upserts (action ids) that wait until a plan is between two runs. */
   readonly upsertsWaiting: Map<string, Set<string>>;
   /** Polls bridges now; undefined without a dispatcher, which alone can. */

@@ -8,7 +8,7 @@ import type { StateStores } from "../../hooks/state/state-stores.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { asFields } from "../../kernel/json-fields.ts";
+import { asFields, ownJsonIn } from "../../kernel/json-fields.ts";
 import { homeOf, type Paths } from "../paths.ts";
 
 export interface BusesOptions {
@@ -55,21 +55,12 @@ function stateFile(paths: Paths, { planId }: Scope): string {
   return join(planId === undefined ? paths.bus : homeOf(paths, planId).bus, "state", "dispatcher.json");
 }
 
-/** A snapshot that cannot be read tells nothing; opening the bus makes it again. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * The dead letters of a bus on which nothing waits, as its snapshot and the ends of its journals tell. Checked by hand, because
  * `status` asks about each bus; a newer snapshot is for `openBus` to refuse by name.
  */
 function lettersAtRest({ paths, log }: BusesOptions, scope: Scope): DeadLetter[] | undefined {
-  const state = asFields(parseJson(readTextIfExists(stateFile(paths, scope)) ?? ""));
+  const state = asFields(ownJsonIn(readTextIfExists(stateFile(paths, scope)) ?? ""));
   if (state.schemaVersion !== 1 || !WAITING.every((key) => isEmpty(state[key]))) return undefined;
   const isWholly = LOGS.every((name) => {
     const offset = state[`${name}Offset`];

@@ -16,7 +16,7 @@ export interface FailingBridge extends Polled {
 }
 
 /** How the bridges are doing, for `prloom status`: a file that is written only when something about it changes. */
-export interface Health {
+export interface BridgeHealth {
   /** A poll came back: with an error, or well. */
   polled(polled: Polled, error: string | undefined): void;
   /** The watchdog ended the last dispatcher because of this bridge's poll. */
@@ -29,7 +29,7 @@ export function healthFile(paths: Paths): string {
 }
 
 /** Begins with nothing known, and says so: what an earlier dispatcher knew is no longer true. */
-export function openHealth(paths: Paths, clock: Clock): Health {
+export function openHealth(paths: Paths, clock: Clock): BridgeHealth {
   const failing = new Map<string, FailingBridge>();
   const blocking = new Set<string>();
   const write = (): void => {

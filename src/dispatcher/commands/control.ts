@@ -24,11 +24,17 @@ const replySchema = z.discriminatedUnion("ok", [
 
 export type Handle = (command: string, args: Record<string, unknown>) => Promise<unknown>;
 
-/** A short path in a folder that only this user can enter: socket paths are limited to about 100 characters. */
+/** Bytes of a socket's path, by the system that takes the fewest. */
+const MAX_SOCKET_PATH = 103;
+
+/** A short path in a folder that only this user can enter: where the user's own folders make it too long, below `/tmp`. */
 export function socketPath(paths: Paths, env: Readonly<Record<string, string | undefined>>): string {
   const runtime = env.XDG_RUNTIME_DIR;
   const { uid } = ownUser();
-  const dir = runtime ? join(runtime, "prloom") : join(tmpdir(), `prloom-${uid}`);
+  // The process is part of the name: one that lost its lock must not take away its successor's socket.
+  const name = `${shortHash(paths.commonDir, 16)}-${process.pid}.sock`;
+  const usual = runtime ? join(runtime, "prloom") : join(tmpdir(), `prloom-${uid}`);
+  const dir = Buffer.byteLength(join(usual, name)) > MAX_SOCKET_PATH ? `/tmp/prloom-${uid}` : usual;
   ensureDir(dir, 0o700);
   const stat = lstatSync(dir);
   if (!stat.isDirectory() || stat.uid !== uid) {
@@ -39,8 +45,7 @@ export function socketPath(paths: Paths, env: Readonly<Record<string, string | u
     );
   }
   chmodSync(dir, 0o700);
-  // The process is part of the name: one that lost its lock must not take away its successor's socket.
-  return join(dir, `${shortHash(paths.commonDir, 16)}-${process.pid}.sock`);
+  return join(dir, name);
 }
 
 /** Answers commands of the CLI, one JSON line each, until it is closed; closing waits for those under way. */

@@ -12,7 +12,7 @@ import { gateOf, meantGate, newestGates, waitingGate } from "../gates/plan-gate.
 import { readPosts, showAgain } from "../gates/posting.ts";
 import type { Located } from "../paths.ts";
 import { stopOpened } from "../perform/gates/stop-run.ts";
-import { isToBeTakenBack, takeBack } from "../publishing/held-back.ts";
+import { backToDraft, isToBeTakenBack } from "../publishing/held-back.ts";
 import type { PublishingAtWork } from "../publishing/noted.ts";
 import { type Records, requireRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -99,7 +99,7 @@ export async function endWithdrawn(loom: PublishingAtWork, id: string): Promise<
 /** A server that cannot be reached keeps no person from taking back; that it may merge meanwhile is told. */
 async function takenBack(loom: PublishingAtWork, record: PlanRecord): Promise<EndedWork["changeRequest"]> {
   try {
-    const { refused } = await takeBack(loom, record);
+    const { refused } = await backToDraft(loom, record);
     return refused === undefined ? {} : { ready: refused };
   } catch (error) {
     return { ready: messageOf(error) };

@@ -1,10 +1,10 @@
 import type { RawUpsert } from "../../bridges/core/upsert.ts";
 import { refuseBrought } from "../../git/tracked.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { upsertPlans } from "../buses/upsert.ts";
-import type { Loom } from "../loom.ts";
+import { type Upserting, upsertPlans } from "../buses/upsert.ts";
+import type { Waking } from "../capabilities.ts";
 import { inboxOf } from "../paths.ts";
-import { claimFor, oneByOne } from "../publishing/claims.ts";
+import { type Claimant, claimFor, oneByOne } from "../publishing/claims.ts";
 import { NO_FORKS } from "../publishing/push-refusals.ts";
 import { requireAsStarted } from "./bus.ts";
 
@@ -34,8 +34,11 @@ export interface ImportReport {
   readonly more: number;
 }
 
+/** A source that is claimed becomes a plan. */
+type Importing = Claimant & Upserting & Waking;
+
 /** Makes plans of issues that are older than the first start, one for each; a source that has a plan keeps it. */
-export async function importIssues(loom: Loom, request: ImportRequest): Promise<ImportReport> {
+export async function importIssues(loom: Importing, request: ImportRequest): Promise<ImportReport> {
   const { github } = loom;
   const { wanted, queue } = request;
   if (!github)
@@ -76,7 +79,7 @@ export async function importIssues(loom: Loom, request: ImportRequest): Promise<
 
 type Became = Omit<Imported, "number" | "title">;
 
-async function imported(loom: Loom, payload: RawUpsert, { dryRun, claim }: ImportRequest): Promise<Became> {
+async function imported(loom: Importing, payload: RawUpsert, { dryRun, claim }: ImportRequest): Promise<Became> {
   const { system = "", kind = "", id = "" } = payload.source;
   const source = { system, kind, id };
   const record = loom.store.bySource(source);
@@ -92,7 +95,7 @@ async function imported(loom: Loom, payload: RawUpsert, { dryRun, claim }: Impor
   });
 }
 
-async function made(loom: Loom, payload: RawUpsert): Promise<Became> {
+async function made(loom: Upserting & Waking, payload: RawUpsert): Promise<Became> {
   const { result, safe } = upsertPlans(loom, [payload]);
   await safe;
   const [outcome] = result;

@@ -34,7 +34,7 @@ const who = z.object({ pid: z.int(), startTicks: z.number(), bootId: z.string() 
 const letters = z.object({ id: z.string().optional(), all: z.boolean().default(false) });
 
 /** Everything that changes a plan and so needs the owner; the CLI calls these through the daemon or alone. */
-export const OWNER_COMMANDS = {
+const OWNER_COMMANDS = {
   queue: command(plan, (loom, args) => queuePlan(loom, args.plan)),
   hide: command(plan, (loom, args) => setHidden(loom, args.plan, true)),
   unhide: command(plan, (loom, args) => setHidden(loom, args.plan, false)),

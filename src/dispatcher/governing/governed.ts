@@ -17,7 +17,13 @@ import type { Policy } from "../../governance/policy/policy-file.ts";
 import { changesThings, type Role, roleNamed, usualRole } from "../../governance/policy/roles.ts";
 import { closed } from "../../hosts/opencode/closing.ts";
 import { ProtectedFiles } from "../../hosts/protected-files.ts";
-import { FACTS, GOVERNANCE_FILES, GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../../hosts/run-governance.ts";
+import {
+  FACTS,
+  GOVERNANCE_FILES,
+  GOVERNANCE_VARIABLES,
+  governorOfRun,
+  phaseOfStage,
+} from "../../hosts/run-governance.ts";
 import { namesInStatus, STATUS_ARGS, TouchedFiles } from "../../hosts/touched-files.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, writeRunFile } from "../../kernel/files.ts";
@@ -142,7 +148,7 @@ async function overseerOf(worktree: Worktree, run: GovernedRun, folder: string):
   const facts = join(runDir, FACTS);
   writeRunFile(facts, "");
   const files = enclosure.sandboxed ? { files: filesSeenFrom(rootOfRun(runDir)) } : {};
-  const governor = await governorOfRun("claude", { folder, facts, phase: phaseOf(stage), ...files });
+  const governor = await governorOfRun("claude", { folder, facts, phase: phaseOfStage(stage), ...files });
   const listed = async () =>
     namesInStatus(splitNul((await gitIn(worktree, ["--no-optional-locks", ...STATUS_ARGS])).stdout));
   const kept = new ProtectedFiles(governor.ownPolicy, heldDisk(worktree));

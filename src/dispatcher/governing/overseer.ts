@@ -6,8 +6,8 @@ import type { Governor } from "../../hosts/governor.ts";
 import { type CallId, type HostCall, keyOf } from "../../hosts/host-call.ts";
 import { type HostVerdict, unjudged } from "../../hosts/host-verdict.ts";
 import type { ProtectedFiles } from "../../hosts/protected-files.ts";
+import { quietly, withTimeLimit } from "../../hosts/time-limit.ts";
 import type { TouchedFiles } from "../../hosts/touched-files.ts";
-import { quietly, within } from "../../hosts/within.ts";
 
 /** Longer than any judgement takes, and shorter than the program waits. */
 const ANSWER_MS = 5000;
@@ -45,12 +45,14 @@ export class RunOverseer {
 
   /** Before a call. What is not judged in time, or cannot be, is denied unless it only reads. */
   readonly permit = async (request: PermitRequest): Promise<Permission> => {
-    const verdict = await within(this.#judge(request), ANSWER_MS).catch((error) => unjudged("claude", request, error));
+    const verdict = await withTimeLimit(this.#judge(request), ANSWER_MS).catch((error) =>
+      unjudged("claude", request, error),
+    );
     if (verdict.allow) return { allow: true, ...(verdict.note === undefined ? {} : { note: verdict.note }) };
     return { allow: false, reason: verdict.text, ...(verdict.endsRun ? { endRun: true } : {}) };
   };
 
-  readonly tell = (told: Told): Promise<ToldAnswer> => within(this.#heard(told), ANSWER_MS);
+  readonly tell = (told: Told): Promise<ToldAnswer> => withTimeLimit(this.#heard(told), ANSWER_MS);
 
   /** Resolves when all that was found out about calls that are over is recorded. */
   settled(): Promise<void> {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import {
-  isOver,
+  isEndTold,
   type LifecycleEvent,
   type LifecycleFacts,
   nextLifecycleEvent,
@@ -114,7 +114,7 @@ export function createLifecycle(loom: Located & Records & Buses & Watched & Repo
 
 function plan(loom: Located & Records & Buses & Watched, planId: string): Planned | undefined {
   const record = loom.store.byId(planId);
-  if (!record || isOver(record.observed) || (record.deleted && !record.observed)) return undefined;
+  if (!record || isEndTold(record.observed) || (record.deleted && !record.observed)) return undefined;
   if (loom.stalls.isHeld(planId)) return undefined;
   const next = nextLifecycleEvent(record, factsOf(loom, record));
   return next && { record, next };

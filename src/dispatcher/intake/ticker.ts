@@ -1,6 +1,8 @@
 import { messageOf } from "../../kernel/errors.ts";
+import { Loop } from "../../kernel/loop.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
 import type { Naming, Publishing, Reporting, Stopping } from "../capabilities.ts";
 import { hasBus, type Located } from "../paths.ts";
 import type { Records } from "../records.ts";
@@ -10,6 +12,7 @@ import type { Scheduler } from "../steps/scheduler.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { Intake } from "./intake.ts";
 import { lookAtInbox, lookAtPlans, tellAll } from "./take-changes.ts";
+import { isEndUntold } from "./write-back.ts";
 
 export interface TickerHooks {
   stillOwner(): boolean;
@@ -31,6 +34,8 @@ export interface Ticker {
 
 /** More plans than this at once are found by looking at all; the kernel may have left some out. */
 const MAX_NAMED = 100;
+/** A file that is written tells so several times. */
+const GATHER_MS = 10;
 
 export function createTicker(
   loom: Located & Naming & Configured & Records & Intake & Publishing & Watched & Reporting & Stopping,
@@ -38,7 +43,7 @@ export function createTicker(
   hooks: TickerHooks,
 ): Ticker {
   const merges = watchMerges(loom);
-  let wanted: Set<string> | "all" | undefined;
+  let wanted: Set<string> | "all" = new Set();
   let looks = 0;
   const mayGoOn = (): boolean => !loom.stopping && hooks.stillOwner();
   const guarded = async (look: () => Promise<void> | void): Promise<void> => {
@@ -76,6 +81,20 @@ export function createTicker(
     });
     await guarded(lookAtMerges);
   };
+  const loop = new Loop({
+    clock: loom.clock,
+    gatherMs: GATHER_MS,
+    async pass() {
+      const what = wanted;
+      wanted = new Set();
+      await lookAt(what);
+      return undefined;
+    },
+    // A look that fails tells it; the next one is asked for as ever.
+    backoffMs: () => 0,
+    onFailure: (error) => loom.report({ level: "bad", text: `looking for work failed: ${messageOf(error)}` }),
+    onIdle: hooks.onQuiet,
+  });
   return {
     full,
     async safety() {
@@ -86,32 +105,26 @@ export function createTicker(
     },
     soon(planId) {
       if (loom.stopping) return;
-      const isPending = wanted !== undefined;
       if (planId === undefined || wanted === "all") wanted = "all";
-      else wanted = (wanted ?? new Set()).add(planId);
-      if (isPending) return;
-      setTimeout(() => {
-        const what = wanted ?? "all";
-        wanted = undefined;
-        void lookAt(what).then(() => hooks.onQuiet());
-      }, 10);
+      else wanted.add(planId);
+      loop.wake();
     },
-    quiet: () => wanted === undefined && looks === 0,
+    quiet: () => loop.idle() && looks === 0,
   };
 }
 
 /** At a start: everything that may have something to do; returns the plans. */
-export function wakeAll(loom: Located & Records & Buses & Reporting, scheduler: Scheduler): string[] {
+export function wakeAll(loom: Located & Records & Buses & Extended & Reporting, scheduler: Scheduler): string[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const ids = records.filter((record) => mayHaveWork(loom, record)).map((record) => record.id);
   for (const id of ids) scheduler.wake(id);
   return ids;
 }
 
-/** A draft, or a plan that is done, has work only if something waits on its bus; thousands of them cost one stat each. */
-function mayHaveWork(loom: Located & Buses & Reporting, record: PlanRecord): boolean {
+/** A draft, or a plan that is done and whose source knows it, has work only if something waits on its bus; thousands of them cost one stat each. */
+function mayHaveWork(loom: Located & Buses & Extended & Reporting, record: PlanRecord): boolean {
   if (record.deleted) return false;
-  if (record.status === "done" && record.worktreeReady) return true;
+  if (record.status === "done" && (record.worktreeReady || isEndUntold(loom, record))) return true;
   if (record.status !== "draft" && record.status !== "done") return true;
   return hasBus(loom, record.id) && !isAtRest(loom, record.id);
 }

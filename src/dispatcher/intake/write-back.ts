@@ -44,6 +44,13 @@ export function writeBack(loom: Located & Configured & Records & Gated & Buses &
   return isTold;
 }
 
+/** Whether a plan ended and its source was not told: a kill came between, or no dispatcher was there when it was merged. */
+export function isEndUntold(loom: Extended, record: PlanRecord): boolean {
+  const last = record.writtenBack?.reached.at(-1)?.what;
+  const isDue = record.status === "done" && reachedSince(last, "done").length > 0;
+  return isDue && sourceThread(loom, record) !== undefined;
+}
+
 /** An edit notifies no one, and people want to hear of the end. */
 function payloadOf(loom: Configured, record: PlanRecord, reached: Listed): Action["payload"] {
   if (record.status === "done") return { type: "comment", message: `**prloom**: ${WORDS.done(record)}` };

@@ -56,7 +56,7 @@ export function wasHeard(message: { readonly id: string; readonly how: How }, ru
 }
 
 /** Pure: whether a model has answered in a run. Text alone does not show it: a program may print that it cannot begin. */
-export function hasAnswered({ events }: Pick<RunSigns, "events">): boolean {
+function hasAnswered({ events }: Pick<RunSigns, "events">): boolean {
   return events.has("turn") || events.has("tool_call");
 }
 

@@ -63,7 +63,9 @@ export async function endFound(
     const text = `merged at ${published?.merged?.slice(0, 8)}: ${branch} is at ${tip.slice(0, 8)} here, which was not merged`;
     loom.report({ planId: id, level: "warn", text });
   }
-  return endPlan(loom, requireRecord(loom, record.id), { outcome, isFound: isLocal });
+  const undelivered = endPlan(loom, requireRecord(loom, record.id), { outcome, isFound: isLocal });
+  crashPoint("server:ended");
+  return undelivered;
 }
 
 /** What a person who merged by hand may not know of; `prloom merge` refuses for it. */

@@ -130,6 +130,10 @@ function otherWay(stage: SideRun["stage"]): string {
 /** A design is written to be read by agents, whole, in every prompt. */
 const MAX_DESIGN = 256 * 1024;
 
+/** One that was sent back has TODOs already: a designer that did nothing would seem to have heard what was said. */
+const UNCHANGED =
+  "The designer left the plan as it was. Where that is right, a line below `## Decision Log` has to say why.";
+
 function takeDesign(
   loom: Located & Records & Buses & Extended & Reporting,
   record: PlanRecord,
@@ -141,6 +145,7 @@ function takeDesign(
   const { todos, tooLarge } = parsePlan(design);
   if (tooLarge !== undefined) return `The designer's plan cannot be used. ${tooLarge}`;
   if (todos.length === 0) return "The designer's plan has no `- [ ]` items under `## TODO`.";
+  if (left === givenTo(loom, record)) return UNCHANGED;
   const before = planText(loom, record);
   // Nothing more is done than was before, whatever the designer ticked.
   const wasDone = new Set(before?.doc.todos.flatMap(({ id, state }) => (state === "done" ? [id] : [])));
@@ -172,9 +177,14 @@ function keepGiven(loom: Located & Records, { id, designed }: PlanRecord, text: 
   if (!designed && !existsSync(path)) loom.store.together((files) => files.push({ path, data: text }));
 }
 
+/** The plan as the run got it. */
+function givenTo({ paths }: Located, { id, side }: PlanRecord): string | undefined {
+  return readTextIfExists(join(homeOf(paths, id).run(side?.run ?? 0), GIVEN));
+}
+
 /** What a person or the plan's source changed while the designer was at work stays. */
 function withEdits(loom: Located, record: PlanRecord, now: string | undefined, design: string): string | undefined {
-  const given = readTextIfExists(join(homeOf(loom.paths, record.id).run(record.side?.run ?? 0), GIVEN));
+  const given = givenTo(loom, record);
   if (now === undefined || given === undefined || now === given) return design;
   try {
     return mergeUpsert(now, design, given);

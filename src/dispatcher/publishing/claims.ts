@@ -22,7 +22,7 @@ export interface ClaimedElsewhere {
   readonly at: string;
 }
 
-type Claimant = Located & Configured & Naming & Timing & Publishing;
+export type Claimant = Located & Configured & Naming & Timing & Publishing;
 
 /** What came of asking for the right to make a plan. */
 export type Claimed =

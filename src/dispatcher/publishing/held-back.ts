@@ -4,7 +4,7 @@ import { doorsAt, isAsked } from "../gates/doors.ts";
 import { gateOf } from "../gates/plan-gate.ts";
 import { planText } from "../records.ts";
 import { changeSeen } from "./change-seen.ts";
-import { note, type PublishingAtWork } from "./noted.ts";
+import { notePublished, type PublishingAtWork } from "./noted.ts";
 
 /** Whether a person took back what the server would merge, or has to be asked about it again. */
 export function isHeldBack(loom: PublishingAtWork, record: PlanRecord): boolean {
@@ -22,7 +22,7 @@ export function isToBeTakenBack(loom: PublishingAtWork, record: PlanRecord): boo
 }
 
 /** Makes the change request a draft again. Where there are no drafts, people are told what that means; asking again would not help. */
-export async function takeBack(
+export async function backToDraft(
   loom: PublishingAtWork,
   { id, changeRequest }: PlanRecord,
 ): Promise<{ readonly refused?: string }> {
@@ -30,7 +30,7 @@ export async function takeBack(
   const outcome = await (await loom.forge.server()).takeBack(changeRequest?.ref ?? "");
   crashPoint("server:taken-back");
   if (loom.stopping) return {};
-  note(loom, id, { ready: undefined, queued: undefined });
+  notePublished(loom, id, { ready: undefined, queued: undefined });
   if ("refused" in outcome) {
     const text = `its change request stays ready (${outcome.refused}), so it can be merged there: ${changeRequest?.url}`;
     loom.report({ planId: id, level: "bad", text });

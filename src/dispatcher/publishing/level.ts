@@ -11,29 +11,29 @@ export interface Level {
   readonly ready: boolean;
 }
 
-export type Missing =
+export type MissingAtServer =
   /** Commits of people on our branch there. */
   "take-over" | "push" | "open" | "describe";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-export const digestOf = ({ title, body, base }: ChangeRequestDraft): string =>
+export const draftDigest = ({ title, body, base }: ChangeRequestDraft): string =>
   sha256(JSON.stringify([title, body, base]));
 
 /** What is on record when the server says what it is to say. */
 export const describedAs = (draft: ChangeRequestDraft): Pick<Published, "described" | "titled" | "based"> => ({
-  described: digestOf(draft),
+  described: draftDigest(draft),
   titled: sha256(draft.title),
   based: draft.base,
 });
 
 /** What is to be done next so that the server has what it is to have; undefined when it has. */
-export function missingOf({ published = {}, changeRequest }: PlanRecord, level: Level): Missing | undefined {
+export function missingOf({ published = {}, changeRequest }: PlanRecord, level: Level): MissingAtServer | undefined {
   if (changeRequest && changeRequest.state !== "open") return undefined;
   if (published.theirs !== undefined) return "take-over";
   if (published.sha !== level.head) return "push";
   if (!changeRequest) return "open";
-  const isDescribed = published.described === digestOf(level.draft);
+  const isDescribed = published.described === draftDigest(level.draft);
   return isDescribed && (changeRequest.ready || !isToBeReady(published, level)) ? undefined : "describe";
 }
 

@@ -25,7 +25,7 @@ export type PublishingAtWork = Located &
  */
 
 /** Writes down how much of a plan the server has. */
-export function note(loom: Records & Stopping, id: string, published: Omit<Partial<Published>, "sha">): void {
+export function notePublished(loom: Records & Stopping, id: string, published: Omit<Partial<Published>, "sha">): void {
   if (loom.stopping) return;
   updateRecord(loom, id, ({ published: before = {} }) => ({ published: { ...before, ...published } }));
 }
@@ -56,7 +56,7 @@ function headsAfter({ heads = [] }: Published, sha: string, at: string): Pick<Pu
 }
 
 /** Blocks a plan that the server does not take as it is. `published` changes in the same write. */
-export function refuse(
+export function blockAsRefused(
   loom: Records & Reporting & Stopping & Waking,
   id: string,
   { published, ...blocked }: Omit<BlockReason, "cause"> & { readonly published: Partial<Published> },

@@ -7,9 +7,9 @@ import { draftOf } from "../acceptance/commit-todo.ts";
 import { wakeAbove } from "../stacking/above.ts";
 import { settleClosed } from "../stacking/closed-there.ts";
 import { changeSeen } from "./change-seen.ts";
-import { isHeldBack, isToBeTakenBack, takeBack } from "./held-back.ts";
+import { backToDraft, isHeldBack, isToBeTakenBack } from "./held-back.ts";
 import { describedAs, isToBeReady, type Level, missingOf, saidNow } from "./level.ts";
-import { note, noteHead, type PublishingAtWork, refuse } from "./noted.ts";
+import { blockAsRefused, noteHead, notePublished, type PublishingAtWork } from "./noted.ts";
 import { pushHint, whyNotPushed } from "./push-refusals.ts";
 import { takeOver } from "./take-over.ts";
 
@@ -20,12 +20,12 @@ export async function publishNext(loom: PublishingAtWork, planId: string): Promi
   if (record.status === "done") return deleteMerged(loom, record);
   if (record.published?.closed) return settleClosed(loom, await loom.forge.server(), record);
   if (isToBeTakenBack(loom, record)) {
-    await takeBack(loom, record);
+    await backToDraft(loom, record);
     return true;
   }
   const level = await levelOf(loom, record);
   // First on record: one that is found ready after a kill was marked by us.
-  if (level?.ready && record.changeRequest && !record.published?.ready) note(loom, planId, { ready: "asked" });
+  if (level?.ready && record.changeRequest && !record.published?.ready) notePublished(loom, planId, { ready: "asked" });
   const missing = level && missingOf(record, level);
   if (!level || missing === undefined) return false;
   const forge = await loom.forge.server();
@@ -91,8 +91,8 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
   const refusal = await whyNotPushed(loom, record, sha);
   if (loom.stopping) return false;
   // Unblocking it says yes to this commit.
-  if (refusal) return refuse(loom, id, { ...refusal, published: { asked: sha } });
-  note(loom, id, { pushing: sha });
+  if (refusal) return blockAsRefused(loom, id, { ...refusal, published: { asked: sha } });
+  notePublished(loom, id, { pushing: sha });
   loom.store.sync();
   crashPoint("server:pushing");
   const outcome = await pushKnown(forge, { branch, sha, expected: published.sha }, published.pushing);
@@ -108,12 +108,16 @@ async function push(loom: PublishingAtWork, forge: ServerForge, { record, level 
       if (outcome.tip === undefined) {
         const reason = `The branch ${branch} was deleted on the server.`;
         const hint = `\`prloom delete ${id}\` ends the plan; to push it again: \`prloom unblock ${id}\`.`;
-        return refuse(loom, id, { reason, hint, published: { sha: undefined, pushing: undefined, ...UNASKED } });
+        return blockAsRefused(loom, id, {
+          reason,
+          hint,
+          published: { sha: undefined, pushing: undefined, ...UNASKED },
+        });
       }
-      note(loom, id, { theirs: outcome.tip });
+      notePublished(loom, id, { theirs: outcome.tip });
       return true;
     case "refused":
-      return refuse(loom, id, {
+      return blockAsRefused(loom, id, {
         reason: `The push was refused: ${outcome.reason}`,
         hint: pushHint(id, outcome.mayNotWrite),
         published: UNASKED,
@@ -145,10 +149,10 @@ function tell(
   if ("refused" in outcome) {
     const reason = `The change request was refused: ${outcome.refused}`;
     const hint = `Change that on the server, then run \`prloom unblock ${id}\`.`;
-    return refuse(loom, id, { reason, hint, published: UNASKED });
+    return blockAsRefused(loom, id, { reason, hint, published: UNASKED });
   }
   if (!record.changeRequest) loom.report({ planId: id, level: "good", text: `change request: ${outcome.url}` });
-  note(loom, id, { ...describedAs(level.draft), ...(level.ready && outcome.ready ? { ready: "given" } : {}) });
+  notePublished(loom, id, { ...describedAs(level.draft), ...(level.ready && outcome.ready ? { ready: "given" } : {}) });
   changeSeen(loom, id, outcome);
   wakeAbove(loom, record);
   // One that was marked ready and is not would be asked for without end.
@@ -160,11 +164,13 @@ function tell(
 
 /** After a merge: the branch was ours, and GitHub keeps what was on it with the pull request. */
 async function deleteMerged(loom: PublishingAtWork, record: PlanRecord): Promise<boolean> {
-  const { outcome, published, branch = "" } = record;
-  if (outcome !== "merged" || published?.sha === undefined || published.deleted) return false;
+  const { outcome, published = {}, branch = "" } = record;
+  // A push after a person's merge is not in it, and one whose answer was lost may be.
+  const sha = published.merged ?? published.sha;
+  if (outcome !== "merged" || sha === undefined || published.deleted) return false;
   if (loom.forge.name === "local" || loom.config.github?.deleteBranch !== true) return false;
-  await (await loom.forge.server()).deleteBranch(branch, { sha: published.sha, instead: record.baseBranch ?? "" });
+  await (await loom.forge.server()).deleteBranch(branch, { sha, instead: record.baseBranch ?? "" });
   crashPoint("server:deleted");
-  note(loom, record.id, { deleted: true });
+  notePublished(loom, record.id, { deleted: true });
   return false;
 }

@@ -6,7 +6,7 @@ import type { Extended } from "../buses/extensions.ts";
 import type { Naming } from "../capabilities.ts";
 import { changeSeen } from "./change-seen.ts";
 import { isToBeReleased, releaseClaim } from "./claims.ts";
-import { note, type PublishingAtWork } from "./noted.ts";
+import { notePublished, type PublishingAtWork } from "./noted.ts";
 import { publishNext } from "./publish.ts";
 import { tellDone } from "./tell-done.ts";
 import { tellUnqueued } from "./tell-unqueued.ts";
@@ -35,8 +35,9 @@ export class Publisher {
   /** At a start: all that may be behind. */
   begin(): void {
     for (const record of this.#all()) {
-      const { id, deleted, status, published } = record;
-      const isOver = deleted || (status === "done" && (published?.sha === undefined || published.deleted));
+      const { id, deleted, status, published, doneFor = [] } = record;
+      const isGone = published?.sha === undefined || published.deleted;
+      const isOver = deleted || (status === "done" && isGone && doneFor.length === 0);
       if (!isOver || isToBeReleased(this.#loom, record)) this.wake(id);
     }
   }
@@ -123,6 +124,7 @@ export class Publisher {
 
   #tell(planId: string, trouble: string | undefined): void {
     const record = this.#loom.stopping ? undefined : this.#loom.store.byId(planId);
-    if (record && !record.deleted && record.published?.trouble !== trouble) note(this.#loom, planId, { trouble });
+    if (record && !record.deleted && record.published?.trouble !== trouble)
+      notePublished(this.#loom, planId, { trouble });
   }
 }

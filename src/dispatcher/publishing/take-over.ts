@@ -7,7 +7,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { worktreeOf } from "../paths.ts";
 import { wakeAbove } from "../stacking/above.ts";
 import { hasUncommitted } from "../worktree/set-aside.ts";
-import { note, noteHead, type PublishingAtWork, refuse } from "./noted.ts";
+import { blockAsRefused, noteHead, notePublished, type PublishingAtWork } from "./noted.ts";
 
 /** Commits of people on our branch become a part of it between two runs, if nothing of ours was committed beside them. */
 export async function takeOver(loom: PublishingAtWork, forge: ServerForge, record: PlanRecord): Promise<boolean> {
@@ -22,7 +22,7 @@ export async function takeOver(loom: PublishingAtWork, forge: ServerForge, recor
   try {
     const ours = await branchTip(loom.repo, branch);
     if (theirs === undefined || ours === undefined) {
-      note(loom, id, { theirs: undefined });
+      notePublished(loom, id, { theirs: undefined });
       return true;
     }
     // Pushed by us, and its answer was lost; or a person has brought both together here.
@@ -56,11 +56,11 @@ function setBack(loom: PublishingAtWork, { id, branch, worktree }: PlanRecord, t
   const reason = `The branch ${branch} was set back on the server to ${theirs.slice(0, 8)}.`;
   const hint = `\`prloom unblock ${id}\` pushes again what was taken away; to leave it out, run \`git -C ${worktree} reset --keep ${theirs.slice(0, 12)}\` before that.`;
   const published = { sha: theirs, theirs: undefined, pushing: undefined, asked: undefined };
-  return refuse(loom, id, { reason, hint, published });
+  return blockAsRefused(loom, id, { reason, hint, published });
 }
 
 function diverged(loom: PublishingAtWork, { id, branch, worktree }: PlanRecord, theirs: string): boolean {
   const reason = `The branch ${branch} has other commits on the server (${theirs.slice(0, 8)}) than here.`;
   const hint = `Bring both together (\`git -C ${worktree} merge ${theirs.slice(0, 12)}\`), then run \`prloom unblock ${id}\`.`;
-  return refuse(loom, id, { reason, hint, published: { theirs, asked: undefined } });
+  return blockAsRefused(loom, id, { reason, hint, published: { theirs, asked: undefined } });
 }

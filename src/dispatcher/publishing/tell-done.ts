@@ -1,7 +1,7 @@
 import { actionId, DISPATCHER } from "../../bus/names.ts";
 import type { Action, ReplyAddress } from "../../bus/types.ts";
 import { commitsBetween } from "../../git/commits/history.ts";
-import { branchTip } from "../../git/repository.ts";
+import { branchTip, resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { eventsBehind } from "../../plan/todos/provenance.ts";
@@ -32,8 +32,9 @@ export function doneFor(loom: Buses, record: PlanRecord, todo: Todo | undefined)
 export async function tellDone(loom: PublishingAtWork & Buses, planId: string): Promise<void> {
   const record = loom.store.byId(planId);
   if (!record?.doneFor?.length || record.deleted || record.baseSha === undefined) return;
-  const { published, branch = "", baseSha } = record;
-  const head = loom.forge.name === "local" ? await branchTip(loom.repo, branch) : published?.sha;
+  crashPoint("done:due");
+  const { baseSha } = record;
+  const head = await headThere(loom, record);
   if (head === undefined) return;
   const commits = await commitsBetween(loom.repo, baseSha, head);
   for (const done of record.doneFor) {
@@ -42,6 +43,16 @@ export async function tellDone(loom: PublishingAtWork & Buses, planId: string): 
     if (loom.stopping) return;
     if (sha !== undefined) tell(loom, record, { done, sha });
   }
+}
+
+/** What was merged, where we have that: the answer to our last push may have been lost. */
+async function headThere(
+  loom: PublishingAtWork,
+  { published = {}, branch = "" }: PlanRecord,
+): Promise<string | undefined> {
+  if (loom.forge.name === "local") return branchTip(loom.repo, branch);
+  const { merged, sha } = published;
+  return (merged === undefined || merged === sha ? undefined : await resolveCommit(loom.repo, merged)) ?? sha;
 }
 
 function tell(loom: PublishingAtWork & Buses, { id, uid }: PlanRecord, { done, sha }: Told): void {

@@ -1,17 +1,17 @@
 import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { listDir } from "../../kernel/files.ts";
 import { homeOf, type Located } from "../paths.ts";
 
 /** Files beside a plan that wait for a person. */
-export interface Aside {
+export interface AsideFiles {
   /** Patches of work that is on no branch, oldest first. */
   readonly aside: readonly string[];
   /** What an author who may not change the plan would like it to say. */
   readonly proposal?: string;
 }
 
-export function readAside(loom: Located, id: string): Aside {
+export function readAside(loom: Located, id: string): AsideFiles {
   const { proposal } = homeOf(loom.paths, id);
   return { aside: patchesOf(loom, id), ...(existsSync(proposal) ? { proposal } : {}) };
 }
@@ -28,4 +28,10 @@ export function patchesOf(loom: Located, id: string): string[] {
   );
   const age = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return patches.sort((a, b) => age(a) - age(b));
+}
+
+/** The newest of those in which a rebase put what a person had left in the worktree: it is in no commit unless they brought it back. */
+export function asideByRebase(loom: Located, id: string): { aside?: string } {
+  const aside = patchesOf(loom, id).findLast((patch) => basename(patch) === "before-rebase.patch");
+  return aside === undefined ? {} : { aside };
 }

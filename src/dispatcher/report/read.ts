@@ -18,6 +18,7 @@ import type { Todo } from "../../plan/markdown/markdown.ts";
 import { nearMisses } from "../../plan/metadata.ts";
 import type { IgnoredComment, PlanRecord } from "../../plan/record.ts";
 import { type PlanSummary, summarise } from "../../plan/summary.ts";
+import { readUsage, type TimedUsage } from "../at-github/github-usage.ts";
 import type { FailingBridge } from "../buses/health.ts";
 import { type LiveDaemon, liveDaemon } from "../commands/live-daemon.ts";
 import { gatesOf } from "../gates/plan-gate.ts";
@@ -27,7 +28,6 @@ import { phaseAt } from "../intake/phases.ts";
 import { homeOf, type Paths, textPath } from "../paths.ts";
 import { copyProblem } from "../place.ts";
 import { type ClaimedElsewhere, claimedElsewhere } from "../publishing/claims.ts";
-import { readUsage, type TimedUsage } from "../publishing/github-usage.ts";
 import { planText, type Records, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { decide } from "../steps/decide.ts";
@@ -36,7 +36,7 @@ import { deferredComments, type Observing, observe, unansweredComments } from ".
 import { currentRecords } from "./current-records.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, type BackOff, machineLevel, type Probe, readAgents, readBackOffs } from "./read-agents.ts";
-import { type Aside, readAside } from "./read-aside.ts";
+import { type AsideFiles, readAside } from "./read-aside.ts";
 import {
   type BusReport,
   type FoundBus,
@@ -79,19 +79,19 @@ export interface StatusReport extends BusReport, AgentsReport {
 }
 
 /** What other processes say. */
-export interface Asked {
+export interface OutsideAnswers {
   readonly daemon: LiveDaemon | undefined;
   readonly machine: Promise<Probe>;
 }
 
 /** Asks the dispatcher and the machine; the machine answers while everything else is being read. */
-export async function askOthers(paths: Paths): Promise<Asked> {
+export async function askOthers(paths: Paths): Promise<OutsideAnswers> {
   const daemon = await liveDaemon(paths);
   return { daemon, machine: machineLevel(paths, daemon !== undefined) };
 }
 
 /** Everything `prloom status` shows. Reads without a lock and writes nothing. */
-export async function readStatus(loom: Observing & Intake, asked?: Asked): Promise<StatusReport> {
+export async function readStatus(loom: Observing & Intake, asked?: OutsideAnswers): Promise<StatusReport> {
   const { daemon, machine } = asked ?? (await askOthers(loom.paths));
   const scan = loom.inbox.scan();
   const records = currentRecords(loom, scan.entries);
@@ -220,7 +220,7 @@ function waitsBelow({ id, deleted, outcome }: PlanRecord): string {
   return `stacked on ${id}, which was ${deleted ? "deleted" : outcome}: the dispatcher looks at it next`;
 }
 
-export interface PlanDetail extends Aside {
+export interface PlanDetail extends AsideFiles {
   readonly summary: PlanSummary;
   readonly record: PlanRecord;
   readonly planFile: string;

@@ -16,11 +16,11 @@ import {
   type AgentRefusal,
   type AgentState,
   type Availability,
+  afterRefusal,
   chooseAgent,
   dayOf,
   NOTHING_SPENT,
   needsPerson,
-  refuse,
   type SpentSum,
   type Trouble,
 } from "./availability.ts";
@@ -223,7 +223,7 @@ export function openAgentPool(paths: Paths, clock: Clock, readOnly: boolean): Ag
       nextChange(changes, until === undefined ? undefined : timerMs(until, clock.now()), signal),
     limitsChanged: () => void changes.emit("changed"),
     refused(name, trouble) {
-      const next = refuse(refusals.get(name), trouble, clock.now());
+      const next = afterRefusal(refusals.get(name), trouble, clock.now());
       if (next) refusals.set(name, next);
       write();
       changes.emit("changed");

@@ -98,7 +98,11 @@ export function isRefusal({ kind }: Trouble): boolean {
 }
 
 /** Pure: what follows from one more refusal. */
-export function refuse(before: AgentRefusal | undefined, trouble: Trouble, now: number): AgentRefusal | undefined {
+export function afterRefusal(
+  before: AgentRefusal | undefined,
+  trouble: Trouble,
+  now: number,
+): AgentRefusal | undefined {
   const waits = WAITS[trouble.kind];
   if (!waits) return before;
   const count = (before?.count ?? 0) + 1;

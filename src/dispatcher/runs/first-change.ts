@@ -32,7 +32,7 @@ export function onFirstChange(worktree: string, given: string, act: () => void):
 }
 
 /**
- * Nobody waits for this look, so nothing that goes wrong in it may end the dispatcher: an agent that holds a lease on its copy makes
+ * Nothing waits for this look, so nothing that goes wrong in it may end the dispatcher: an agent that holds a lease on its copy makes
  * opening it fail, as having no open files left does.
  */
 function copyIn(worktree: string): string | undefined {

@@ -19,7 +19,7 @@ export interface Followed {
 }
 
 /** Keeps what a run tells, as it comes, and ends one that spends more than it may; `hear` is told every event. */
-export async function follow(
+export async function followAgent(
   loom: Records & Pooled & Reporting,
   stream: AgentRun,
   run: Followed,

@@ -62,5 +62,5 @@ function notInWorktree(
     (file) => !statSync(join(path, file), { throwIfNoEntry: false }),
   );
   if (missing === undefined) return undefined;
-  return `${missing} is not in the worktree of the plan, which has what its branch has. Commit it (\`git add ${missing} && git commit\`), then bring it there: \`prloom pause ${id}\`, \`prloom unblock ${id} --reset\`, \`prloom rebase ${id}\` and \`prloom resume ${id}\`. If that is not it: `;
+  return `${missing} is not in the worktree of the plan, which has what its branch has. Commit it (\`git add ${missing} && git commit\`), then bring it there: \`prloom rebase ${id}\` and \`prloom unblock ${id}\`. If that is not it: `;
 }

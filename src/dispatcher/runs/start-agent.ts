@@ -17,7 +17,7 @@ import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requireAgentPinned } from "../settings/require-pinned.ts";
 import type { Pooled } from "./agent-pool.ts";
-import { follow } from "./follow.ts";
+import { followAgent } from "./follow.ts";
 import { instructionsFor } from "./instructions.ts";
 import type { AtWork } from "./occupancy.ts";
 import { refuseStart } from "./refuse-start.ts";
@@ -102,7 +102,7 @@ export async function prepareStart(
     });
     const stopNow = (): void => controller.abort();
     const followed = { planId: record.id, key: runId, runDir, agent, limits: start.budgets, stop: stopNow };
-    const ended = follow(loom, stream, followed, start.hear).catch((error) => {
+    const ended = followAgent(loom, stream, followed, start.hear).catch((error) => {
       // Then the run has no exit that we know of; recovery ends what is left of it before anything else.
       loom.report({ planId: record.id, level: "bad", text: `following the agent failed: ${messageOf(error)}` });
       return "interrupted" as const;

@@ -44,7 +44,7 @@ export async function recoverPlans(loom: Located & Configured & Records & AtWork
 }
 
 /** The same for one plan. When it throws, processes of the plan may be alive, or its worktree may not be what it was. */
-export async function recoverPlan(
+async function recoverPlan(
   loom: Located & Configured & Records & AtWork & Reporting,
   record: PlanRecord,
 ): Promise<number> {

@@ -83,7 +83,7 @@ function programsOf(config: Config, tree: Tree, known: Pin | undefined): PinnedF
     );
   const named = [
     ...ownFiles(tree),
-    ...agents.flatMap((agent) => agentFiles(agent, tree)),
+    ...agents.flatMap((agent) => checkedOutAgentFiles(agent, tree)),
     ...lines.flatMap((line) => lineFiles(line, tree)),
   ];
   let left = MAX_HASHED;
@@ -121,7 +121,7 @@ function filesBelow(folder: string): string[] {
 }
 
 /** Files of the checkout that an agent's start runs. A path like `./agent.sh` is none: it lies in the plan's own worktree. */
-export function agentFiles({ command, args, env }: AgentConfig, tree: Tree): string[] {
+export function checkedOutAgentFiles({ command, args, env }: AgentConfig, tree: Tree): string[] {
   const [first = "", ...more] = args === undefined ? wordsOf(command) : [command, ...args];
   const isRelative = first.includes("/") && !isAbsolute(first);
   const program = isRelative ? undefined : findProgram(first, env.PATH ?? tree.path, tree.root);

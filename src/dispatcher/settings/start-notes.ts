@@ -19,7 +19,15 @@ import { NAMED } from "../../hooks/modules/pinned-modules.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readCheckedOut } from "../../kernel/files.ts";
 import { changesLine } from "./pinned.ts";
-import { agentFiles, isPrompt, offerOf, PROMPTS_DIR, pinnedConfig, promptPaths, type Tree } from "./pinning.ts";
+import {
+  checkedOutAgentFiles,
+  isPrompt,
+  offerOf,
+  PROMPTS_DIR,
+  pinnedConfig,
+  promptPaths,
+  type Tree,
+} from "./pinning.ts";
 import { signersAt } from "./signers.ts";
 
 /** What a person should know about the settings that a start applies; none when they are the usual ones. */
@@ -87,7 +95,10 @@ export async function mayRunForeign(repo: Repository, config: Config, path: stri
   const [base, head] = [await baseOf(repo), await resolveCommit(repo, "HEAD")];
   if (!base || head === undefined || (await isAncestor(repo, head, base.commit))) return false;
   const tree = { root: repo.root, path };
-  if (modulesOf(config).length > 0 || Object.values(config.agents).some((agent) => agentFiles(agent, tree).length > 0))
+  if (
+    modulesOf(config).length > 0 ||
+    Object.values(config.agents).some((agent) => checkedOutAgentFiles(agent, tree).length > 0)
+  )
     return true;
   const configAt = async (commit: string) =>
     (await fileAt(repo, { commit, names: [CONFIG_FILE], mostBytes: MAX_BYTES }))?.text;

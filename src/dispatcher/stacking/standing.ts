@@ -1,7 +1,7 @@
 import type { PlanRecord } from "../../plan/record.ts";
 
 /** What became of the plan that another one stands on. */
-export type Standing =
+export type LowerPlanState =
   | { readonly kind: "stands" }
   /** It has other commits by now. */
   | { readonly kind: "moved" }
@@ -16,7 +16,7 @@ export function canBearOther({ status, blocked, deleted, changeRequest, publishe
 }
 
 /** Pure: where a stacked plan stands. What is not published yet of the lower one, or not taken over, is waited for. */
-export function standingOf({ baseSha }: PlanRecord, lower: PlanRecord | undefined): Standing {
+export function standingOf({ baseSha }: PlanRecord, lower: PlanRecord | undefined): LowerPlanState {
   if (!lower || lower.deleted) return { kind: "lost", lower, why: "deleted" };
   if (lower.outcome === "merged") return { kind: "merged", lower };
   if (lower.outcome === "closed") return { kind: "lost", lower, why: "closed" };

@@ -1,5 +1,5 @@
 import type { PlanBefore } from "../../governance/graph/of-plan.ts";
-import type { PlanStatus } from "../../governance/graph/schema.ts";
+import type { WorkPlanStatus } from "../../governance/graph/schema.ts";
 import type { PlanDoc } from "../../plan/markdown/markdown.ts";
 import { dependenciesOf, stackProblem, wantsStack } from "../../plan/metadata.ts";
 import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
@@ -83,7 +83,7 @@ export function plansBefore(loom: Records, record: PlanRecord, doc: PlanDoc): re
 }
 
 /** What a plan is in a graph of tasks. */
-export function workPlanStatus({ status, outcome, deleted, worktreeReady }: PlanRecord): PlanStatus {
+export function workPlanStatus({ status, outcome, deleted, worktreeReady }: PlanRecord): WorkPlanStatus {
   if (deleted || outcome === "closed") return "abandoned";
   if (status === "done") return worktreeReady ? "completed" : "archived";
   return status === "draft" || status === "queued" ? "draft" : "active";

@@ -61,7 +61,7 @@ export function ownOf({ newest, uid }: PlanRecord): { newest: string; uid: strin
 }
 
 /** A branch that has commits of its own and whose work is in its base was merged. */
-export async function markMerged(loom: Located & Records & Publishing, record: PlanRecord): Promise<boolean> {
+async function markMerged(loom: Located & Records & Publishing, record: PlanRecord): Promise<boolean> {
   const { branch, baseBranch, changeRequest } = record;
   if (!branch || !baseBranch || !changeRequest || changeRequest.state !== "open") return false;
   const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);

@@ -1,5 +1,5 @@
 import type { Door } from "../../gate/gate-record.ts";
-import type { Health } from "../../git/worktree/worktrees.ts";
+import type { WorktreeHealth } from "../../git/worktree/worktrees.ts";
 import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Posting } from "../gates/posting.ts";
@@ -39,7 +39,7 @@ export interface PlanView {
   readonly unrecovered?: true;
   readonly config: WishedConfig;
   readonly dependencies: Dependencies;
-  readonly worktree: Health;
+  readonly worktree: WorktreeHealth;
   /** A plugin's agent works in the plan's worktree. */
   readonly hookAgent: boolean;
   /** An agent implements the plan at this moment. */

@@ -1,9 +1,9 @@
-import type { Health } from "../../git/worktree/worktrees.ts";
+import type { WorktreeHealth } from "../../git/worktree/worktrees.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Step } from "./step.ts";
 
 /** What a person is told of a plan whose worktree cannot be worked in. */
-export function withoutWorktree({ id, branch, worktree = "unknown path" }: PlanRecord, health: Health): Step {
+export function withoutWorktree({ id, branch, worktree = "unknown path" }: PlanRecord, health: WorktreeHealth): Step {
   if (health === "taken")
     return {
       kind: "block",

@@ -1,6 +1,6 @@
 import { branchTip, gitAt, isAncestor, type Repository, STEP_TRAILER } from "../repository.ts";
 
-export interface Standing {
+export interface PlanBranch {
   readonly branch: string;
   readonly base: string;
   /** The commit of base that prloom made the branch at, or brought it onto last. */
@@ -13,7 +13,10 @@ export interface Standing {
  * The commit of base that a branch stands on. That is where it began, unless a person rebased it by hand since, onto commits that base has
  * no more: they would count as the branch's own, and come back with it. Where base was is in its reflog.
  */
-export async function standsOn(repo: Repository, { branch, base, began, uid }: Standing): Promise<string | undefined> {
+export async function standsOn(
+  repo: Repository,
+  { branch, base, began, uid }: PlanBranch,
+): Promise<string | undefined> {
   const tip = began === undefined ? undefined : await branchTip(repo, branch);
   if (began === undefined || tip === undefined) return began;
   const asked = await gitAt(repo, ["merge-base", "--fork-point", `refs/heads/${base}`, tip], { allowExit: [1, 128] });

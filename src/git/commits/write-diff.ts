@@ -25,7 +25,7 @@ export async function writeWholeDiff(repo: Repository, { from, to, file }: DiffO
   await gitAt(repo, [...DIFF, `--output=${file}`, from, to, "--"], { cwd: repo.commonDir });
 }
 
-export interface Beginning {
+export interface DiffBeginning {
   /** Whole lines only. */
   readonly text: string;
   readonly totalBytes: number;
@@ -33,7 +33,7 @@ export interface Beginning {
 }
 
 /** The first lines of a file that may be of any size. */
-export function readBeginning(file: string, mostBytes: number): Beginning {
+export function readBeginning(file: string, mostBytes: number): DiffBeginning {
   const fd = openOwn(file);
   try {
     const totalBytes = fstatSync(fd).size;

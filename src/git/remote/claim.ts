@@ -5,7 +5,7 @@ import { pushRef } from "./push.ts";
 import { gitRemote, type Remote, remoteTip } from "./remote.ts";
 
 /** Which clone works on something, as all that can read the repository see it. */
-export interface Claim {
+export interface CloneClaim {
   readonly claimer: string;
   /** What people call the machine. */
   readonly name: string;
@@ -15,13 +15,13 @@ export interface Claim {
 export type ClaimOutcome =
   /** Also where it was claimed by this clone before. */
   | { readonly kind: "ours" }
-  | { readonly kind: "theirs"; readonly claim: Pick<Claim, "name" | "at"> }
+  | { readonly kind: "theirs"; readonly claim: Pick<CloneClaim, "name" | "at"> }
   | { readonly kind: "refused" | "failed"; readonly reason: string; readonly mayNotWrite?: true };
 
 export interface AskedClaim {
   /** Whole, as in `refs/prloom/claims/12`. */
   readonly ref: string;
-  readonly claim: Claim;
+  readonly claim: CloneClaim;
   readonly how?: ClaimHow;
 }
 
@@ -81,7 +81,7 @@ export async function releaseRef(
   }
 }
 
-async function commitOf({ root, commonDir }: Repository, claim: Claim): Promise<string> {
+async function commitOf({ root, commonDir }: Repository, claim: CloneClaim): Promise<string> {
   const at = { cwd: root, gitDir: commonDir };
   const tree = (await git(["hash-object", "-w", "-t", "tree", "--stdin"], { ...at, input: "" })).stdout.trim();
   const who = { NAME: "prloom", EMAIL: "prloom@localhost", DATE: claim.at };
@@ -95,10 +95,10 @@ async function commitOf({ root, commonDir }: Repository, claim: Claim): Promise<
 }
 
 const MAX_CLAIM = 64 * 1024;
-const UNKNOWN: Claim = { claimer: "", name: "an unknown machine", at: "" };
+const UNKNOWN: CloneClaim = { claimer: "", name: "an unknown machine", at: "" };
 
 /** What is not a claim of prloom's is another's all the same. */
-async function readClaim(repo: Repository, remote: Remote, sha: string): Promise<Claim> {
+async function readClaim(repo: Repository, remote: Remote, sha: string): Promise<CloneClaim> {
   const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"];
   await gitRemote(repo, remote, { args: ["fetch", ...options, remote.url, sha] });
   const args = ["log", "-1", "--format=%B", sha];

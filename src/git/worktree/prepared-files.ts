@@ -4,7 +4,7 @@ import { splitNul } from "../output.ts";
 import { isProtected } from "../staging/protected-paths.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
-export interface Prepared {
+export interface PreparedFiles {
   /** Files that git neither has nor ignores, without settings of agent programs: those are the base commit's. */
   readonly files: readonly string[];
   /** One of them has a name that is not UTF-8: this is what can be shown of it. */
@@ -14,7 +14,7 @@ export interface Prepared {
 }
 
 /** What lies in a worktree in which no agent has been, beyond its commit and `copied`. */
-export async function preparedIn(worktree: Worktree, copied: readonly string[]): Promise<Prepared> {
+export async function preparedIn(worktree: Worktree, copied: readonly string[]): Promise<PreparedFiles> {
   const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
   const { stdout } = await gitIn(worktree, args, { encoding: "latin1" });
   const entries = splitNul(stdout)

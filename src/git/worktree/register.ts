@@ -46,9 +46,9 @@ export function registerWorktree(wanted: Registration, settings: readonly GitSet
   return gitDir;
 }
 
-/** Its files are there. */
+/** Its files are there. Git has unlocked one that it registered. */
 export function unlockRegistered(gitDir: string): void {
-  rmSync(join(gitDir, LOCK));
+  rmSync(join(gitDir, LOCK), { force: true });
 }
 
 /**

@@ -186,45 +186,40 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
   // Git notes it as it is given, and where it really is must be known later.
   const where = canonical(request.path);
   await removeWorktree(repo, request.path);
-  await inTurn(async () => {
+  const { trustedFilters } = request;
+  const worktree = await inTurn(async () => {
     // Left by a git that was killed while it made the branch.
     await removeTree(join(repo.commonDir, "refs", "heads", `${request.branch}.lock`));
-    const isMade = tip === undefined && (await addNew(repo, { ...request, path: where }));
-    if (!isMade) await addByGit(repo, { ...request, path: where }, tip);
+    await register(repo, { ...request, path: where }, tip);
+    const path = realpathSync(request.path);
+    const gitDir = gitDirNamedBy(path);
+    if (gitDir === undefined) {
+      throw new PrloomError(
+        "git-failed",
+        `git made no worktree at ${path}.`,
+        "Run `git worktree list` to see what it made, then `prloom start` again.",
+      );
+    }
+    const { commonDir } = repo;
+    const made = { path, name: basename(gitDir), gitDir, commonDir, ...(trustedFilters ? { trustedFilters } : {}) };
+    await gitIn(made, ["reset", "--quiet", "--hard", "--no-recurse-submodules"], { timeoutMs: CHECKOUT_TIMEOUT_MS });
+    unlockRegistered(gitDir);
+    return made;
   });
-  const path = realpathSync(request.path);
-  const gitDir = gitDirNamedBy(path);
-  if (gitDir === undefined) {
-    throw new PrloomError(
-      "git-failed",
-      `git made no worktree at ${path}.`,
-      "Run `git worktree list` to see what it made, then `prloom start` again.",
-    );
-  }
-  const { trustedFilters } = request;
-  const worktree = { path, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
   noteMadeIndex(worktree);
-  return { kind: "added", worktree: { ...worktree, ...(trustedFilters ? { trustedFilters } : {}) } };
+  return { kind: "added", worktree };
 }
 
-/** On a branch that does not exist yet; false: that is git's to do. */
-async function addNew({ commonDir }: Repository, request: WorktreeRequest): Promise<boolean> {
-  const { path, trustedFilters } = request;
-  const gitDir = registerWorktree({ ...request, commonDir }, await readSettings(commonDir));
-  if (gitDir === undefined) return false;
-  const worktree = { path, name: basename(gitDir), gitDir, commonDir, ...(trustedFilters ? { trustedFilters } : {}) };
-  const checkOut = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
-  await gitIn(worktree, checkOut, { timeoutMs: CHECKOUT_TIMEOUT_MS });
-  unlockRegistered(gitDir);
-  return true;
-}
-
-async function addByGit(repo: Repository, request: WorktreeRequest, tip: string | undefined): Promise<void> {
-  const { path, branch, baseSha, trustedFilters } = request;
+/**
+ * Makes it without its files. Git would check them out, too; but when that fails it takes away what it made, and killed while it does so
+ * it leaves files of which nothing says that they are ours.
+ */
+async function register(repo: Repository, request: WorktreeRequest, tip: string | undefined): Promise<void> {
+  const { path, branch, baseSha } = request;
+  const { commonDir } = repo;
+  if (tip === undefined && registerWorktree({ ...request, commonDir }, await readSettings(commonDir))) return;
   const target = tip === undefined ? ["--no-track", "-b", branch, path, baseSha] : [path, branch];
-  const refused = await refusedDrivers(repo.commonDir, trustedFilters);
-  const add = [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target];
-  await withoutDrivers(refused, gitAt(repo, add, { timeoutMs: CHECKOUT_TIMEOUT_MS, env: refused.env }));
+  await gitAt(repo, [...WORKTREE_CONFIG, "worktree", "add", "--no-checkout", "--no-guess-remote", ...target]);
 }
 
 function gitDirNamedBy(path: string): string | undefined {
@@ -274,10 +269,10 @@ function claimOf(gitDir: string): string | undefined {
 
 const UNSEEN: ReadonlySet<string> = new Set(["EACCES", "EPERM", "ELOOP", "EIO", "ENOTCONN", "ESTALE"]);
 
-export type Health = "ok" | "missing" | "broken" | "taken";
+export type WorktreeHealth = "ok" | "missing" | "broken" | "taken";
 
 /** Whether folder and admin folder are there, and the folder is no other repository's. Costs little; it says nothing about what is in them. */
-export function worktreeHealth(worktree: Worktree): Health {
+export function worktreeHealth(worktree: Worktree): WorktreeHealth {
   const isDirectory = (path: string) => lstatIfThere(path)?.isDirectory() ?? false;
   if (!existsNoFollow(worktree.path)) return "missing";
   if (isAnothers(worktree.path, worktree.commonDir)) return "taken";

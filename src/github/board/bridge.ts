@@ -12,7 +12,7 @@ import type { RepositoryCalls } from "../repository.ts";
 import { type BoardCursor, boardCursorAfter, columnsOf, isLookDue, type Move, movesIn } from "./moves.ts";
 import { boardOf, itemsOf } from "./project.ts";
 
-export const ISSUE_MOVED = "issue.moved";
+const ISSUE_MOVED = "issue.moved";
 
 /** A look ends with these, well before the deadline of a poll; the rest comes with the next one. */
 const MAX_MOVES = 20;

@@ -39,7 +39,7 @@ interface KnownColumn {
 }
 
 /** Upper and lower case are the same, as with labels. */
-export const folded = (name: string): string => name.trim().toLowerCase();
+const folded = (name: string): string => name.trim().toLowerCase();
 
 /** Why a board, or a column of it, is of no use, in words for people. */
 export interface NoBoard {

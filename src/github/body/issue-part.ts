@@ -1,5 +1,6 @@
 import { headingKey, isTodoHeading, parsePlan } from "../../plan/markdown/markdown.ts";
 import { safeBody } from "../outgoing.ts";
+import { withoutMarkers } from "../pulls/body.ts";
 
 const BEGIN =
   "<!-- prloom plan begins: what stands between these lines is written anew, and does not reach the plan -->";
@@ -38,7 +39,7 @@ export function withPlanPart(body: string, part: string): { readonly body: strin
   if (found === "damaged")
     return { problem: "one of the lines that mark prloom's part is gone: delete the rest of it" };
   const { before, after } = found === "none" ? { before: body === "" ? "" : `${body}${GAP}`, after: "" } : found;
-  const ours = part.replaceAll(BEGIN, "").replaceAll(END, "");
+  const ours = withoutMarkers(part);
   const room = MAX_BODY - before.length - after.length - BEGIN.length - END.length - 2;
   if (ours.length > room && room < 2 * CUT.length) return { problem: "its text leaves no room for the plan" };
   const fitting = ours.length <= room ? ours : `${ours.slice(0, room - CUT.length).toWellFormed()}${CUT}`;

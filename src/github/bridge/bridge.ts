@@ -1,5 +1,5 @@
 import type { BridgeContext, BridgeEvent, BuiltinBridge, PollResult } from "../../bridges/contract.ts";
-import { say, trackerBridge } from "../../bridges/tracker/bridge.ts";
+import { postAction, trackerBridge } from "../../bridges/tracker/bridge.ts";
 import { hasWritePermission } from "../../bus/author.ts";
 import type { ServerChange } from "../../forge/port.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -83,7 +83,7 @@ export function githubBridge(
     actions(ctx, action) {
       const plan = planOf.get(placeOf(action.target.token)?.thread ?? "") ?? "";
       return client.countFor(plan, async () =>
-        action.target.target === PULL_TARGET ? actOnPull(pullOptions, ctx, action) : say(options, action),
+        action.target.target === PULL_TARGET ? actOnPull(pullOptions, ctx, action) : postAction(options, action),
       );
     },
     async delivered(ctx, action) {

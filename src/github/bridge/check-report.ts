@@ -91,7 +91,7 @@ export interface RedCheck {
 }
 
 /** Pure: the event of a check that failed. Where it is no work of the plan's, it is information. */
-export function checkEvent({ check, thread, sha, report, redOn }: RedCheck): PullEvent {
+export function failedCheckEvent({ check, thread, sha, report, redOn }: RedCheck): PullEvent {
   const { id, name, isRequired } = check;
   const also = redOn === undefined ? "" : `, as on ${redOn}`;
   return {

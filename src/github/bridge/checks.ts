@@ -60,7 +60,7 @@ const CHECKS = `query ($id: ID!, $after: String) { node(id: $id) { ... on PullRe
 } } } } } }`;
 
 /** The checks of the head of a pull request; without the permission for checks those of GitHub Actions and statuses. */
-export async function checksOf(
+export async function headChecks(
   repository: RepositoryCalls,
   { nodeId, head }: Pick<KnownPull, "nodeId" | "head">,
 ): Promise<readonly Check[]> {

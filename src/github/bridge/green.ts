@@ -1,14 +1,14 @@
 import { CallError } from "../pages.ts";
 import type { PullState } from "../pulls/pull-state.ts";
 import type { RepositoryCalls } from "../repository.ts";
-import { checksOf, countingOf, stateOf } from "./checks.ts";
+import { countingOf, headChecks, stateOf } from "./checks.ts";
 
 /**
  * Why the checks of a pull request speak against its merge; undefined when they do not. What GitHub requires it tells itself. None is not
  * green where the base branch has some: they have not begun.
  */
 export async function whyNotGreen(repository: RepositoryCalls, pull: PullState): Promise<string | undefined> {
-  const checks = await checksOf(repository, { nodeId: pull.nodeId, head: pull.head.sha });
+  const checks = await headChecks(repository, { nodeId: pull.nodeId, head: pull.head.sha });
   const state = stateOf(checks);
   if (state === "green") return undefined;
   if (state === "none") {

@@ -52,7 +52,7 @@ export interface IssueCursor {
   /** When those around `at` were changed last, by their numbers. */
   readonly seen: Readonly<Record<string, string>>;
   /** What happened since `from` and was told. */
-  readonly told: readonly Told[];
+  readonly told: readonly ToldEvent[];
   /** The issues that could not be looked at, and their `from`. */
   readonly held: Readonly<Record<string, string>>;
   /** What those say that have plans, or may have made them, by their numbers. */
@@ -65,7 +65,7 @@ export interface KnownText {
   readonly at: string;
 }
 
-export const textOf = ({ title, body, updated_at: at }: GitHubIssue): KnownText => ({
+export const knownText = ({ title, body, updated_at: at }: GitHubIssue): KnownText => ({
   sha256: createHash("sha256")
     .update(`${title}\0${body ?? ""}`)
     .digest("hex"),
@@ -73,7 +73,7 @@ export const textOf = ({ title, body, updated_at: at }: GitHubIssue): KnownText 
 });
 
 /** An event that was told, by its id. */
-export interface Told {
+export interface ToldEvent {
   readonly id: string;
   readonly at: string;
 }
@@ -94,7 +94,7 @@ export interface LookedAt {
   readonly issues: readonly GitHubIssue[];
   /** Whether these are all that changed. */
   readonly isWhole: boolean;
-  readonly told: readonly Told[];
+  readonly told: readonly ToldEvent[];
   readonly held: IssueCursor["held"];
   readonly texts: NonNullable<IssueCursor["texts"]>;
 }
@@ -113,7 +113,7 @@ function seenAround(issues: readonly GitHubIssue[], at: string): Record<string, 
 }
 
 /** Something that may make a plan. */
-export interface News extends Told {
+export interface News extends ToldEvent {
   readonly type: "issue.opened" | "issue.labeled" | "issue.assigned" | "issue.reopened";
   /** Who did it: their permission decides. */
   readonly actor: z.infer<typeof userSchema> | null;

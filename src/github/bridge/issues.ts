@@ -19,12 +19,12 @@ import {
   issueSchema,
   issuesSchema,
   type KnownText,
+  knownText,
   labelsOf,
   type News,
   newsOf,
   presentCursor,
-  type Told,
-  textOf,
+  type ToldEvent,
 } from "./issue-news.ts";
 import { editorSince, editsSince, isRewritten, type Rewriting, rewritingsOf } from "./rewritten.ts";
 
@@ -65,7 +65,7 @@ class Look {
   readonly #cursor: IssueCursor;
   readonly #until: number;
   readonly #events: BridgeEvent[] = [];
-  readonly #told: Told[] = [];
+  readonly #told: ToldEvent[] = [];
   readonly #held: Record<string, string> = {};
   readonly #texts: Record<string, KnownText>;
   #looks = 0;
@@ -139,7 +139,7 @@ class Look {
     for (const one of news) events.push(await eventOf(this.#looking, issue, one, ask));
     const isPlanned = this.#looking.planned.has(issue.number) || news.length > 0;
     events.push(...(isPlanned ? await this.#edited(issue, ask) : []));
-    if (isPlanned) this.#texts[issue.number] = textOf(issue);
+    if (isPlanned) this.#texts[issue.number] = knownText(issue);
     this.#events.push(...events);
     this.#told.push(...news.map(({ id, at }) => ({ id, at })));
   }
@@ -152,7 +152,7 @@ class Look {
   /** That an issue says something else than at the last look, by the one of those who changed it who may do least. */
   async #edited(issue: GitHubIssue, ask: () => Promise<readonly Rewriting[]>): Promise<BridgeEvent[]> {
     const { repository, permissions } = this.#looking;
-    const [before, now] = [this.#texts[issue.number], textOf(issue)];
+    const [before, now] = [this.#texts[issue.number], knownText(issue)];
     if (before?.sha256 === now.sha256) return [];
     // One that was imported was never looked at: then only what was changed since the last look counts.
     const since = { since: before?.at ?? this.#cursor.from, createdAt: issue.created_at };

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { BridgeContext, DeliveryResult, OutgoingAction } from "../../bridges/contract.ts";
 import type { DeedResult } from "../../bridges/local/bridge.ts";
-import { cut, say } from "../../bridges/tracker/bridge.ts";
+import { cut, postAction } from "../../bridges/tracker/bridge.ts";
 import type { Tracker } from "../../bridges/tracker/port.ts";
 import type { MergeMethod } from "../../git/merge-method.ts";
 import type { Outcome } from "../client/outcome.ts";
@@ -10,7 +10,7 @@ import { safeBody } from "../outgoing.ts";
 import { allPages } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { splitMarker, withMarker } from "../tracker/marker.ts";
-import { failureOf, issuePath } from "../tracker/tracker.ts";
+import { issuePath, trackerFailure } from "../tracker/tracker.ts";
 import { type PullPlace, placeOf } from "./pull-address.ts";
 import { ownReviewComment, reviewCommentsSchema } from "./review-comments.ts";
 
@@ -56,7 +56,7 @@ export async function actOnPull(
       return deed(sending, await planOf(ctx, place));
     case "comment":
       return place.comment === undefined
-        ? say({ tracker: options.tracker, name: "GitHub" }, inThread(sending))
+        ? postAction({ tracker: options.tracker, name: "GitHub" }, inThread(sending))
         : reply(sending);
     case "inline_comment":
       return remark(sending, payload);
@@ -108,7 +108,7 @@ async function reply(sending: Sending): Promise<DeliveryResult> {
   const path = `/pulls/${place.number}/comments/${place.comment}/replies`;
   const outcome = await repository.send("POST", path, { body });
   // The thread is gone: what is to be said is said all the same.
-  if (outcome.kind === "not-found") return say({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
+  if (outcome.kind === "not-found") return postAction({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
   return resultOf(outcome);
 }
 
@@ -126,7 +126,7 @@ async function remark(sending: Sending, { path, line, message }: Remark): Promis
   const outcome = await repository.send("POST", `/pulls/${place.number}/comments`, { body });
   // A line that the pull request does not change takes no comment.
   if (outcome.kind === "refused" && outcome.status === INVALID)
-    return say({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
+    return postAction({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
   return resultOf(outcome);
 }
 
@@ -157,7 +157,7 @@ async function review(sending: Sending, { verdict, summary, comments }: Submissi
   const outcome = await repository.send("POST", `/pulls/${place.number}/reviews`, { body });
   // An author's own pull request takes no verdict, and a line outside of it no remark: then it is a comment.
   if (outcome.kind === "refused" && outcome.status === INVALID)
-    return say({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
+    return postAction({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
   return resultOf(outcome);
 }
 
@@ -203,7 +203,7 @@ function resultOf(outcome: Outcome): DeliveryResult {
     const { id } = (outcome.data ?? {}) as { id?: unknown };
     return { success: true, ...(typeof id === "number" ? { ref: String(id) } : {}) };
   }
-  return failureOf(outcome);
+  return trackerFailure(outcome);
 }
 
 const reviewsSchema = z.array(

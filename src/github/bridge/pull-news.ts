@@ -105,7 +105,7 @@ export interface PullEvent extends Omit<BridgeEvent, "plan"> {
   readonly by?: TrackerAuthor;
 }
 
-export function actorOf(actor: Review["author"]): TrackerAuthor {
+function actorOf(actor: Review["author"]): TrackerAuthor {
   if (!actor) return { login: "ghost", id: "0" };
   const bot = actor.__typename !== "User";
   // GraphQL tells a bot's name without what its login ends with.

@@ -8,10 +8,10 @@ import { messageOf } from "../../kernel/errors.ts";
 import { CallError, newer, onePage } from "../pages.ts";
 import { changeOf, type PullState, pullState } from "../pulls/pull-state.ts";
 import type { RepositoryCalls } from "../repository.ts";
-import { authorIn, type CommentCursor } from "../tracker/comments.ts";
+import type { CommentCursor } from "../tracker/comments.ts";
 import type { Permissions } from "../tracker/permissions.ts";
-import { checkEvent, greenEvent, reportOf } from "./check-report.ts";
-import { checksOf, countingOf, redOn, stateOf } from "./checks.ts";
+import { failedCheckEvent, greenEvent, reportOf } from "./check-report.ts";
+import { countingOf, headChecks, redOn, stateOf } from "./checks.ts";
 import { beatOf, movedSince } from "./pull-beat.ts";
 import {
   type ChecksState,
@@ -23,7 +23,7 @@ import {
   reviewEvents,
 } from "./pull-news.ts";
 import { talkOf } from "./pull-talk.ts";
-import { hearReviewComments, ownReviewComment, pullNumberOf, reviewCommentEvent } from "./review-comments.ts";
+import { commentsOf, eventsOnLines, hearReviewComments, type LineComment } from "./review-comments.ts";
 
 /** How far pull requests were heard. */
 export interface PullsCursor {
@@ -78,6 +78,7 @@ class PullsLook {
   readonly #cursor: PullsCursor | undefined;
   readonly #known = new Map<number, KnownPull>();
   #isTold = false;
+  readonly #onLines: LineComment[] = [];
   readonly #found: { readonly number: number; readonly event: PullEvent }[] = [];
 
   constructor(looking: LookingAtPulls, cursor: PullsCursor | undefined) {
@@ -89,19 +90,14 @@ class PullsLook {
 
   async hear(): Promise<{ readonly events: readonly BridgeEvent[]; readonly cursor: PullsCursor }> {
     const { repository, clock } = this.#looking;
-    const { listed, at } = await this.#list();
-    for (const number of this.#looking.plans.keys()) await this.#lookIfChanged(number, listed.get(number));
+    const { listed, at, isWhole } = await this.#list();
+    for (const number of this.#looking.plans.keys()) await this.#lookIfChanged(number, listed.get(number), isWhole);
     const now = clock.now();
     const before = this.#cursor?.beatAt ?? now;
     const isDue = Math.abs(now - before) >= BEAT_MS;
     await this.#beat(isDue, now);
     const { comments, cursor } = await hearReviewComments(repository, this.#cursor?.comments);
-    for (const comment of comments) {
-      const number = pullNumberOf(comment);
-      if (!this.#looking.plans.has(number) || ownReviewComment(comment, this.#looking.self) !== undefined) continue;
-      const event = reviewCommentEvent(comment, this.#thread(number));
-      this.#found.push({ number, event: { ...event, by: authorIn(comment.user) } });
-    }
+    this.#found.push(...(await eventsOnLines(this.#looking, [...this.#onLines, ...comments])));
     const { events, held } = await this.#authorised([...(this.#cursor?.held ?? []), ...this.#found]);
     const known = Object.fromEntries(this.#known);
     return { events, cursor: { at, comments: cursor, known, held, beatAt: isDue ? now : before } };
@@ -111,8 +107,8 @@ class PullsLook {
     return `${this.#looking.repository.id}#${number}`;
   }
 
-  /** Newest change first, as far back as the last look. */
-  async #list(): Promise<{ readonly listed: ReadonlyMap<number, Listed>; readonly at: string }> {
+  /** Newest change first, as far back as the last look; not `isWhole` where that is too far. */
+  async #list(): Promise<{ listed: ReadonlyMap<number, Listed>; at: string; isWhole: boolean }> {
     const listed = new Map<number, Listed>();
     const before = this.#cursor?.at;
     let at = before ?? "";
@@ -125,15 +121,15 @@ class PullsLook {
         at = newer(at, pull.updated_at);
       }
       const isOlder = read.items.some(({ updated_at: updated }) => before === undefined || updated < before);
-      if (isOlder || !read.hasMore) break;
+      if (isOlder || !read.hasMore) return { listed, at, isWhole: true };
     }
-    return { listed, at };
+    return { listed, at, isWhole: false };
   }
 
   /** One that cannot be read keeps no other waiting; it is looked at again. */
-  async #lookIfChanged(number: number, listed: Listed | undefined): Promise<void> {
+  async #lookIfChanged(number: number, listed: Listed | undefined, isWhole: boolean): Promise<void> {
     const known = this.#known.get(number);
-    const isSame = known && (!listed || listed.updated_at === known.updated);
+    const isSame = known && (listed ? listed.updated_at === known.updated : isWhole);
     if (isSame && !isFresh(known)) return;
     await this.#orLater(number, async () => {
       const data = listed ?? (await this.#one(number));
@@ -190,10 +186,15 @@ class PullsLook {
       ...reviewEvents(reviews, { known: known?.reviews ?? [], thread, self: this.#looking.self }),
       ...resolvedEvents(threads, known?.resolved ?? [], thread),
     ];
+    const handedIn = reviews.filter(({ state }) => state !== "PENDING").map(({ databaseId }) => databaseId);
     // What was there before the first look is not told.
-    if (this.#cursor) this.#found.push(...events.map((event) => ({ number, event })));
+    if (this.#cursor) {
+      const fresh = handedIn.filter((id) => !known?.reviews.includes(id));
+      this.#onLines.push(...(await commentsOf(this.#looking.repository, number, fresh)));
+      this.#found.push(...events.map((event) => ({ number, event })));
+    }
     return {
-      reviews: reviews.filter(({ state }) => state !== "PENDING").map(({ databaseId }) => databaseId),
+      reviews: handedIn,
       resolved: threads.filter(({ isResolved }) => isResolved).map(({ id }) => id),
     };
   }
@@ -231,7 +232,7 @@ class PullsLook {
       this.#isTold = true;
       this.#looking.log.warn("the token may not see checks: those of GitHub Actions and commit statuses count");
     }
-    const checks = await checksOf(repository, known);
+    const checks = await headChecks(repository, known);
     const state = stateOf(checks);
     const red = countingOf(checks).filter((check) => check.state === "red" && !known.told.includes(check.id));
     if (state !== "red" || red.length === 0) return this.#ended(number, known, state);
@@ -245,7 +246,7 @@ class PullsLook {
     for (const check of red) {
       const report = await reportOf(repository, check);
       const on = alsoRed.has(check.name) ? known.base : undefined;
-      const event = checkEvent({ check, report, thread: this.#thread(number), sha: known.head, redOn: on });
+      const event = failedCheckEvent({ check, report, thread: this.#thread(number), sha: known.head, redOn: on });
       this.#found.push({ number, event });
     }
     return { checks: state, told: [...known.told, ...red.map(({ id }) => id)] };

@@ -1,15 +1,19 @@
 import * as z from "zod";
 import type { BridgeEvent } from "../../bridges/contract.ts";
 import type { TrackerAuthor } from "../../bridges/tracker/port.ts";
+import { allPages } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
-import { authorIn, type CommentCursor, isEdited, newComments, presentEnd, userSchema } from "../tracker/comments.ts";
+import { authorIn, type CommentCursor, newComments, presentEnd, userSchema } from "../tracker/comments.ts";
 import { changedIn, newestOf } from "../tracker/listed.ts";
 import { splitMarker } from "../tracker/marker.ts";
+import { standingOfComments } from "../tracker/standing.ts";
 import { PULL_TARGET } from "./pull-address.ts";
+import type { PullEvent } from "./pull-news.ts";
 
 /** What counts of a comment on a line of a pull request as GitHub tells it. */
 const reviewCommentSchema = z.object({
   id: z.number(),
+  node_id: z.string(),
   body: z.string(),
   user: userSchema.nullable(),
   path: z.string(),
@@ -25,12 +29,12 @@ const reviewCommentSchema = z.object({
   updated_at: z.string(),
 });
 export const reviewCommentsSchema = z.array(reviewCommentSchema);
-export type ReviewComment = z.infer<typeof reviewCommentSchema>;
+export type LineComment = z.infer<typeof reviewCommentSchema>;
 
 const LIST = { path: "/pulls/comments", schema: reviewCommentsSchema };
 
 export interface HeardReviewComments {
-  readonly comments: readonly ReviewComment[];
+  readonly comments: readonly LineComment[];
   readonly cursor: CommentCursor;
 }
 
@@ -45,11 +49,24 @@ export async function hearReviewComments(
   return { comments: fresh, cursor: end };
 }
 
-export const pullNumberOf = ({ pull_request_url: url }: ReviewComment): number =>
-  Number(url.slice(url.lastIndexOf("/") + 1));
+/**
+ * What was written on lines in these reviews. It has the time at which it was written, and is shown when its review is handed in:
+ * the list of what is new may be past that time.
+ */
+export async function commentsOf(
+  repository: RepositoryCalls,
+  number: number,
+  reviews: readonly number[],
+): Promise<readonly LineComment[]> {
+  if (reviews.length === 0) return [];
+  const comments = await allPages(repository, `/pulls/${number}/comments`, { schema: reviewCommentsSchema });
+  return comments.filter(({ pull_request_review_id: review }) => review && reviews.includes(review));
+}
+
+const pullNumberOf = ({ pull_request_url: url }: LineComment): number => Number(url.slice(url.lastIndexOf("/") + 1));
 
 /** The id that a comment of ours was posted with. */
-export function ownReviewComment({ user, body }: ReviewComment, self: TrackerAuthor): string | undefined {
+export function ownReviewComment({ user, body }: LineComment, self: TrackerAuthor): string | undefined {
   return String(user?.id) === self.id ? splitMarker(body).id : undefined;
 }
 
@@ -57,7 +74,7 @@ export function ownReviewComment({ user, body }: ReviewComment, self: TrackerAut
 const MAX_HUNK = 4000;
 
 /** Pure: its event, but for what its author may do. */
-export function reviewCommentEvent(comment: ReviewComment, thread: string): Omit<BridgeEvent, "plan"> {
+function reviewCommentEvent(comment: LineComment, thread: string, edited: boolean): Omit<BridgeEvent, "plan"> {
   const { id, path, body, diff_hunk: hunk, original_commit_id: commit, pull_request_review_id: review } = comment;
   const author = authorIn(comment.user);
   const line = comment.line ?? comment.original_line ?? undefined;
@@ -68,10 +85,37 @@ export function reviewCommentEvent(comment: ReviewComment, thread: string): Omit
     title: `Comment by ${author.login} on ${path}${line === undefined ? "" : `:${line}`}`,
     replyTo: { target: PULL_TARGET, token: `${thread}/${first}` },
     context: {
-      ...{ path, commit, at: comment.created_at, edited: isEdited(comment), ref: String(id) },
+      ...{ path, commit, at: comment.created_at, edited, ref: String(id) },
       ...(line === undefined ? {} : { line }),
       diffHunk: hunk.slice(-MAX_HUNK),
       ...(review ? { review: String(review) } : {}),
     },
   };
+}
+
+export interface HearingLines {
+  readonly repository: RepositoryCalls;
+  readonly self: TrackerAuthor;
+  /** The plans whose pull requests these are, by number. */
+  readonly plans: ReadonlyMap<number, string>;
+}
+
+/**
+ * What others wrote on lines of the pull requests of plans, each once. Their times do not tell whether they were edited: one that was
+ * begun in a review changes when that is handed in.
+ */
+export async function eventsOnLines(
+  { repository, self, plans }: HearingLines,
+  comments: readonly LineComment[],
+): Promise<{ readonly number: number; readonly event: PullEvent }[]> {
+  const heard = [...new Map(comments.map((comment) => [comment.id, comment])).values()].filter(
+    (comment) => plans.has(pullNumberOf(comment)) && ownReviewComment(comment, self) === undefined,
+  );
+  const standing = await standingOfComments(repository, heard);
+  return heard.map((comment) => {
+    const number = pullNumberOf(comment);
+    const edited = standing.get(comment.id) !== "as-written";
+    const event = reviewCommentEvent(comment, `${repository.id}#${number}`, edited);
+    return { number, event: { ...event, by: authorIn(comment.user) } };
+  });
 }

@@ -2,7 +2,7 @@ import { createPrivateKey, sign } from "node:crypto";
 import * as z from "zod";
 import type { Clock } from "../../kernel/clock.ts";
 import { judgeAnswer, type Outcome } from "./outcome.ts";
-import type { Missing, TokenSource } from "./tokens.ts";
+import type { MissingToken, TokenSource } from "./tokens.ts";
 import { HEADERS, type Lost, type WireAnswer, type WireRequest } from "./transport.ts";
 
 export interface AppOptions {
@@ -12,7 +12,7 @@ export interface AppOptions {
   /** `<owner>/<name>` */
   readonly repo: string;
   /** Reads the app's private key, as PEM. It is not kept. */
-  key(): string | Missing;
+  key(): string | MissingToken;
   readonly apiUrl: string;
   readonly clock: Clock;
   send(request: WireRequest): Promise<WireAnswer | Lost>;
@@ -34,7 +34,7 @@ class AppToken implements TokenSource {
   readonly from: string;
   readonly #options: AppOptions;
   #held: { readonly token: string; readonly expiresAt: number } | undefined;
-  #underWay: Promise<string | Missing> | undefined;
+  #underWay: Promise<string | MissingToken> | undefined;
   #installation: string | undefined;
   #login: string | undefined;
 
@@ -44,7 +44,7 @@ class AppToken implements TokenSource {
     this.from = `the GitHub App ${options.appId}`;
   }
 
-  async get(): Promise<string | Missing> {
+  async get(): Promise<string | MissingToken> {
     if (this.#held && this.#held.expiresAt - RENEW_BEFORE_MS > this.#options.clock.now()) return this.#held.token;
     this.#underWay ??= this.#fetch().finally(() => {
       this.#underWay = undefined;
@@ -52,7 +52,7 @@ class AppToken implements TokenSource {
     return this.#underWay;
   }
 
-  async botLogin(): Promise<string | Missing> {
+  async botLogin(): Promise<string | MissingToken> {
     if (this.#login !== undefined) return this.#login;
     const found = await this.#ask("GET", "/app", appSchema);
     if ("missing" in found) return found;
@@ -64,7 +64,7 @@ class AppToken implements TokenSource {
     this.#held = undefined;
   }
 
-  async #fetch(): Promise<string | Missing> {
+  async #fetch(): Promise<string | MissingToken> {
     const installation = await this.#installationId();
     if (typeof installation !== "string") return installation;
     const found = await this.#ask("POST", `/app/installations/${installation}/access_tokens`, tokenSchema);
@@ -73,7 +73,7 @@ class AppToken implements TokenSource {
     return found.token;
   }
 
-  async #installationId(): Promise<string | Missing> {
+  async #installationId(): Promise<string | MissingToken> {
     if (this.#installation !== undefined) return this.#installation;
     const found = await this.#ask("GET", `/repos/${this.#options.repo}/installation`, installationSchema);
     if ("missing" in found) return found;
@@ -82,7 +82,7 @@ class AppToken implements TokenSource {
   }
 
   /** With the app's own signature; a repository that was renamed is followed once, on this GitHub. */
-  async #ask<T>(method: string, path: string, schema: z.ZodType<T>): Promise<T | Missing> {
+  async #ask<T>(method: string, path: string, schema: z.ZodType<T>): Promise<T | MissingToken> {
     const { appId, apiUrl, clock, key, send } = this.#options;
     const signed = assertion(appId, key(), clock.now());
     if (typeof signed !== "string") return signed;
@@ -106,7 +106,7 @@ function nextStep({ kind }: Outcome): string {
 }
 
 /** What an app proves itself with: signed with its key, good for nine minutes, begun a minute ago for clocks that differ. */
-function assertion(appId: string, key: string | Missing, now: number): string | Missing {
+function assertion(appId: string, key: string | MissingToken, now: number): string | MissingToken {
   if (typeof key !== "string") return key;
   const seconds = Math.floor(now / 1000);
   const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");

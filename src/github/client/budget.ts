@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /** What is left of a token's limits. A share of each is left to the people who use the same token. */
-export class Budget {
+export class RateBudget {
   /** The share that is left alone, from 0 to 1. */
   readonly reserve: number;
   readonly #known = new Map<Bucket, Known>();

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../kernel/clock.ts";
-import { type Bucket, Budget, MADE_ENOUGH } from "./budget.ts";
+import { type Bucket, MADE_ENOUGH, RateBudget } from "./budget.ts";
 import { judgeAnswer, judgeGraphql, type Outcome } from "./outcome.ts";
-import type { Missing, TokenSource } from "./tokens.ts";
+import type { MissingToken, TokenSource } from "./tokens.ts";
 import { HEADERS, type Lost, type WireAnswer, type WireRequest } from "./transport.ts";
 
 export interface GitHubClientOptions {
@@ -36,7 +36,7 @@ const MAX_REMEMBERED = 16 * 1024 * 1024;
 /** All talk with one GitHub, for one token: counted, within its limits, and never asked twice for what is under way. */
 export class GitHubClient {
   readonly #options: GitHubClientOptions;
-  readonly budget: Budget;
+  readonly budget: RateBudget;
   readonly #calls = new Map<string, number>();
   /** How many in each of the last sixty minutes. */
   readonly #minutes = new Map<number, number>();
@@ -49,7 +49,7 @@ export class GitHubClient {
 
   constructor(options: GitHubClientOptions) {
     this.#options = options;
-    this.budget = new Budget(options.reserve);
+    this.budget = new RateBudget(options.reserve);
   }
 
   get apiUrl(): string {
@@ -72,7 +72,7 @@ export class GitHubClient {
   }
 
   /** The login that an app writes under; undefined where the token is a person's. */
-  async botLogin(): Promise<string | undefined | Missing> {
+  async botLogin(): Promise<string | undefined | MissingToken> {
     return this.#options.token.botLogin?.();
   }
 

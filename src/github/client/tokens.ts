@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import type { Clock } from "../../kernel/clock.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 
-export interface Missing {
+export interface MissingToken {
   readonly missing: string;
 }
 
@@ -11,9 +11,9 @@ export interface Missing {
 export interface TokenSource {
   /** For people: never the token. */
   readonly from: string;
-  get(): Promise<string | Missing>;
+  get(): Promise<string | MissingToken>;
   /** The login that an app writes under, which GitHub does not tell its token; undefined where the token is a person's. */
-  botLogin?(): Promise<string | undefined | Missing>;
+  botLogin?(): Promise<string | undefined | MissingToken>;
   /** GitHub did not take the last one: what is held is forgotten. */
   forget?(): void;
 }
@@ -51,7 +51,7 @@ export function ghToken(env: Environment, host: string, clock: Clock): TokenSour
   };
 }
 
-async function askGh(env: Environment, host: string): Promise<string | Missing> {
+async function askGh(env: Environment, host: string): Promise<string | MissingToken> {
   const program = findProgram("gh", trustedPath(env.PATH), "/");
   if (program === undefined) return { missing: "gh is not installed" };
   try {
@@ -73,7 +73,7 @@ export function hostOf(apiUrl: string): string {
 /** The first of these that has one, asked anew each time. */
 export function firstToken(sources: readonly [TokenSource, ...TokenSource[]]): TokenSource {
   let used: TokenSource = sources[0];
-  const get = async (): Promise<string | Missing> => {
+  const get = async (): Promise<string | MissingToken> => {
     const missing: string[] = [];
     for (const source of sources) {
       const found = await source.get();

@@ -11,7 +11,7 @@ import { changeOf, type PullState } from "../pulls/pull-state.ts";
 import { Pulls } from "../pulls/pulls.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { claimsAt } from "./claims.ts";
-import { remoteOf } from "./remote.ts";
+import { gitHubRemote } from "./remote.ts";
 
 export interface GitHubForgeOptions {
   readonly access: GitHubAccess;
@@ -35,7 +35,7 @@ export function githubForge({ access, repo, folder }: GitHubForgeOptions): Serve
     if (pull === "gone") throw new Error(`the pull request ${ref} is gone`);
     return { pull, ...asked };
   };
-  const atRemote = remoteOf(access, folder);
+  const atRemote = gitHubRemote(access, folder);
   return {
     now: () => access.client.timeThere(),
     push: (pushed) => atRemote((there) => pushBranch(repo, there, pushed)),

@@ -5,7 +5,7 @@ import type { GitHubAccess } from "../access.ts";
 export type AtRemote = <T extends { readonly kind: string }>(act: (remote: Remote) => Promise<T>) => Promise<T>;
 
 /** Git follows no redirect, which could have the token sent elsewhere. So where it fails, the repository is asked what it is called now. */
-export function remoteOf(access: GitHubAccess, folder: string): AtRemote {
+export function gitHubRemote(access: GitHubAccess, folder: string): AtRemote {
   const remote = async (): Promise<Remote> => {
     const { fullName } = await access.connection.repository();
     const token = await access.token.get();

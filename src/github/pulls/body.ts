@@ -6,10 +6,11 @@ const CUT = "\n\n… (too long for GitHub: the rest is left out)";
 /** Pure: a description in which our part says this; what people wrote before and after it stays. */
 export function withOurPart(body: string, ours: string): string {
   const { before, after } = around(body);
+  const said = withoutMarkers(ours);
   const room = MAX_BODY - before.length - after.length - BEGIN.length - END.length - 4;
   // People's words come first: where they leave no room, ours are shortened.
-  const part = ours.length <= room ? ours : `${ours.slice(0, Math.max(0, room - CUT.length)).toWellFormed()}${CUT}`;
-  return `${before}${BEGIN}\n${withoutMarkers(part)}\n${END}${after}`;
+  const part = said.length <= room ? said : `${said.slice(0, Math.max(0, room - CUT.length)).toWellFormed()}${CUT}`;
+  return `${before}${BEGIN}\n${part}\n${END}${after}`;
 }
 
 function around(body: string): { readonly before: string; readonly after: string } {
@@ -21,4 +22,5 @@ function around(body: string): { readonly before: string; readonly after: string
   return { before: rest === "" ? "" : `${rest}\n\n`, after: "" };
 }
 
-const withoutMarkers = (text: string): string => text.replaceAll(BEGIN, "").replaceAll(END, "");
+/** Taken away, they would bring together what stood around them: an order that was none while they were there. */
+export const withoutMarkers = (text: string): string => text.replaceAll("<!-- prloom", "<!--  prloom");

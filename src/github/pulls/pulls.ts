@@ -26,12 +26,12 @@ interface PullMerge {
 }
 
 /** What a person or the next look can change. */
-export interface Refused {
+export interface PullRefused {
   readonly refused: string;
 }
 
-export type Merged =
-  | { readonly kind: "merged"; readonly sha: string }
+export type PullMergeOutcome =
+  | { readonly kind: "merged"; readonly sha: string; readonly head: string }
   /** GitHub merges it when its turn comes. */
   | { readonly kind: "queued" }
   /** The head is another one than what was reviewed. */
@@ -78,7 +78,7 @@ export class Pulls {
   }
 
   /** As a draft, and as an ordinary one where the repository has no drafts. */
-  async open({ head, sha, base, title, body }: PullDraft): Promise<PullState | Refused> {
+  async open({ head, sha, base, title, body }: PullDraft): Promise<PullState | PullRefused> {
     const found = await this.find(head, sha);
     if (found?.state === "open") return this.describe(found, { body, base });
     if (found) return found;
@@ -99,7 +99,7 @@ export class Pulls {
   async describe(
     pull: PullState,
     { title, body, base }: Partial<Pick<PullDraft, "title" | "body" | "base">>,
-  ): Promise<PullState | Refused> {
+  ): Promise<PullState | PullRefused> {
     const wanted = {
       ...(title === undefined ? {} : { title: titleFor(title, pull.head.branch) }),
       ...(body === undefined ? {} : { body: withOurPart(pull.body, safeBody(body)) }),
@@ -111,7 +111,7 @@ export class Pulls {
   }
 
   /** Gives all that have this branch as base another one; undefined when they have it. */
-  async retarget(from: string, to: string): Promise<({ readonly number: number } & Refused) | undefined> {
+  async retarget(from: string, to: string): Promise<({ readonly number: number } & PullRefused) | undefined> {
     const query = { base: from, state: "open" };
     for (const pull of (await allPages(this.#repository, "/pulls", { query, schema: pullsSchema })).map(pullState)) {
       const changed = await this.#change(pull, { base: to });
@@ -120,11 +120,11 @@ export class Pulls {
     return undefined;
   }
 
-  async close(pull: PullState): Promise<PullState | Refused> {
+  async close(pull: PullState): Promise<PullState | PullRefused> {
     return pull.state === "open" ? this.#change(pull, { state: "closed" }) : pull;
   }
 
-  async markReady(pull: PullState): Promise<PullState | Refused> {
+  async markReady(pull: PullState): Promise<PullState | PullRefused> {
     if (!pull.draft || pull.state !== "open") return pull;
     const outcome = await this.#repository.client.graphql(READY, { input: { pullRequestId: pull.nodeId } });
     if (outcome.kind === "refused") return { refused: outcome.reason };
@@ -133,7 +133,7 @@ export class Pulls {
   }
 
   /** A draft again, out of the queue first: what is in there is merged, whatever becomes of it. */
-  async takeBack(pull: PullState): Promise<PullState | Refused> {
+  async takeBack(pull: PullState): Promise<PullState | PullRefused> {
     if (pull.state !== "open") return pull;
     const { client } = this.#repository;
     if ((await this.#queueOf(pull)).isInMergeQueue)
@@ -146,8 +146,8 @@ export class Pulls {
   }
 
   /** Exactly the commit that was reviewed, or nothing. */
-  async merge(pull: PullState, { sha, method, force = false, confirm }: PullMerge): Promise<Merged> {
-    if (pull.state === "merged") return { kind: "merged", sha: pull.mergeSha ?? "" };
+  async merge(pull: PullState, { sha, method, force = false, confirm }: PullMerge): Promise<PullMergeOutcome> {
+    if (pull.state === "merged") return { kind: "merged", sha: pull.mergeSha ?? "", head: pull.head.sha };
     if (pull.head.sha !== sha) return { kind: "moved-on" };
     const other = force ? undefined : await this.#byRules(pull, { sha, confirm });
     if (other) return other;
@@ -155,7 +155,7 @@ export class Pulls {
     const outcome = await this.#repository.send("PUT", `/pulls/${pull.number}/merge`, {
       body: { sha, merge_method: method },
     });
-    if (outcome.kind === "ok") return { kind: "merged", sha: (outcome.data as { sha: string }).sha };
+    if (outcome.kind === "ok") return { kind: "merged", sha: (outcome.data as { sha: string }).sha, head: sha };
     if (outcome.kind !== "refused") throw new CallError(`merging #${pull.number}`, outcome);
     if (outcome.status === CONFLICT) return { kind: "moved-on" };
     const queue = await this.#queueOf(pull);
@@ -163,10 +163,10 @@ export class Pulls {
   }
 
   /**
-   * GitHub lets those merge who may bypass the rules of a branch, and an owner's token may: whoever asks for a merge here would do so
+   * GitHub lets those merge who may bypass the rules of a branch, and an owner's token may: a person who asks for a merge here would do so
    * with that token. So the queue is taken, and what is not met is a no, before it is asked; undefined where nothing speaks against it.
    */
-  async #byRules(pull: PullState, asked: Pick<PullMerge, "sha" | "confirm">): Promise<Merged | undefined> {
+  async #byRules(pull: PullState, asked: Pick<PullMerge, "sha" | "confirm">): Promise<PullMergeOutcome | undefined> {
     const queue = await this.#queueOf(pull);
     const queued = await this.#enqueue(pull, queue, asked);
     const reason = whyBlocked(pull, queue.reviewDecision);
@@ -178,7 +178,7 @@ export class Pulls {
     pull: PullState,
     { isMergeQueueEnabled, isInMergeQueue }: Queue,
     { sha, confirm }: Pick<PullMerge, "sha" | "confirm">,
-  ): Promise<Merged | undefined> {
+  ): Promise<PullMergeOutcome | undefined> {
     if (!isMergeQueueEnabled) return undefined;
     if (isInMergeQueue) return { kind: "queued" };
     confirm?.();
@@ -196,7 +196,7 @@ export class Pulls {
     return node ?? {};
   }
 
-  async #change({ number }: PullState, body: Readonly<Record<string, unknown>>): Promise<PullState | Refused> {
+  async #change({ number }: PullState, body: Readonly<Record<string, unknown>>): Promise<PullState | PullRefused> {
     const outcome = await this.#repository.send("PATCH", `/pulls/${number}`, { body });
     if (outcome.kind === "refused") return { refused: outcome.reason };
     return pullState(dataOf(`changing #${number}`, outcome));

@@ -1,13 +1,4 @@
-import * as z from "zod";
-import type {
-  HeardPost,
-  NewPost,
-  Posted,
-  Standing,
-  Tracker,
-  TrackerFailure,
-  TrackerPost,
-} from "../../bridges/tracker/port.ts";
+import type { HeardPost, NewPost, Posted, Tracker, TrackerFailure, TrackerPost } from "../../bridges/tracker/port.ts";
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Connection } from "../connection.ts";
@@ -29,6 +20,7 @@ import { goneIssue, isAbsent } from "./gone.ts";
 import { changedIn, newestOf } from "./listed.ts";
 import { MARKER_LENGTH, withMarker } from "./marker.ts";
 import type { Permissions } from "./permissions.ts";
+import { standingOfComments } from "./standing.ts";
 
 export const ISSUE_TARGET = "github-issue";
 export const SYSTEM = "github";
@@ -93,7 +85,9 @@ export function githubTracker({ connection, permissions, onGone }: GitHubTracker
       const repository = await connection.repository();
       const comment = (await commentsIn(repository, thread)).find(({ id }) => String(id) === ref);
       if (!comment) return "gone";
-      return isEdited(comment) ? "edited" : ((await standingOf(repository, [comment])).get(comment.id) ?? "gone");
+      return isEdited(comment)
+        ? "edited"
+        : ((await standingOfComments(repository, [comment])).get(comment.id) ?? "gone");
     },
     async since(threads, next) {
       const repository = await connection.repository();
@@ -130,36 +124,10 @@ interface Heard {
 async function withEdits(repository: RepositoryCalls, heard: readonly Heard[]): Promise<HeardPost[]> {
   const unknown = heard.filter(({ post }) => !post.edited && post.own === undefined);
   const asked = unknown.map(({ comment }) => comment);
-  const standing = await standingOf(repository, asked);
+  const standing = await standingOfComments(repository, asked);
   return heard.map(({ comment: { id }, post }) =>
     (standing.get(id) ?? "as-written") === "as-written" ? post : { ...post, edited: true },
   );
-}
-
-const EDITED = "query ($ids: [ID!]!) { nodes(ids: $ids) { ... on IssueComment { id lastEditedAt } } }";
-const editedSchema = z.object({
-  nodes: z.array(z.object({ id: z.string(), lastEditedAt: z.string().nullable() }).nullable()),
-});
-const AT_ONCE = 100;
-
-/** Their times have whole seconds: an edit in the one in which it was written shows only here. A hundred with one question: anyone may write many. */
-async function standingOf(
-  { client }: RepositoryCalls,
-  comments: readonly GitHubComment[],
-): Promise<ReadonlyMap<number, Standing>> {
-  const standing = new Map<number, Standing>();
-  for (let from = 0; from < comments.length; from += AT_ONCE) {
-    const some = comments.slice(from, from + AT_ONCE);
-    const outcome = await client.graphql(EDITED, { ids: some.map(({ node_id: id }) => id) });
-    if (outcome.kind !== "ok") throw new CallError("whether comments were edited", outcome);
-    const found = editedSchema.parse(outcome.data).nodes.flatMap((node) => node ?? []);
-    const edited = new Map(found.map(({ id, lastEditedAt }) => [id, lastEditedAt]));
-    for (const { id, node_id: node } of some) {
-      const at = edited.get(node);
-      standing.set(id, at === undefined ? "gone" : at === null ? "as-written" : "edited");
-    }
-  }
-  return standing;
 }
 
 /** The issue of a thread; a thread of another repository is not ours to write in. */
@@ -170,13 +138,13 @@ export function issuePath({ id, fullName }: RepositoryCalls, thread: string): st
 }
 
 /** One that may have happened is looked for before it is made again, as after every failure that is retryable. */
-export function postedFrom(outcome: Outcome): Posted {
+function postedFrom(outcome: Outcome): Posted {
   return outcome.kind === "ok"
     ? { success: true, ref: String(postedSchema.parse(outcome.data).id) }
-    : failureOf(outcome);
+    : trackerFailure(outcome);
 }
 
-export function failureOf(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFailure {
+export function trackerFailure(outcome: Exclude<Outcome, { kind: "ok" }>): TrackerFailure {
   const error =
     "reason" in outcome ? outcome.reason : outcome.kind === "moved" ? `moved to ${outcome.to}` : "unchanged";
   const retryable = outcome.kind === "limited" || outcome.kind === "failed" || outcome.kind === "unauthorised";

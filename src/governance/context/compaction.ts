@@ -1,7 +1,7 @@
 import { findNode, nodesOf } from "../graph/lookup.ts";
 import type { Checkpoint, TaskNode, WorkPlan } from "../graph/schema.ts";
 import { fit, type Part, short } from "./fit.ts";
-import { anchorParts, planLine, type TurnView } from "./turn.ts";
+import { anchorParts, type TurnView, workPlanLine } from "./turn.ts";
 
 const COMPACTION_BUDGET = 2000;
 const MAX_CHECKPOINTS = 5;
@@ -29,7 +29,7 @@ export function renderCompaction(view: Omit<TurnView, "wear" | "concerns" | "del
 
 function workLines(plan: WorkPlan, node: TaskNode): string[] {
   return [
-    planLine(plan),
+    workPlanLine(plan),
     `TASK: ${node.id} "${short(node.name)}" [${node.status}], assigned to ${short(node.assignedTo, 60)}, expects ${short(node.expectedOutput)}`,
   ];
 }

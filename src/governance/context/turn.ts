@@ -30,7 +30,7 @@ export function renderTurn(view: TurnView): string {
   const { graph, phase, delegation } = view;
   const found = view.node === null ? undefined : findNode(graph, view.node);
   const parts: Part[] = [
-    { yields: 0, lines: [`PHASE: ${short(phase, 60)}`, ...(found ? [planLine(found.plan)] : [])] },
+    { yields: 0, lines: [`PHASE: ${short(phase, 60)}`, ...(found ? [workPlanLine(found.plan)] : [])] },
     { yields: 0, lines: taskLines(graph, found?.node) },
     { yields: 0, lines: delegation ? delegationLines(delegation) : [] },
     { yields: 1, lines: warningsOf(graph, visible(found?.plan), view.wear) },
@@ -79,7 +79,7 @@ const ABOUT: Readonly<Record<WorkPlan["category"], string>> = {
   chore: "a chore: no user sees a change; ",
 };
 
-export function planLine(plan: WorkPlan): string {
+export function workPlanLine(plan: WorkPlan): string {
   const all = nodesOf(plan);
   const done = all.filter(({ status }) => status === "completed").length;
   return `PLAN: "${short(plan.name)}" (${ABOUT[plan.category]}${done}/${all.length} tasks done)`;

@@ -48,7 +48,7 @@ export function poisoningOf(
 }
 
 /** Nodes that wait for something that is not there or was given up: nothing will ever free them. */
-export function brokenChains(graph: TaskGraph, plan: WorkPlan): readonly { node: TaskNode; missing: string }[] {
+function brokenChains(graph: TaskGraph, plan: WorkPlan): readonly { node: TaskNode; missing: string }[] {
   return [...plan.tasks, ...plan.planAhead].flatMap((node) => {
     const gate = node.temporalGate ? [node.temporalGate.afterTaskId] : [];
     const missing = [...node.dependsOn, ...gate].find((id) => {

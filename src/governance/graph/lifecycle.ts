@@ -1,4 +1,4 @@
-import type { DelegationState, NodeStatus, PlanStatus } from "./schema.ts";
+import type { DelegationState, NodeStatus, WorkPlanStatus } from "./schema.ts";
 
 type Moves<Status extends string, Move extends string> = Readonly<
   Record<Status, Readonly<Partial<Record<Move, Status>>>>
@@ -19,7 +19,7 @@ const NODE_MOVES: Moves<NodeStatus, NodeMove> = {
 
 export type PlanMove = "activate" | "complete" | "archive" | "abandon";
 
-const PLAN_MOVES: Moves<PlanStatus, PlanMove> = {
+const PLAN_MOVES: Moves<WorkPlanStatus, PlanMove> = {
   draft: { activate: "active", abandon: "abandoned" },
   active: { complete: "completed", abandon: "abandoned" },
   completed: { archive: "archived" },
@@ -42,10 +42,10 @@ const DELEGATION_MOVES: Moves<DelegationState, DelegationMove> = {
 
 /** Where a move leads; undefined when it is not one from there. */
 export const movedNode = (from: NodeStatus, move: NodeMove): NodeStatus | undefined => NODE_MOVES[from][move];
-export const movedPlan = (from: PlanStatus, move: PlanMove): PlanStatus | undefined => PLAN_MOVES[from][move];
+export const movedPlan = (from: WorkPlanStatus, move: PlanMove): WorkPlanStatus | undefined => PLAN_MOVES[from][move];
 export const movedDelegation = (from: DelegationState, move: DelegationMove): DelegationState | undefined =>
   DELEGATION_MOVES[from][move];
 
 /** Plans in which nothing is worked on any more. */
-export const isOver = (status: PlanStatus): boolean =>
+export const isOver = (status: WorkPlanStatus): boolean =>
   status === "completed" || status === "archived" || status === "abandoned";

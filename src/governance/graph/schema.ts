@@ -156,16 +156,13 @@ export const graphSchema = z
   })
   .readonly();
 
-export type TemporalGate = z.infer<typeof gateSchema>;
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 export type TaskResult = z.infer<typeof resultSchema>;
-export type Claim = z.infer<typeof claimSchema>;
 export type PlannedNode = z.infer<typeof plannedNodeSchema>;
 export type TaskNode = z.infer<typeof nodeSchema>;
 export type NodeStatus = TaskNode["status"];
-export type NewPlan = z.infer<typeof newPlanSchema>;
 export type WorkPlan = z.infer<typeof planSchema>;
-export type PlanStatus = WorkPlan["status"];
+export type WorkPlanStatus = WorkPlan["status"];
 export type Delegation = z.infer<typeof delegationSchema>;
 export type DelegationState = Delegation["state"];
 /** Plans, their nodes and who was given which of them. */

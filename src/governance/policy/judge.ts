@@ -2,7 +2,7 @@ import { resolve } from "node:path/posix";
 import type { TaskGraph } from "../graph/schema.ts";
 import { analyse } from "../shell/analyse.ts";
 import type { EffectTree } from "../shell/effects.ts";
-import type { Place } from "../shell/state.ts";
+import type { ShellPlace } from "../shell/state/state.ts";
 import type { Verdict } from "./denial.ts";
 import { AskedOnce, type Files, type Ground, groundOf, realPath } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
@@ -56,8 +56,8 @@ export function judgeWith(files: Files): Judge {
       const asked = new AskedOnce(files);
       const ground = groundFor(policy);
       const effects = () => (tree ??= effectsOf(request, policy, asked, ground));
-      const [located, looks, answers] = [undefined, undefined, undefined];
-      return firstDenial({ request, graph, policy, now, files: asked, ground, effects, located, looks, answers });
+      const unasked = { located: undefined, looks: undefined, answers: undefined, task: undefined };
+      return firstDenial({ request, graph, policy, now, files: asked, ground, effects, ...unasked });
     } catch (error) {
       return ownFault(request, error);
     }
@@ -76,7 +76,7 @@ type ShellRequest = Pick<ToolRequest, "command" | "folder">;
 
 /** What a shell command does, where the run is. */
 export function effectsOf(request: ShellRequest, policy: Policy, files: Files, ground?: Ground): EffectTree {
-  const place: Place = {
+  const place: ShellPlace = {
     folder: policy.root,
     start: startOf(request, policy, files),
     home: policy.home,

@@ -115,9 +115,10 @@ export function below(path: string, folder: string): string | undefined {
 
 /** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
 export function isTemporary(real: string, { root, temporary }: Ground): boolean {
-  const [first] = below(real, temporary)?.split("/") ?? [];
+  const inside = below(real, temporary);
+  if (inside === undefined) return false;
   const [own] = below(root, temporary)?.split("/") ?? [];
-  return first !== undefined && own !== "" && first !== own;
+  return own !== "" && inside.split("/")[0] !== own;
 }
 
 type Letters = "exact" | "any-case";

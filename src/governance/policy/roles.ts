@@ -107,11 +107,13 @@ const KNOWN_SUB_AGENTS: Readonly<Record<string, string>> = {
   Plan: "investigator",
 };
 
-/** The role that a sub-agent has: the one that it is called, or else that of the one who starts it. */
+/** The role that a sub-agent has: the one that it is called, or that its part was assigned to, or else that of the one who starts it. */
 export function roleOfSubAgent(
   to: string | undefined,
   { role, roles }: { readonly role: Role; readonly roles?: Readonly<Record<string, RoleSettings>> },
+  assigned?: string,
 ): Role {
   const named = to !== undefined && Object.hasOwn(KNOWN_SUB_AGENTS, to) ? KNOWN_SUB_AGENTS[to] : to;
-  return (named === undefined ? undefined : roleNamed(named, roles)) ?? role;
+  const find = (name: string | undefined) => (name === undefined ? undefined : roleNamed(name, roles));
+  return find(named) ?? find(assigned) ?? role;
 }

@@ -1,3 +1,4 @@
+import { type Found, findNode } from "../graph/lookup.ts";
 import type { TaskGraph } from "../graph/schema.ts";
 import type { Effect, EffectTree } from "../shell/effects.ts";
 import type { Denial } from "./denial.ts";
@@ -21,6 +22,15 @@ export interface Question {
   looks: boolean | undefined;
   /** Whether it writes answers only, found out once as well. */
   answers: boolean | undefined;
+  /** The task that the policy names, once a rule has asked for it. */
+  task: Found | undefined;
+}
+
+/** The task that the run is for, found once: several rules ask. */
+export function taskInHand(question: Question): Found | undefined {
+  const { graph, policy } = question;
+  question.task ??= policy.node === null ? undefined : findNode(graph, policy.node);
+  return question.task;
 }
 
 export type RuleRefusal = Omit<Denial, "rule">;

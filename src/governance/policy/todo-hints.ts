@@ -16,12 +16,12 @@ export function planProblems({ problems, todos }: PlanDoc, roles: Roles): readon
 
 function todoHints({ index, settings }: Todo, roles: Roles): string[] {
   const { tools = [], paths = [], by } = settings;
-  const lost = paths.filter((path) => /^[/~!]/.test(path) || path.split("/").includes(".."));
+  const lost = paths.filter((path) => /^[/~!'"]/.test(path) || path.split("/").includes(".."));
   // Tools of MCP servers carry the server's name: `github_get_issue`.
   const unknown = tools.filter((tool) => isMcpTool(tool) && !tool.includes("_"));
   return [
     ...unknown.map((tool) => `"tools: ${tool}" names no tool${didYouMean(nearest(tool, TOOL_KINDS))}`),
-    ...lost.map((path) => `"paths: ${path}" fits no file: write a path below the repository, without ..`),
+    ...lost.map((path) => `"paths: ${path}" fits no file: write a path below the repository, without .. and quotes`),
     ...(by === undefined ? [] : roleHints(by, roles)),
   ].map((problem) => `TODO ${index + 1}: ${problem}`);
 }

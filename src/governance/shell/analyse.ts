@@ -10,13 +10,15 @@ import {
   newShell,
   noteEffect,
   noteUnknown,
-  type Place,
+  type ShellPlace,
   type Spot,
   TooMuch,
-} from "./state.ts";
+} from "./state/state.ts";
+import { toItsEnd } from "./state/traps.ts";
 import { type Flow, FROM, NOTHING, originOf, TERMINAL } from "./values/flow.ts";
 import { Names } from "./values/names.ts";
-import { describeText, GAP, known, MAX_SHOWN, type Text } from "./values/text.ts";
+import { PLAIN, withVariables } from "./values/plain.ts";
+import { aNumber, describeText, GAP, isPlain, known, MAX_SHOWN, type Text, textOf } from "./values/text.ts";
 import { EXPANDING, runScript } from "./walk.ts";
 
 /** More than anyone types: a statement and a word count one each. */
@@ -24,7 +26,7 @@ const MAX_LOOKS = 6000;
 const MAX_NESTED = 12;
 
 /** What a command line does, without running any of it. */
-export function analyse(source: string, place: Place): EffectTree {
+export function analyse(source: string, place: ShellPlace): EffectTree {
   if (typeof source !== "string") return notText();
   const command = source.length > MAX_SHOWN ? `${source.slice(0, MAX_SHOWN)}…` : source;
   const tree: EffectTree = { command, effects: [], inner: [] };
@@ -39,11 +41,12 @@ export function analyse(source: string, place: Place): EffectTree {
     outward: undefined,
     isReordered: false,
     sourced: undefined,
+    traps: [],
     budget: MAX_LOOKS,
   };
-  const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, calls: [], isForked: false };
+  const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, depth: 0, calls: [], isForked: false };
   try {
-    engine.runSource({ type: "known", text: source }, spot);
+    toItsEnd(spot, () => engine.runSource({ type: "known", text: source }, spot));
     // Links that it makes may be there before what stands in front of them.
     if (line.isReordered && linksIn(line) > 0) {
       tree.effects.length = 0;
@@ -92,16 +95,20 @@ function runSource(source: Text, spot: Spot): Flow {
     shell.variables.set(FILLED, [filled.value]);
     return runSource(known(filled.line), { ...spot, shell });
   }
+  const plain = isPlain(source) ? withVariables(textOf(source)) : undefined;
+  if (plain !== undefined) {
+    spot.shell.variables.set(PLAIN, [aNumber]);
+    return runSource(known(plain), spot);
+  }
   if (source.type !== "known") {
     const what = `runs code that cannot be told: ${describeText(source)}`;
     noteUnknown(spot, what, "Write the command itself.");
     return NOTHING;
   }
-  const depth = spot.calls.filter((call) => call === "").length;
-  const parsed = depth < MAX_NESTED ? parseShell(source.text) : { problem: "is nested too deeply" };
+  const parsed = spot.depth < MAX_NESTED ? parseShell(source.text) : { problem: "is nested too deeply" };
   if ("problem" in parsed) {
     noteUnknown(spot, parsed.problem);
     return NOTHING;
   }
-  return runScript(parsed.script, { ...spot, calls: [...spot.calls, ""] });
+  return runScript(parsed.script, { ...spot, depth: spot.depth + 1 });
 }

@@ -1,9 +1,19 @@
-import { alias } from "./aliases.ts";
 import type { Behaviour, ProgramCall } from "./call.ts";
 import { readArguments } from "./options.ts";
 import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBefore } from "./paths.ts";
 import { kill } from "./processes.ts";
-import { ANYWHERE, copyShell, type Folders, noteEffect, noteUnknown, type Shell, spend } from "./state.ts";
+import { alias } from "./state/aliases.ts";
+import { HIDES, set, shift } from "./state/positional.ts";
+import {
+  ANYWHERE,
+  copyShell,
+  type Folders,
+  noteEffect,
+  noteUnknown,
+  outsideOf,
+  type Shell,
+  spend,
+} from "./state/state.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
@@ -11,6 +21,7 @@ import {
   addChoice,
   describeText,
   isPattern,
+  joinLine,
   joinTexts,
   known,
   MAX_CHOICES,
@@ -30,8 +41,6 @@ import {
   unset,
   waits,
 } from "./values/variables.ts";
-
-const HIDES = "deletes the record of what was typed";
 
 const nothing: Behaviour = () => NOTHING;
 const prints: Behaviour = () => OUTPUT;
@@ -92,10 +101,7 @@ const leave: Behaviour = ({ spot }) => {
   return NOTHING;
 };
 
-const evaluate: Behaviour = ({ args, spot }) => {
-  const lost = args.find((arg) => arg.type !== "known");
-  return spot.line.engine.runSource(lost ?? known(args.map(textOf).join(" ")), spot);
-};
+const evaluate: Behaviour = ({ args, spot }) => spot.line.engine.runSource(joinLine(args), spot);
 
 /** Reads commands from a file into this shell. */
 const source: Behaviour = ({ args, spot }) => {
@@ -136,13 +142,13 @@ export function runFlow(flow: Flow, spot: ProgramCall["spot"]): Flow {
 
 const exec: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, { valued: "a", stopsAtOperand: true });
-  return operands.length === 0 ? NOTHING : spot.line.engine.runWords(operands, spot);
+  return operands.length === 0 ? NOTHING : spot.line.engine.runWords(operands, outsideOf(spot));
 };
 
 const command: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { stopsAtOperand: true });
   if (given.has("v", "V")) return OUTPUT;
-  return spot.line.engine.runWords(given.operands, spot);
+  return spot.line.engine.runWords(given.operands, outsideOf(spot));
 };
 
 /** What is run at the end is run. */
@@ -158,6 +164,7 @@ const trap: Behaviour = ({ args, spot }) => {
     return NOTHING;
   if (signals.some((signal) => textOf(signal) === "DEBUG"))
     noteUnknown(spot, "runs something before each command", "Write the commands themselves.");
+  spot.line.traps?.push(action);
   return spot.line.engine.runSource(action, spot);
 };
 
@@ -174,22 +181,6 @@ const hash: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "p" });
   if (given.values("p").length > 0)
     noteUnknown(spot, "gives a program another name", "Call the program by its own name.");
-  return NOTHING;
-};
-
-const set: Behaviour = ({ args, spot }) => {
-  if (args.length === 0) return showVariables(spot);
-  if (args.some((arg, at) => textOf(arg) === "+o" && textOf(args[at + 1] ?? known("")) === "history"))
-    noteEffect(spot, { kind: "ours", what: HIDES });
-  const at = args.findIndex((arg) => textOf(arg) === "--");
-  if (at >= 0) spot.shell.positional = args.slice(at + 1);
-  else if (args.length > 0 && !/^[-+]/.test(textOf(args[0] as Text))) spot.shell.positional = args;
-  return NOTHING;
-};
-
-const shift: Behaviour = ({ args, spot }) => {
-  const count = Number(textOf(args[0] ?? known("1"))) || 1;
-  spot.shell.positional = spot.shell.positional.slice(count);
   return NOTHING;
 };
 

@@ -1,4 +1,4 @@
-import type { Spot } from "./state.ts";
+import type { Spot } from "./state/state.ts";
 import type { Flow } from "./values/flow.ts";
 import type { Text } from "./values/text.ts";
 

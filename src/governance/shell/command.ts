@@ -1,15 +1,18 @@
 import type { Assignment, Command, Word, WordPart } from "unbash";
-import { judgeAssignment } from "./assignments.ts";
 import { BUILTINS } from "./builtins.ts";
 import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
+import { judgeAssignment } from "./state/assignments.ts";
+import { setPositional } from "./state/positional.ts";
 import {
   copyShell,
   type FunctionBody,
   joinShells,
   noteEffect,
   noteUnknown,
+  outsideOf,
+  SEVERAL,
   SEVERAL_BODIES,
   type Shell,
   type Spot,
@@ -18,7 +21,7 @@ import {
   sizeOf,
   spend,
   UNSURE,
-} from "./state.ts";
+} from "./state/state.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import { lookAtPlace, lookAtRenaming } from "./values/hidden.ts";
@@ -243,12 +246,17 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
   const body = spot.shell.functions.get(name.text);
   if (body) {
     const flow = callFunction({ name: name.text, body, args }, spot, expanding);
-    // Inside of itself it may be the program of that name, by `command`; an alias may not be expanded.
-    if (!UNSURE.has(body) && !spot.calls.includes(body)) return flow;
+    // Behind `command`, `env` and their like it is the program of that name; an alias may not be expanded.
+    if (!UNSURE.has(body) && spot.outer?.get(name.text) !== body) return flow;
   }
   const builtin = BUILTINS.get(name.text);
-  return builtin ? builtin({ name: name.text, args, spot }) : judgeProgram({ name: name.text, args, spot });
+  if (builtin) return builtin({ name: name.text, args, spot });
+  const outside = spot.shell.functions.size > 0 ? outsideOf(spot) : spot;
+  return judgeProgram({ name: name.text, args, spot: outside });
 }
+
+/** How often a function is looked at that calls itself; the last time with anything. */
+const MAX_DEPTH = 3;
 
 interface FunctionCall {
   readonly name: string;
@@ -258,16 +266,15 @@ interface FunctionCall {
 
 function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding: Expanding): Flow {
   if (body === SEVERAL_BODIES) noteUnknown(spot, `calls ${name}, which is defined in several ways`);
-  if (spot.calls.includes(body)) {
-    if (spot.isForked) noteEffect(spot, { kind: "system", what: `${name} starts itself without end` });
-    return NOTHING;
-  }
+  const depth = spot.calls.filter((call) => call === body).length;
+  if (depth > 0 && spot.isForked) noteEffect(spot, { kind: "system", what: `${name} starts itself without end` });
+  if (depth > MAX_DEPTH || (depth > 0 && spot.isForked)) return NOTHING;
   const shell: Shell = spot.shell;
-  const { positional } = shell;
+  const { positional, isShifted } = shell;
   const [variables, locals] = [shell.variables.copy(), shell.locals.copy()];
   shell.locals.clear();
-  shell.positional = args;
-  const isForked = spot.isForked && spot.calls.some((call) => call !== "");
+  setPositional(shell, depth < MAX_DEPTH ? args : [SEVERAL]);
+  const isForked = spot.isForked && spot.calls.length > 0;
   const flow = expanding.body(body, { ...spot, calls: [...spot.calls, body], isForked });
   for (const [local] of shell.locals) {
     const before = variables.get(local);
@@ -276,7 +283,7 @@ function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding:
   }
   shell.locals.clear();
   for (const [local] of locals) shell.locals.set(local, true);
-  shell.positional = positional;
+  Object.assign(shell, { positional, isShifted });
   return flow;
 }
 

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { isIn, normal } from "./normal-path.ts";
-import { type Line, type Spot, spend } from "./state.ts";
+import { type Line, type Spot, spend } from "./state/state.ts";
 import { beforePattern, type Text } from "./values/text.ts";
 
 /** Where a path leads through a link that is in a copy, which is not there yet: it is followed where the copy comes from. */

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { fitsPattern } from "./values/glob.ts";
 import { describeText, type Text, unknown } from "./values/text.ts";
 
 /** What a system takes as a path. */
@@ -25,7 +26,12 @@ export function normal(type: "known" | "glob", path: string): Text {
 
 function leadsUp(pattern: string): boolean {
   const special = pattern.search(/[*?[]/);
-  return special >= 0 && pattern.indexOf("..", special) >= 0;
+  if (special < 0 || pattern.indexOf("..", special) >= 0) return special >= 0;
+  // One that can be `..` itself: `.?`, or `.$!.` where nothing was started.
+  const names = pattern.slice(pattern.lastIndexOf("/", special) + 1).split("/");
+  return names.some(
+    (name, at) => name.startsWith(".") && (name !== ".*" || at < names.length - 1) && fitsPattern(name, ".."),
+  );
 }
 
 /** Whether a path is a folder, or lies in it. */

@@ -1,7 +1,7 @@
 import type { Effect, EffectKind } from "./effects.ts";
 import { behindCopies, behindLinks, mayBeUnpacked } from "./links.ts";
 import { isIn, normal } from "./normal-path.ts";
-import { copyShell, noteEffect, noteUnknown, type Sink, type Spot } from "./state.ts";
+import { copyShell, type Line, noteEffect, noteUnknown, type Sink, type Spot } from "./state/state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import { asPattern, beforePattern, describeText, isPattern, startOf, type Text, unknown } from "./values/text.ts";
 
@@ -23,14 +23,16 @@ export function absolutePaths(path: Text, spot: Spot): Text[] {
 function fromFolders(path: Text, { line, shell }: Spot): Text[] {
   if (path.type === "unknown" || path.type === "found") return [path];
   if (path.text.startsWith("/")) return [normal(path.type, path.text)];
-  const paths: Text[] = [];
-  for (const folder of shell.folders) {
-    if (folder === undefined) paths.push(unknown("where it is cannot be told"));
-    else if (path.type === "known" && folder !== line.place.folder && isPattern(folder))
-      paths.push(normal("glob", `${folder}/${asPattern(path.text)}`));
-    else paths.push(normal(path.type, folder === "/" ? `/${path.text}` : `${folder}/${path.text}`));
-  }
-  return paths;
+  const { folders } = shell;
+  if (folders.length === 1) return [fromFolder(path, folders[0], line)];
+  return folders.map((folder) => fromFolder(path, folder, line));
+}
+
+function fromFolder({ type, text }: Extract<Text, { text: string }>, folder: string | undefined, line: Line): Text {
+  if (folder === undefined) return unknown("where it is cannot be told");
+  if (type === "known" && folder !== line.place.folder && isPattern(folder))
+    return normal("glob", `${folder}/${asPattern(text)}`);
+  return normal(type, folder === "/" ? `/${text}` : `${folder}/${text}`);
 }
 
 /** The folders that a path can be, for a shell that goes there. */

@@ -1,6 +1,6 @@
 import type { Behaviour } from "./call.ts";
 import { readArguments } from "./options.ts";
-import { noteEffect, type Spot } from "./state.ts";
+import { noteEffect, type Spot } from "./state/state.ts";
 import { cameFrom, type Flow, FROM, NOTHING, OUTPUT } from "./values/flow.ts";
 import { describeText, known, type Text, textOf } from "./values/text.ts";
 

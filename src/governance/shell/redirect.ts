@@ -10,7 +10,7 @@ import {
   type Spot,
   sizeOf,
   spend,
-} from "./state.ts";
+} from "./state/state.ts";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./values/flow.ts";
 import { lookAtCommands } from "./values/hidden.ts";
 import { describeText, known, type Text, textOf, unknown } from "./values/text.ts";

@@ -17,9 +17,10 @@ import type {
 } from "unbash";
 import { type Expanding, runSimpleCommand } from "./command.ts";
 import { linksIn } from "./links.ts";
-import { isEndless, startsWithoutEnd } from "./loops.ts";
 import { deliverBytes } from "./paths.ts";
 import { redirect } from "./redirect.ts";
+import { isEndless, startsWithoutEnd } from "./state/loops.ts";
+import { runRounds } from "./state/rounds.ts";
 import {
   copyForReading,
   copyShell,
@@ -32,7 +33,8 @@ import {
   setVariable,
   sizeOf,
   spend,
-} from "./state.ts";
+} from "./state/state.ts";
+import { toItsEnd } from "./state/traps.ts";
 import { lookAtArithmetic, lookAtTest } from "./values/arithmetic.ts";
 import { expandParts, expandString, expandWord, expandWords } from "./values/expand.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
@@ -56,8 +58,13 @@ function runStatements(statements: readonly Statement[], spot: Spot): Flow {
 function runStatement({ command, background }: Statement, spot: Spot): Flow {
   spend(spot, background ? sizeOf(spot.shell) : 1);
   if (background) spot.line.isReordered = true;
-  const here = background ? { ...spot, shell: copyShell(spot.shell), isForked: true } : spot;
-  return command.type === "AndOr" ? runAndOr(command, here) : runPipeline(command, here);
+  if (!background) return runWhole(command, spot);
+  const here = { ...spot, shell: copyShell(spot.shell), isForked: true };
+  return toItsEnd(here, () => runWhole(command, here));
+}
+
+function runWhole(command: Statement["command"], spot: Spot): Flow {
+  return command.type === "AndOr" ? runAndOr(command, spot) : runPipeline(command, spot);
 }
 
 /** Each part but the first may be left out. */
@@ -101,7 +108,8 @@ function runPipes({ commands }: Pipeline, spot: Spot): Flow {
   for (const [at, command] of commands.entries()) {
     spend(spot, sizeOf(spot.shell));
     const shell = at < commands.length - 1 ? copyForReading(spot.shell) : copyShell(spot.shell);
-    input = runNode(command, { ...spot, shell, input, isForked: true });
+    const inside = { ...spot, shell, input, isForked: true };
+    input = toItsEnd(inside, () => runNode(command, inside));
   }
   if (linksIn(spot.line) > links) spot.line.isReordered = true;
   return input;
@@ -139,7 +147,7 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
     case "BraceGroup":
       return runStatements(node.body.commands, spot);
     case "Subshell":
-      return runStatements(node.body.commands, { ...spot, shell: copyShell(spot.shell) });
+      return runSubshell(node.body.commands, { ...spot, shell: copyShell(spot.shell) });
     case "If":
       return runIf(node, spot);
     case "For":
@@ -150,7 +158,7 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
     case "ArithmeticFor":
       for (const one of [node.initialize, node.test, node.update]) compute(one, spot);
       if (!node.test && startsWithoutEnd(node.body)) noteBomb(spot);
-      return repeat(node.body, spot);
+      return repeat(spot, "", (round) => maybe(node.body, round));
     case "Case":
       return runCase(node, spot);
     case "TestCommand":
@@ -167,6 +175,10 @@ export const EXPANDING: Expanding = { words: expandWords, string: expandString, 
 
 function runSimple(node: Command, spot: Spot): Flow {
   return runSimpleCommand(node, spot, EXPANDING);
+}
+
+function runSubshell(statements: readonly Statement[], spot: Spot): Flow {
+  return toItsEnd(spot, () => runStatements(statements, spot));
 }
 
 function runIf(node: If, spot: Spot): Flow {
@@ -191,33 +203,37 @@ function maybe({ commands }: CompoundList, spot: Spot): Flow {
 }
 
 /** It may run again, with the links that it made. */
-function repeat(body: CompoundList, spot: Spot): Flow {
+function repeat(spot: Spot, own: string, round: (spot: Spot) => Flow): Flow {
   const links = linksIn(spot.line);
-  const flow = maybe(body, spot);
+  const flow = runRounds(spot, own, round);
   if (linksIn(spot.line) > links) spot.line.isReordered = true;
   return flow;
 }
 
-function runFor({ name, wordlist, body }: For | Select, spot: Spot): Flow {
-  const values = wordlist
-    ? joinWords(wordlist).flatMap((word) => expandWord(word, spot).flat())
-    : spot.shell.positional;
+function runFor({ type, name, wordlist, body }: For | Select, spot: Spot): Flow {
+  const words = wordlist ? joinWords(wordlist).map((word) => expandWord(word, spot)) : [[spot.shell.positional]];
+  const values = words.flat(2);
+  // Otherwise some of them may be left out.
+  const isSure = words.every((ways) => ways.length === 1) && (wordlist || !spot.shell.isShifted);
   const distinct: readonly Text[] = values.length > 64 ? [unknown("it can be too many things")] : values;
-  const shell = copyShell(spot.shell);
-  const inner = { ...spot, shell };
-  const flows: Flow[] = [];
-  for (const value of distinct.length === 0 ? [known("")] : distinct) {
-    setVariable(shell, name.value, [value]);
-    flows.push(runStatements(body.commands, inner));
-  }
-  joinShells(spot.shell, shell);
-  return joinFlows(flows);
+  const once = (outer: Spot): Flow => {
+    const inner = { ...outer, shell: copyShell(outer.shell) };
+    const flows = (distinct.length === 0 ? [known("")] : distinct).map((value) => {
+      setVariable(inner.shell, name.value, [value]);
+      const flow = runStatements(body.commands, inner);
+      if (!isSure) joinShells(inner.shell, outer.shell);
+      return flow;
+    });
+    joinShells(outer.shell, inner.shell);
+    return joinFlows(flows);
+  };
+  const isCounted = type === "For" && distinct.every((value) => value.type === "known");
+  return isCounted ? once(spot) : repeat(spot, name.value, once);
 }
 
 function runWhile(node: While, spot: Spot): Flow {
   if (isEndless(node) && startsWithoutEnd(node.body)) noteBomb(spot);
-  const clause = runStatements(node.clause.commands, spot);
-  return joinFlows([clause, repeat(node.body, spot)]);
+  return repeat(spot, "", (round) => joinFlows([runStatements(node.clause.commands, round), maybe(node.body, round)]));
 }
 
 function noteBomb(spot: Spot): void {

@@ -50,7 +50,7 @@ function assign(args: Extract<DelegateArguments, { action: "assign" }>, caller: 
     temporalGate: null,
     parent: own.node.id,
   };
-  const next = `Now start the sub-agent "${to}", and name the task in its prompt: ${id}.`;
+  const next = `Now start a sub-agent with your tool for that, and name the task in its prompt: ${id}. It is ${to} then.`;
   return {
     kind: "fact",
     fact: { type: "nodes_planned", ...common(caller), plan: own.plan.id, nodes: [node], ahead: false },

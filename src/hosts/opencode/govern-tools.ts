@@ -3,7 +3,7 @@ import { DESCRIPTIONS } from "../../governance/tools/descriptions.ts";
 import type { Governor } from "../governor.ts";
 import type { CallId } from "../host-call.ts";
 import { runShell } from "../run-shell.ts";
-import { quietly } from "../within.ts";
+import { quietly } from "../time-limit.ts";
 import { notify } from "./notices.ts";
 import type { OpenCodeClient, ToolDefinition } from "./types.ts";
 

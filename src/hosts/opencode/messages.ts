@@ -1,6 +1,6 @@
 import { asFields, asString } from "../../kernel/json-fields.ts";
 import type { Governor } from "../governor.ts";
-import type { Message, Part } from "./types.ts";
+import type { Message, MessagePart } from "./types.ts";
 
 /** Adds to the last message of the person what the session is to know; it is not kept, so it never doubles. */
 export function addTurn(messages: readonly Message[], governor: Governor): void {
@@ -22,7 +22,7 @@ export function pruneOutputs(messages: readonly Message[], governor: Governor): 
   }
 }
 
-const hasOutput = ({ type, state }: Part): boolean => type === "tool" && typeof state?.output === "string";
+const hasOutput = ({ type, state }: MessagePart): boolean => type === "tool" && typeof state?.output === "string";
 
 /** How a summary that was begun is over: it is there, or the session does something else. */
 const OVER = new Set(["session.compacted", "session.idle", "session.error", "session.deleted"]);

@@ -1,7 +1,7 @@
 import { askedAgainLine, inForceLine, policyEndLine } from "../../agents/opencode/log-line.ts";
 import { RUN_ID_VARIABLE } from "../../agents/runner/run-files.ts";
 import { asFields, asNumber, asString } from "../../kernel/json-fields.ts";
-import { quietly } from "../within.ts";
+import { quietly } from "../time-limit.ts";
 import type { OpenCodeClient } from "./types.ts";
 
 const MAX_SHOWN = 300;

@@ -5,30 +5,30 @@ import { tellEnd } from "../end-run.ts";
 import type { Governor } from "../governor.ts";
 import { unjudged } from "../host-verdict.ts";
 import { ProtectedFiles } from "../protected-files.ts";
-import { GOVERNANCE_VARIABLES, governorOfRun, phaseOf } from "../run-governance.ts";
+import { GOVERNANCE_VARIABLES, governorOfRun, phaseOfStage } from "../run-governance.ts";
+import { quietly, withTimeLimit } from "../time-limit.ts";
 import { TouchedFiles } from "../touched-files.ts";
-import { quietly, within } from "../within.ts";
 import { Children } from "./children.ts";
 import { reopen, startsPrograms, withoutHelpers } from "./closing.ts";
 import { governTools, nameOf } from "./govern-tools.ts";
 import { addTurn, pruneOutputs, Summarised } from "./messages.ts";
 import { notify, tellInForce, tellPrinted, tellRetry } from "./notices.ts";
-import type { Hooks, PluginInput } from "./types.ts";
+import type { OpenCodeHooks, PluginInput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
 const HOOK_MS = 5000;
 
 /** For what only observes: the program goes on whatever becomes of it, and never waits long. */
-const briefly = (act: () => Promise<unknown>): Promise<void> => quietly(() => within(act(), HOOK_MS));
+const briefly = (act: () => Promise<unknown>): Promise<void> => quietly(() => withTimeLimit(act(), HOOK_MS));
 
 /** OpenCode's plugin of a dispatched run. Without it the configuration of the run denies all that changes something. */
-export async function server(input: PluginInput): Promise<Hooks> {
+export async function server(input: PluginInput): Promise<OpenCodeHooks> {
   const folder = process.env[GOVERNANCE_VARIABLES.folder];
   const facts = process.env[GOVERNANCE_VARIABLES.facts];
   if (folder === undefined || facts === undefined) return {};
   try {
-    const phase = phaseOf(process.env.PRLOOM_STAGE);
-    const governor = await within(governorOfRun("opencode", { folder, facts, phase }), HOOK_MS);
+    const phase = phaseOfStage(process.env.PRLOOM_STAGE);
+    const governor = await withTimeLimit(governorOfRun("opencode", { folder, facts, phase }), HOOK_MS);
     return hooksOf(governor, facts, input);
   } catch (error) {
     const why = `prloom's rules for this run cannot be read: ${messageOf(error)}`;
@@ -38,7 +38,7 @@ export async function server(input: PluginInput): Promise<Hooks> {
 }
 
 /** An agent that can read can still say what is wrong. What changes something is denied, and told why. */
-function refusing(why: string, { client }: PluginInput): Hooks {
+function refusing(why: string, { client }: PluginInput): OpenCodeHooks {
   return {
     config: async (config) => {
       reopen(config);
@@ -52,7 +52,7 @@ function refusing(why: string, { client }: PluginInput): Hooks {
   };
 }
 
-function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Hooks {
+function hooksOf(governor: Governor, facts: string, { client }: PluginInput): OpenCodeHooks {
   const children = new Children(governor, client);
   const touched = new TouchedFiles(governor.ownPolicy.root);
   const ended = new Map<string, boolean>();
@@ -80,7 +80,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       const call = { id: callID, session: sessionID, tool, input: args };
       // A session that nothing is known about could be one that has less than the run.
       const judged = Promise.all([children.bind(sessionID), kept.begin(), began]).then(() => governor.before(call));
-      const verdict = await within(judged, HOOK_MS).catch((error) => unjudged("opencode", call, error));
+      const verdict = await withTimeLimit(judged, HOOK_MS).catch((error) => unjudged("opencode", call, error));
       if (verdict.allow) return;
       notify(client, verdict.text, "warn");
       if (verdict.endsRun) {
@@ -96,7 +96,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Ho
       const ok = ended.get(nameOf(call)) ?? (asNumber(asFields(output.metadata).exit) ?? 0) === 0;
       ended.delete(nameOf(call));
       if (!governor.mayTouch(call)) return briefly(() => governor.after(call, { ok, files: [], said: output.output }));
-      const back = await within(kept.putBack(), HOOK_MS).catch(() => []);
+      const back = await withTimeLimit(kept.putBack(), HOOK_MS).catch(() => []);
       const note = governor.changedProtected(call, back);
       if (note !== "") {
         output.output = `${output.output ?? ""}\n\n${note}`;

@@ -40,10 +40,10 @@ export interface ToolDefinition {
 
 export interface Message {
   readonly info: { readonly role: string; readonly sessionID: string };
-  parts: Part[];
+  parts: MessagePart[];
 }
 
-export interface Part {
+export interface MessagePart {
   readonly id?: string;
   readonly type: string;
   text?: string;
@@ -60,7 +60,7 @@ interface Call {
 }
 
 /** The hooks that we fill. */
-export interface Hooks {
+export interface OpenCodeHooks {
   config?(config: { permission?: unknown; readonly agent?: unknown } & Helpers): Promise<void>;
   event?(input: { event: { type: string; properties?: unknown } }): Promise<void>;
   tool?: Readonly<Record<string, ToolDefinition>>;

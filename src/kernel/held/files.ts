@@ -22,10 +22,10 @@ import {
   insist,
   MAX_TRIES,
   namesIn,
-  partsOf,
   removeSingle,
   step,
   stepOrMake,
+  stepsOf,
   stepToChange,
   succeeds,
   within,
@@ -34,12 +34,12 @@ import {
 
 /** Makes `<root>/<below>` a real folder, and everything between; what is in it stays. */
 export function ensureFolder(root: string, below: Below): void {
-  within(root, partsOf(below), insist, () => undefined);
+  within(root, stepsOf(below), insist, () => undefined);
 }
 
 /** Gives the owner back the folder `<root>/<below>`, and all above it, where they are real ones. */
 export function unlockFolder(root: string, below: Below): void {
-  ifThere(() => within(root, partsOf(below), stepToChange, () => undefined));
+  ifThere(() => within(root, stepsOf(below), stepToChange, () => undefined));
 }
 
 /** Makes `<root>/<below>` a real folder that is new and empty. */
@@ -125,7 +125,7 @@ export function placeMoved(root: string, below: Below, from: string): void {
 
 /** Puts a copy of a file of the user there. Fails with ENOTDIR or ELOOP where something else is in the place of a folder. */
 export async function placeCopy(root: string, below: Below, from: string): Promise<void> {
-  const parts = partsOf(below);
+  const parts = stepsOf(below);
   const name = parts.pop() ?? Buffer.from("");
   const folder = hold(root, parts, stepOrMake);
   const temp = newName(root, folder);
@@ -223,5 +223,5 @@ function readAt<T>(folder: Held, name: Buffer, read: (file: number, size: number
 
 /** The first names in the folder `<root>/<below>`, as many as are wanted; none when it is not a real folder. */
 export function listInside(root: string, below: Below, most: number): Buffer[] {
-  return ifThere(() => within(root, partsOf(below), step, (folder) => namesIn(folder, most))) ?? [];
+  return ifThere(() => within(root, stepsOf(below), step, (folder) => namesIn(folder, most))) ?? [];
 }

@@ -157,7 +157,7 @@ export function removeSingle(folder: Held, name: Buffer): boolean {
 /** Below a root; as bytes where it comes from a directory. */
 export type Below = string | Buffer;
 
-export function partsOf(below: Below): Buffer[] {
+export function stepsOf(below: Below): Buffer[] {
   const parts = Buffer.from(below).toString("latin1").split("/");
   if (parts.includes("..")) throw new Error(`not below its root: ${below}`);
   return parts.filter((part) => part !== "" && part !== ".").map((part) => Buffer.from(part, "latin1"));
@@ -192,7 +192,7 @@ export function within<T>(root: string, below: readonly Buffer[], go: OpenNext, 
 
 /** The folder in which `<root>/<below>` lies is open for as long as `use` takes. */
 export function withinParent<T>(root: string, below: Below, go: OpenNext, use: (folder: Held, name: Buffer) => T): T {
-  const parts = partsOf(below);
+  const parts = stepsOf(below);
   const name = parts.pop();
   if (name === undefined) throw new Error(`names the root itself: ${below}`);
   return within(root, parts, go, (folder) => use(folder, name));

@@ -3,7 +3,7 @@ import { errnoOf } from "../errors.ts";
 import { clear } from "../removal/remove-held.ts";
 import { takeTurns } from "../turns.ts";
 import { readHeld } from "./files.ts";
-import { type Below, type Held, hold, ifThere, listingOf, MAX_DEPTH, partsOf, stepToChange } from "./folder.ts";
+import { type Below, type Held, hold, ifThere, listingOf, MAX_DEPTH, stepsOf, stepToChange } from "./folder.ts";
 
 export type HeldKind = "file" | "folder" | "link" | "special";
 
@@ -25,7 +25,7 @@ export async function walkBelow(
   judge: JudgeEntry,
   tooDeep: "remove" | "leave" = "remove",
 ): Promise<number> {
-  const folder = ifThere(() => hold(root, partsOf(below), stepToChange));
+  const folder = ifThere(() => hold(root, stepsOf(below), stepToChange));
   if (folder === undefined) return 0;
   const walk: Walk = { root, judge, tooDeep, removed: 0 };
   await walkFolder(walk, { folder, depth: 0, length: Buffer.byteLength(root) + below.length });

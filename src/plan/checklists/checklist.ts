@@ -13,6 +13,7 @@ export interface LeftOut {
     | "confirmations"
     | "choices"
     | "out of scope"
+    | "what it waits for"
     | "questions"
     | "how a fault is seen"
     | "another group";
@@ -120,8 +121,10 @@ function taken(all: readonly Group[], groups: readonly Group[]): Checklist {
   return { kind: isDone ? "all-ticked" : "todos", groups, leftOut: leftOutOf(all, groups) };
 }
 
+/** Where nothing is open in any of them there is nothing to choose. */
 function unclear(all: readonly Group[], groups: readonly Group[]): Checklist {
-  return { kind: "unclear", groups, leftOut: leftOutOf(all, groups) };
+  const found = taken(all, groups);
+  return found.kind === "all-ticked" ? found : { kind: "unclear", groups, leftOut: found.leftOut };
 }
 
 const WHY = {
@@ -132,6 +135,7 @@ const WHY = {
   confirmation: "confirmations",
   choice: "choices",
   "out-of-scope": "out of scope",
+  waits: "what it waits for",
   question: "questions",
   fault: "how a fault is seen",
 } as const satisfies Record<Group["kind"], LeftOut["why"]>;

@@ -76,17 +76,20 @@ function foldDepth(above: readonly Above[]): number {
   return Math.max(0, ...headings) + 0.5;
 }
 
-const FOLDS = /<(\/?)details\b|<summary>([^<]{1,200})<\/summary>/gi;
+const FOLDS = /<(\/?)details\b|<(summary|h([1-6]))\b[^<>]{0,100}>(.{1,200}?)<\/\2>/gis;
 
-/** The summary of a part that folds is its label. Behind its end stands what stood above its beginning, whatever headings it has inside. */
+/**
+ * Headings may be tags. The summary of a part that folds is its label; behind its end stands what stood above its beginning, whatever headings
+ * it has inside.
+ */
 function belowFolds(
   { start, end }: Block,
   text: string,
   { above, folded }: { above: Above[]; folded: Above[][] },
 ): Above[] {
   let now = above;
-  for (const { 1: close, 2: summary } of text.slice(start, end).matchAll(FOLDS)) {
-    if (summary !== undefined) now = under(now, labelled(foldDepth(now), summary, start));
+  for (const { index, 1: close, 3: depth, 4: words } of text.slice(start, end).matchAll(FOLDS)) {
+    if (words !== undefined) now = under(now, labelled(Number(depth ?? foldDepth(now)), words, start + index));
     else if (close === "") folded.push(now);
     else now = folded.pop() ?? now;
   }
@@ -138,11 +141,13 @@ export function isLabel(block: Block, text: string): boolean {
   return block.type === "paragraph" && labelOf(block, text) === text.slice(block.start, block.end).trim();
 }
 
+const BOLD = /^(?:(\*\*|__)([*_]{0,2})[^*_]+\2\1|<(b|strong)>[^<]+<\/\3>)$/i;
+
 /** The last line of a paragraph that ends with a colon or is bold as a whole. */
 function labelOf({ type, start, end }: Block, text: string): string | undefined {
   if (type !== "paragraph") return undefined;
   const line = linesOf(text.slice(start, end)).at(-1)?.trim() ?? "";
-  return /[:：](?:\*\*|__)?$/.test(line) || /^(\*\*|__)[^*_]+\1$/.test(line) ? line : undefined;
+  return /[:：](?:\*\*|__|<\/b>|<\/strong>)?$/i.test(line) || BOLD.test(line) ? line : undefined;
 }
 
 /** The items of a list as if they were boxes; of a list that has some there are none. */
@@ -163,6 +168,7 @@ function boxesOf(outer: Block, text: string, below: readonly string[]): Box[] {
     const task = taskItemOf(item, text);
     if (task && task.state !== "done") return [{ ...task, below }];
     const [first, ...rest] = item.children;
+    if (first?.type === "list") return unwrapped(item, boxesOf(first, text, below));
     if (first?.type !== "paragraph" || below.length >= MAX_DEPTH) return task ? [{ ...task, below }] : [];
     const line = task?.text ?? text.slice(first.start, lineEnd(text, first.start));
     const words = plainText(line).replace(/\s*[:：]$/, "");
@@ -171,4 +177,9 @@ function boxesOf(outer: Block, text: string, below: readonly string[]): Box[] {
     // One that is ticked is done, unless something below it is not: then that is to be done.
     return task && inner.every(({ state }) => state === "done") ? [{ ...task, below }] : inner;
   });
+}
+
+/** `1. - [ ] one` is how tasks are numbered at GitHub: the number goes with the box. */
+function unwrapped({ start }: Block, [first, ...rest]: Box[]): Box[] {
+  return first ? [{ ...first, start }, ...rest] : [];
 }

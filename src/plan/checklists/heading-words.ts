@@ -4,6 +4,7 @@ export type HeadingKind =
   | "criteria"
   | "tests"
   | "out-of-scope"
+  | "waits"
   | "question"
   | "fault"
   | "confirmation"
@@ -60,6 +61,15 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
         "future, future work, later, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas, später",
       ),
       within("不在范围, 范围之外, スコープ外, 対象外, 범위 밖"),
+    ],
+  ],
+  // Not its own work, but that of others.
+  [
+    "waits",
+    [
+      whole(
+        "blocked (?:by|on), blockers?, depends (?:up)?on, wait(?:s|ing) (?:for|on), hängt ab von, blockiert (?:durch|von)",
+      ),
     ],
   ],
   [

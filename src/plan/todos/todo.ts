@@ -117,14 +117,15 @@ function settingsOf(item: Block, text: string): { settings: TodoSettings; proble
 
 /** A longer one is cut: what is wrong with it is told word by word. */
 const MAX_SETTING = 2000;
-const SETTING = /^[ \t]*(after|expects|tools|paths|by)[ \t]*:(.*)$/i;
+/** A label may be emphasised, or its whole line be code: `**paths:** docs`. */
+const SETTING = /^[ \t]*([*_`]*)(after|expects|tools|paths|by)([*_`]*)[ \t]*:(.*)$/i;
 
 /** Words that are so near to a setting that they are hardly anything else. */
-const NEAR_MISS = /^[ \t]*(expect|tool|path)[ \t]*:/i;
+const NEAR_MISS = /^[ \t]*[*_`]*(expect|tool|path)[*_`]*[ \t]*:/i;
 
 /** True for a line that would be read as a setting. */
 export function isSetting(line: string): boolean {
-  return SETTING.test(line.replace(/^[ \t]*[-*+][ \t]+/, ""));
+  return SETTING.test(line.replace(/^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+/, ""));
 }
 
 function readSettings(lines: readonly string[]): { settings: TodoSettings; problems: string[] } {
@@ -137,14 +138,25 @@ function readSettings(lines: readonly string[]): { settings: TodoSettings; probl
       if (missed !== undefined) problems.push(`"${missed}:" is ignored: did you mean "${missed}s:"?`);
       continue;
     }
-    const key = (match[1] ?? "").toLowerCase();
-    const value = (match[2] ?? "").replaceAll("`", "").trim();
+    const [, opened = "", label = "", closed = "", rest = ""] = match;
+    const key = label.toLowerCase();
+    const value = withoutClosing(rest, closed === "" ? opened : "")
+      .replaceAll("`", "")
+      .trim();
     const read = readSetting(key, value);
     if (typeof read === "string") problems.push(read);
     else if (key in settings) problems.push(`"${key}: ${value}" is ignored: the first "${key}:" counts.`);
     else settings = { ...settings, ...read };
   }
   return { settings, problems };
+}
+
+/** Emphasis that began before the label ends behind the colon, or with the line: there, and not in a pattern of paths. */
+function withoutClosing(rest: string, opened: string): string {
+  const closing = [...opened].reverse().join("");
+  if (rest.startsWith(closing)) return rest.slice(closing.length);
+  const text = rest.trimEnd();
+  return text.endsWith(closing) ? text.slice(0, text.length - closing.length) : rest;
 }
 
 function readSetting(key: string, written: string): TodoSettings | string {

@@ -160,6 +160,32 @@ describe("a run of Claude Code that is judged from outside", () => {
     assert.match(write.join(), /"behavior":"deny","message":"GOVERNANCE BLOCK/);
   });
 
+  test("is ended where a call ran that was refused, and only there", () => {
+    const asks = (id: string, more = {}) =>
+      JSON.stringify({
+        type: "control_request",
+        request_id: "r",
+        request: { subtype: "can_use_tool", tool_name: "Write", tool_use_id: id, input: {}, ...more },
+      });
+    const call = (id: string, more = {}) => ({ ...WRITE, tool_use_id: id, ...more });
+    for (const event of ["PostToolUse", "PostToolUseFailure"]) {
+      const talk = dialogue();
+      const judged = (id: string, allow: boolean, more = {}): void => {
+        talk.read(hook("PreToolUse", call(id, more)));
+        const { ask } = talk.read(asks(id, more));
+        ask?.answer(allow ? { allow } : { allow, reason: "GOVERNANCE BLOCK" });
+      };
+      const isEnded = (id: string, more = {}): boolean =>
+        /ran that prloom had denied/.test(talk.read(hook(event, call(id, more))).policyEnd ?? "");
+      judged("t1", true);
+      judged("t2", false);
+      judged("t2", true, { agent_id: "a1" });
+      assert.deepEqual([isEnded("t1"), isEnded("t2"), isEnded("t2", { agent_id: "a1" })], [false, true, false], event);
+      judged("t2", true);
+      assert.equal(isEnded("t2"), false, "another call with the id of an earlier one");
+    }
+  });
+
   test("has its hooks switched on, whatever its user's environment says", () => {
     const env = { CLAUDE_CODE_SIMPLE: "1", DISABLE_TELEMETRY: "0" };
     const overseer = {} as Overseer;

@@ -9,13 +9,16 @@ import type { AgentEvent, Overseer, PermitRequest, Told } from "../../../src/age
 const root = mkdtempSync(join(tmpdir(), "prloom-overseen-"));
 after(() => rmSync(root, { recursive: true, force: true }));
 
-/** Speaks as Claude Code does: asks by a hook, then for a permission, tells that the call is over, and says all answers. */
+/** Speaks as Claude Code does: asks by a hook, then for a permission, tells that the call is over, or another one if that was denied, and says all answers. */
 const ASKS = `#!${process.execPath}
 const say = (value) => process.stdout.write(JSON.stringify(value) + "\\n");
 const call = { tool_name: "Write", tool_use_id: "t1", agent_id: "a1" };
 const hook = (hook_event_name) => ({ subtype: "hook_callback", input: { hook_event_name, ...call, tool_input: {} } });
 const requests = [hook("PreToolUse"), { subtype: "can_use_tool", ...call, input: {} }, hook("PostToolUse")];
-const ask = () => say({ type: "control_request", request_id: "r" + requests.length, request: requests.shift() });
+const ask = () => {
+  if (answers.at(-1)?.behavior === "deny") requests[0].input.tool_use_id = "t0";
+  say({ type: "control_request", request_id: "r" + requests.length, request: requests.shift() });
+};
 say({ type: "control_request", request_id: "r0", request: { subtype: "hook_callback", callback_id: "UserPromptSubmit", input: {} } });
 say({ type: "system", subtype: "init", session_id: "s1" });
 say({ type: "system", subtype: "task_started", task_id: "a1", tool_use_id: "t0" });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -80,6 +80,20 @@ test("folders of PATH and toolchains are shown as far as programs need them, but
     ...["home/bin", "home/prefix/bin", "home/prefix/lib"],
     ...["home/.nvm/versions/node/v1/lib", "home/.cargo/bin"],
   ]);
+});
+
+test("what may not be looked at, in a home or among the arguments, is not shown and stops no run", () => {
+  put("home/.cargo/bin/x");
+  const script = put("home/agents/run.mjs");
+  put("home/.rbenv/bin/x");
+  chmodSync(at("home/.rbenv"), 0);
+  // Root gets through closed doors; through a link that leads to itself nobody does.
+  symlinkSync(at("home/.nvm"), at("home/.nvm"));
+  const tools = pathsOf(toolPlaces(options())).filter((path) => !path.includes(".rbenv"));
+  assert.deepEqual(tools, ["home/.cargo/bin"]);
+  const places = programPlaces({ command: "sh", args: [script, at("home/.nvm/agent.mjs")] }, options());
+  assert.deepEqual(pathsOf(places), ["home/agents/run.mjs"]);
+  chmodSync(at("home/.rbenv"), 0o755);
 });
 
 test("settings of npm are hidden where they hold a login", () => {

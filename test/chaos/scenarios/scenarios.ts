@@ -238,6 +238,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "design:given": designWithWords,
   "design:settled": designWithWords,
   "design:written": designWithWords,
+  "done:due": talk,
   "done:told": talk,
   "edit:written": edited,
   "events:taken": talk,

@@ -52,10 +52,12 @@ describe("new", { concurrency: 2 }, () => {
   });
 
   it("notes an order that cannot be, with what to type", async () => {
-    const input = "# Circular\n\n## TODO\n\n- [ ] a\n  after: 9\n- [ ] b\n  after: 3\n- [ ] c\n  after: 2\n";
+    const input =
+      "# Circular\n\nafter: loop-one\n\n## TODO\n\n- [ ] a\n  after: 9\n- [ ] b\n  after: 3\n- [ ] c\n  after: 2\n";
     const { stdout } = await repository.run(["new", "--stdin"], { input });
     assert.match(stdout, /^ {2}note: TODO 1 is after TODO 9, and there is no TODO 9\.$/m);
     assert.match(stdout, /^ {2}note: TODO 3 waits for itself/m);
+    assert.match(stdout, /^ {2}note: "after: loop-one" has no effect outside of a TODO\. .* `## Depends on`\.$/m);
     assert.match(stdout, /^ {2}hint: `prloom edit circular` changes its text\.$/m);
   });
 

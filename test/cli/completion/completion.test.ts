@@ -87,9 +87,10 @@ describe("completion", { concurrency: 2 }, () => {
     assert.equal((await repository.run(["new", "Fish food"])).code, 0);
     const script = join(repository.root, "prloom.fish");
     writeFileSync(script, SCRIPTS.fish);
-    const typed = `alias prloom=${program()}; source ${script}; complete -C "prloom show fi"`;
+    const typed = `alias prloom=${program()}; source ${script}; complete -C "prloom show fi"; complete -C "prloom new --file fi"`;
+    writeFileSync(join(repository.root, "file.md"), "");
     const said = execFileSync("fish", ["--no-config", "-c", typed], { cwd: repository.root, encoding: "utf8" });
-    assert.match(said, /^fish-food\tplan$/m);
+    assert.deepEqual(said.trimEnd().split("\n"), ["fish-food\tplan", "file.md"], "files only where nothing else fits");
   });
 
   for (const shell of ["bash", "zsh", "fish"] as const) {

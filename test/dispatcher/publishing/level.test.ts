@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { digestOf, isRunByCi, type Level, missingOf } from "../../../src/dispatcher/publishing/level.ts";
+import { draftDigest, isRunByCi, type Level, missingOf } from "../../../src/dispatcher/publishing/level.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
 import { planRecord } from "../../testing/plan-record.ts";
 
 const draft = { planId: "p", head: "prloom/p", base: "main", title: "T", body: "B" };
 const level: Level = { head: "b", draft, ready: false };
 const change = { forge: "github", ref: "1#2", state: "open", ready: false } as const;
-const described = digestOf(draft);
+const described = draftDigest(draft);
 
 const ROWS: readonly (readonly [string, Partial<PlanRecord>, Partial<Level>, string | undefined])[] = [
   ["nothing is there", {}, {}, "push"],

@@ -4,13 +4,13 @@ import type { StageAgent } from "../../../src/config/presets.ts";
 import {
   type AgentRefusal,
   type AgentState,
+  afterRefusal,
   chooseAgent,
   dayOf,
   isRefusal,
   needsPerson,
   nextDay,
   overBudget,
-  refuse,
   type Trouble,
 } from "../../../src/dispatcher/runs/availability.ts";
 
@@ -74,23 +74,23 @@ test("each refusal in a row doubles the wait, of whatever kind, and a provider t
   const waits: number[] = [];
   let refusal: AgentRefusal | undefined;
   for (let round = 0; round < 8; round += 1) {
-    refusal = refuse(refusal, trouble, 0);
+    refusal = afterRefusal(refusal, trouble, 0);
     waits.push(refusal?.until ?? 0);
   }
   assert.deepEqual(waits.slice(0, 3), [15_000, 30_000, 60_000]);
   assert.equal(waits.at(-1), 600_000);
-  assert.equal(refuse(refusal, { kind: "network", message: "x" }, 0)?.until, 300_000);
-  assert.equal(refuse(undefined, { kind: "rate-limit", message: "x", retryAfterMs: 90_000 }, 0)?.until, 90_000);
-  const first = refuse(undefined, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0);
+  assert.equal(afterRefusal(refusal, { kind: "network", message: "x" }, 0)?.until, 300_000);
+  assert.equal(afterRefusal(undefined, { kind: "rate-limit", message: "x", retryAfterMs: 90_000 }, 0)?.until, 90_000);
+  const first = afterRefusal(undefined, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0);
   assert.equal(first?.until, 900_000, "one word alone does not stop all plans for a day");
-  assert.equal(refuse(first, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0)?.until, 86_400_000);
+  assert.equal(afterRefusal(first, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0)?.until, 86_400_000);
 });
 
 test("a plan that says again and again that it was refused waits itself, and holds up no other", () => {
   let refusal: AgentRefusal | undefined;
   let now = 0;
   for (let round = 0; round < 10; round += 1) {
-    refusal = refuse(refusal, { kind: "quota", message: "x", retryAfterMs: 1e12, planId: "evil" }, now);
+    refusal = afterRefusal(refusal, { kind: "quota", message: "x", retryAfterMs: 1e12, planId: "evil" }, now);
     const { until, othersUntil = assert.fail("the others are not told until when") } = refusal ?? assert.fail();
     assert.ok(othersUntil - now <= 15_000);
     assert.ok(until - now >= 900_000);
@@ -98,12 +98,12 @@ test("a plan that says again and again that it was refused waits itself, and hol
   }
   const states = new Map<string, AgentState>([["a", { running: 0, ...(refusal && { refusal }) }]]);
   const at = (refusal?.othersUntil ?? 0) + 1;
-  now = refuse(refusal, { kind: "auth", message: "401", planId: "evil" }, at)?.othersUntil ?? 0;
+  now = afterRefusal(refusal, { kind: "auth", message: "401", planId: "evil" }, at)?.othersUntil ?? 0;
   assert.ok(now - at <= 15_000);
   assert.equal(chooseAgent([agent("a")], states, { now: at, planId: "good" }).kind, "free");
-  const both = refuse(refusal, { kind: "quota", message: "x", planId: "good" }, at);
+  const both = afterRefusal(refusal, { kind: "quota", message: "x", planId: "good" }, at);
   assert.equal(both?.othersUntil, both?.until, "two plans are believed");
-  const seen = refuse(undefined, { kind: "auth", message: "it could not be started" }, 0);
+  const seen = afterRefusal(undefined, { kind: "auth", message: "it could not be started" }, 0);
   assert.equal(seen?.othersUntil, seen?.until, "and so is what prloom saw itself");
 });
 
@@ -115,9 +115,9 @@ test("a limit that one plan alone names for long stops the others no longer than
     { kind: "quota", message: "429", retryAfterMs: 20_000, planId: "good" },
   ];
   for (const trouble of before) {
-    const refusal = refuse(refuse(undefined, trouble, 0), forged, 0) ?? assert.fail();
+    const refusal = afterRefusal(afterRefusal(undefined, trouble, 0), forged, 0) ?? assert.fail();
     assert.deepEqual([refusal.until, refusal.othersUntil], [month, 1_800_000]);
-    const agreed = refuse(refusal, { ...forged, planId: "good" }, 1_800_000) ?? assert.fail();
+    const agreed = afterRefusal(refusal, { ...forged, planId: "good" }, 1_800_000) ?? assert.fail();
     assert.equal(agreed.othersUntil, 1_800_000 + 86_400_000, "two plans name it: for a day it is believed");
     assert.ok(agreed.until > month, "and they wait for it themselves");
     const states = new Map<string, AgentState>([["a", { running: 0, refusal: agreed }]]);
@@ -134,30 +134,34 @@ test("a limit whose end its provider names is waited for till then, a month's to
     retryAfterMs,
     planId,
   });
-  const first = refuse(undefined, limit(5 * 3_600_000), 0) ?? assert.fail();
+  const first = afterRefusal(undefined, limit(5 * 3_600_000), 0) ?? assert.fail();
   assert.deepEqual([first.until, first.resetsAt, first.othersUntil], [18_000_000, 18_000_000, 15_000]);
-  const both = refuse(first, limit(5 * 3_600_000 - 20_000, "two"), 20_000) ?? assert.fail();
+  const both = afterRefusal(first, limit(5 * 3_600_000 - 20_000, "two"), 20_000) ?? assert.fail();
   assert.deepEqual([both.until, both.othersUntil, both.resetsAt], [18_000_000, 18_000_000, 18_000_000]);
-  const week = refuse(both, limit(4 * day), 18_000_000) ?? assert.fail();
+  const week = afterRefusal(both, limit(4 * day), 18_000_000) ?? assert.fail();
   assert.equal(needsPerson(week, 18_000_000 + 2 * day), false, "its end is named");
   assert.equal(week.until, 18_000_000 + 4 * day);
-  assert.equal(needsPerson(refuse(week, limit(1000), week.until), week.until + 1), false, "and begins anew after it");
-  assert.equal(refuse(undefined, limit(1e12), 0)?.until, 31 * day);
-  assert.equal(refuse(undefined, limit(60_000), 0)?.until, 60_000, "less than our own first wait");
-  assert.equal(refuse(undefined, limit(0), 0)?.until, 15_000, "over by now, and still not asked at once");
+  assert.equal(
+    needsPerson(afterRefusal(week, limit(1000), week.until), week.until + 1),
+    false,
+    "and begins anew after it",
+  );
+  assert.equal(afterRefusal(undefined, limit(1e12), 0)?.until, 31 * day);
+  assert.equal(afterRefusal(undefined, limit(60_000), 0)?.until, 60_000, "less than our own first wait");
+  assert.equal(afterRefusal(undefined, limit(0), 0)?.until, 15_000, "over by now, and still not asked at once");
   const often: Trouble = { kind: "rate-limit", message: "429", retryAfterMs: 1000, planId: "one" };
   let refusal: AgentRefusal | undefined;
-  for (let now = 0; now <= 2 * day; now = refusal?.until ?? assert.fail()) refusal = refuse(refusal, often, now);
+  for (let now = 0; now <= 2 * day; now = refusal?.until ?? assert.fail()) refusal = afterRefusal(refusal, often, now);
   assert.equal(needsPerson(refusal, refusal?.until ?? 0), true, "who says `in a second` for days is not believed");
 });
 
 test("time does not fix a login, nor what is refused for more than a day", () => {
   const day = 86_400_000;
   assert.equal(needsPerson(undefined, 0), false);
-  assert.equal(needsPerson(refuse(undefined, { kind: "auth", message: "401" }, 0), 1), true);
-  const first = refuse(undefined, { kind: "overloaded", message: "529" }, 0);
+  assert.equal(needsPerson(afterRefusal(undefined, { kind: "auth", message: "401" }, 0), 1), true);
+  const first = afterRefusal(undefined, { kind: "overloaded", message: "529" }, 0);
   assert.equal(needsPerson(first, day), false);
-  assert.equal(needsPerson(refuse(first, { kind: "network", message: "gone" }, day), day + 1), true);
+  assert.equal(needsPerson(afterRefusal(first, { kind: "network", message: "gone" }, day), day + 1), true);
 });
 
 test("who waits for room is told when another agent may be tried", () => {
@@ -179,7 +183,7 @@ test("what a program cannot be waited for is not a refusal", () => {
   );
   for (const kind of ["session-lost", "format", "other"] as const) {
     assert.equal(isRefusal({ kind, message: "" }), false);
-    assert.equal(refuse(undefined, { kind, message: "" }, 0), undefined);
+    assert.equal(afterRefusal(undefined, { kind, message: "" }, 0), undefined);
   }
 });
 

@@ -52,7 +52,7 @@ describe("a gate with an agent that nothing keeps from writing", { concurrency: 
     await untilIdle(project);
     const { phase, thread } = await showPlan(project);
     assert.equal(phase, "plan_gate");
-    assert.doesNotMatch(thread[0]?.body ?? "", /advisory/);
+    assert.doesNotMatch(thread[0]?.body ?? assert.fail("nothing is shown"), /advisory/);
     project.config({ presets: { careful: { gates: { plan: true }, agents: own } } });
     await refused(project, UNKEPT("other"), "start", "--until-idle");
     project.remove();

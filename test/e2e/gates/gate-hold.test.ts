@@ -192,7 +192,7 @@ describe("a plan that is held at its gate", { concurrency: 2 }, () => {
     tracker.write("1", ANNA, "/hold");
     await untilIdle(project);
     assert.equal(project.record("other").paused, false);
-    assert.doesNotMatch(tracker.shown("1").at(-1)?.body ?? "", /^Paused/);
+    assert.doesNotMatch(tracker.shown("1").at(-1)?.body ?? assert.fail("nothing is shown"), /^Paused/);
     project.remove();
   });
 });

@@ -110,6 +110,7 @@ test("a plan that is blocked in a TODO is rebased in the way that the refusal na
   project.plan("shop", ["[say-blocked] make one"]);
   await untilIdle(project);
   project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "A fix", "--allow-empty");
+  writeFileSync(join(project.record("shop").worktree ?? "", "left"), "a part\n");
   const { stderr } = await project.cli(["rebase", "shop"]);
   assert.match(stderr, /^error: shop is blocked in the middle of a TODO\. \[plan-state\]$/m);
   const typed = [...stderr.matchAll(/`prloom ([^`]+)`/g)].map(([, line = ""]) => line);
@@ -159,11 +160,10 @@ echo a > note && echo '{"outcome": "done"}' > "$PRLOOM_OUTCOME_FILE"
     for (const id of ["shop", "idea", "bank"]) {
       const hint = project.record(id).blocked?.hint ?? "";
       assert.match(hint, /^own\.sh is not in the worktree of the plan.*`git add own\.sh && git commit`/);
-      const typed = [...hint.matchAll(/`prloom ([^`]+)`/g)].slice(0, 4).map(([, line = ""]) => line);
-      assert.deepEqual(typed, [`pause ${id}`, `unblock ${id} --reset`, `rebase ${id}`, `resume ${id}`]);
-      const refused = await project.cli(["rebase", id]);
-      assert.match(refused.stderr, new RegExp(`${id} is blocked in the middle.*\\n.*unblock ${id} --reset`));
-      for (const line of typed) await succeeds(project, ...line.split(" "));
+      const typed = [...hint.matchAll(/`prloom ([^`]+)`/g)].slice(0, 2).map(([, line = ""]) => line);
+      assert.deepEqual(typed, [`rebase ${id}`, `unblock ${id}`]);
+      const [rebased] = [await succeeds(project, "rebase", id), await succeeds(project, "unblock", id)];
+      assert.match(rebased, new RegExp(`^next: \`prloom unblock ${id}\` lets it go on\\.$`, "m"));
     }
     assert.doesNotMatch((await project.work()).stderr, /is not in git/);
     assert.deepEqual(

@@ -93,7 +93,7 @@ for base in ("prloom/.local", "."):
   open("x", "w").close(); os.chdir(here)
 '; echo '* working-tree-encoding=UTF-16' > .gitattributes; echo w > w`;
 
-test("a tree that git cannot take blocks its plan; it can be reset and deleted", { skip }, async () => {
+test("a tree that git cannot take blocks its plan; it can be reset and deleted", { skip, ...thorough }, async () => {
   const { project } = attacked(() => DEEP, { bus: { retryMin: "10ms", retryMax: "20ms" } });
   await project.work();
   const { worktree = "", blocked } = project.record("attack");

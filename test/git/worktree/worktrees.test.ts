@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { branchTip } from "../../../src/git/repository.ts";
@@ -9,6 +18,7 @@ import { repairGitFile } from "../../../src/git/worktree/repair.ts";
 import { headState } from "../../../src/git/worktree/settle-head.ts";
 import {
   addWorktree,
+  isForeign,
   listWorktrees,
   removeWorktree,
   type Worktree,
@@ -88,6 +98,25 @@ test("a `git worktree add` killed half way is cleared away and made again whole"
   assert.equal(plainGit(path, "status", "--porcelain"), "");
   assert.equal((await listWorktrees(repo)).length, 2);
   assert.equal(readFileSync(join(path, "f39.txt"), "utf8"), "39\n");
+});
+
+test("a checkout that fails leaves what can be told to be ours, also on a branch that was there", async (t) => {
+  const box = await sandbox({ "a.txt": "a\n", "z.txt": "z\n", ".gitattributes": "z.txt filter=broken\n" });
+  t.after(box.close);
+  const { repo, baseSha } = box;
+  const path = join(box.dir, "plan");
+  plainGit(repo.root, "config", "filter.broken.smudge", "false");
+  plainGit(repo.root, "config", "filter.broken.clean", "cat");
+  plainGit(repo.root, "config", "filter.broken.required", "true");
+  plainGit(repo.root, "branch", BRANCH, baseSha);
+  const request = { path, branch: BRANCH, baseSha, reuseBranch: true, trustedFilters: ["broken"] };
+  await assert.rejects(addWorktree(repo, request), /broken/);
+  // Git's own clean-up would be under way here: a kill in the middle of it leaves a.txt and no word of whose it is.
+  assert.ok(readdirSync(path).includes(".git"));
+  assert.equal(isForeign(repo, path), false);
+  plainGit(repo.root, "config", "filter.broken.smudge", "cat");
+  assert.equal((await addWorktree(repo, request)).kind, "added");
+  assert.equal(plainGit(path, "status", "--porcelain"), "");
 });
 
 test("leftovers at the path and in the admin folder are removed, links are not followed", async (t) => {

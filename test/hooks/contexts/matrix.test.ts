@@ -6,11 +6,11 @@ import {
   type Hooks,
   PLAN_HOOK_POINTS,
 } from "../../../src/hooks/contexts/hook-types.ts";
-import { CONTEXT_MEMBERS, renderMatrix } from "../../../src/hooks/contexts/matrix.ts";
 import { offerEvent } from "../../../src/hooks/offer-event.ts";
 import { runActivateHooks, runStartupHooks, runTextHooks } from "../../../src/hooks/plan-hooks.ts";
 import { checkUpsert, routeAction } from "../../../src/hooks/route.ts";
 import { comment, event, globalPlugin, inTemporary, openWorld, planPlugin, type World } from "../fixture.ts";
+import { CONTEXT_MEMBERS, renderMatrix } from "./matrix.ts";
 
 /** Calls each hook as the dispatcher does and keeps the context that it got. */
 async function contexts(world: World): Promise<Map<HookPoint, object>> {

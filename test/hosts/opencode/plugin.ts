@@ -1,12 +1,12 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 import { server } from "../../../src/hosts/opencode/server.ts";
-import type { Hooks, OpenCodeClient } from "../../../src/hosts/opencode/types.ts";
+import type { OpenCodeClient, OpenCodeHooks } from "../../../src/hosts/opencode/types.ts";
 import { type GovernedFiles, type GovernedTerms, governedFiles } from "../run.ts";
 
 /** The plugin as OpenCode has it, with sessions that know their parents. */
 export interface Plugin {
-  readonly hooks: Hooks;
+  readonly hooks: OpenCodeHooks;
   readonly files: GovernedFiles;
   readonly aborted: string[];
   /** What the program's log and the person were told. */

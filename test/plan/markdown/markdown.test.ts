@@ -141,6 +141,20 @@ test("settings come from lines and list items of the context, not from code", ()
   assert.deepEqual(coded?.settings, {});
 });
 
+test("a setting counts however its name is emphasised", () => {
+  for (const line of [
+    "**paths:** docs/**",
+    "**Paths**: docs/**",
+    "- __paths:__ docs/**",
+    "1. *paths*: docs/**",
+    "**paths: docs/****",
+    "- **`paths:`** docs/**",
+    "`paths: docs/**`",
+  ])
+    assert.deepEqual(parsePlan(`## TODO\n- [ ] a\n  ${line}\n`).todos[0]?.settings, { paths: ["docs/**"] }, line);
+  assert.match(parsePlan("## TODO\n- [ ] a\n  **Path:** docs\n").problems[0] ?? "", /did you mean "paths:"/);
+});
+
 test("problems are told, never thrown", () => {
   assert.match(parsePlan("- [ ] a\n- [ ] b\n").problems[0] ?? "", /no "## TODO" section, so 2 checkbox items/);
   assert.match(parsePlan("## TODO\n\n- plain\n").problems[0] ?? "", /^Line 3: "- plain"/);

@@ -43,7 +43,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Pinned>> = {
 const KEPT = fileURLToPath(new URL("../../../node_modules/.cache/prloom-programs/", import.meta.url));
 
 /** Where a program is or will be; whole once it is there. */
-export function programFolder(name: ProgramName): string {
+function programFolder(name: ProgramName): string {
   return join(KEPT, `${name}@${PROGRAMS[name].version}`);
 }
 

@@ -178,6 +178,8 @@ export interface ReviewText {
     readonly line?: number | undefined;
     readonly side?: "LEFT" | "RIGHT";
     readonly body: string;
+    /** When it was written, in a review that was begun then and handed in now; now unless told. */
+    readonly at?: string;
   }[];
 }
 
@@ -208,6 +210,7 @@ export function addReviewComment(
     path: string;
     line?: number | undefined;
     side?: "LEFT" | "RIGHT";
+    at?: string;
     replyTo?: ReviewComment;
   },
 ): ReviewComment {
@@ -219,7 +222,7 @@ export function addReviewComment(
       user: one.by,
       app: undefined,
       body: one.body,
-      createdAt: at,
+      createdAt: one.at ?? at,
       updatedAt: at,
       path: one.path,
       line: one.line,
@@ -232,7 +235,7 @@ export function addReviewComment(
   return comment;
 }
 
-export function pullOf(issue: Issue): Pull {
+function pullOf(issue: Issue): Pull {
   if (!issue.pull) throw new Error(`#${issue.number} is not a pull request`);
   return issue.pull;
 }

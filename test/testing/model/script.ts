@@ -98,7 +98,7 @@ export interface Rule {
 
 export type Script = readonly Rule[];
 
-export function isFault(step: Step): step is Fault {
+function isFault(step: Step): step is Fault {
   return "fail" in step || "hang" in step || "drop" in step || "garbage" in step;
 }
 

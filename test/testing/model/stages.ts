@@ -11,7 +11,7 @@ export const tick: ToolUse = {
 };
 
 /** The change that a worker of these scripts makes for a TODO: a file of its own. */
-export const change: ScriptStep = ({ prompt }) => ({
+const change: ScriptStep = ({ prompt }) => ({
   say: `I do TODO ${prompt.todoNumber ?? ""}.`,
   write: fileOfTodo(prompt.todoNumber),
   content: `${prompt.todo ?? "something"}\n`,

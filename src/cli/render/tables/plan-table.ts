@@ -6,7 +6,7 @@ import type { Style } from "../colour.ts";
 import { firstLine, visible } from "../safe-text.ts";
 import { ageOf } from "../time.ts";
 import { shortIds } from "./short-ids.ts";
-import { type Column, cutToWidth, fittingLayout, type Layout, progressBar, renderTable } from "./table.ts";
+import { type Column, cutToWidth, fittingLayout, progressBar, renderTable, type TableLayout } from "./table.ts";
 
 const PLAN: Column = { header: "PLAN", whole: true };
 const STATUS: Column = { header: "STATUS" };
@@ -32,7 +32,7 @@ export function planTableLines(
 ): string[] {
   const ids = plans.map(({ planId }) => visible(planId));
   const last = plans.some((plan) => doing(plan) !== undefined) ? DOES : WAITS_FOR;
-  const layout = (names: readonly string[], has: { bar: boolean; changed: boolean }): Layout => ({
+  const layout = (names: readonly string[], has: { bar: boolean; changed: boolean }): TableLayout => ({
     columns: [PLAN, STATUS, TODO, ...(has.changed ? [CHANGED] : []), last],
     rows: plans.map((plan, index) => [
       names[index] ?? "",

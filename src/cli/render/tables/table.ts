@@ -70,14 +70,14 @@ function cellWidth(text: string, width: number): number {
 }
 
 /** What a table could show, if there is room. */
-export interface Layout {
+export interface TableLayout {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
 }
 
 /** The first layout whose flexible columns stay readable at this width; the last one if there is none. */
-export function fittingLayout(layouts: readonly [Layout, ...Layout[]], width: number): Layout {
-  const isFitting = ({ columns, rows }: Layout): boolean => {
+export function fittingLayout(layouts: readonly [TableLayout, ...TableLayout[]], width: number): TableLayout {
+  const isFitting = ({ columns, rows }: TableLayout): boolean => {
     const texts = rows.map((row) => columns.map((_, index) => textOf(row[index] ?? "")));
     const least = naturalWidths(columns, texts, width).map((one, index) =>
       columns[index]?.flexible ? Math.min(one, NARROW) : one,

@@ -57,6 +57,16 @@ export async function mergeAtServer(
   return outcome;
 }
 
+/** By a person, before the newest was there: the plan is done, and what was not merged is told. */
+export function mergedBefore(
+  { id, branch }: PlanRecord,
+  { merged, sha }: { readonly merged: string; readonly sha: string },
+): PrloomError {
+  const message = `The pull request of ${id} was merged at ${merged.slice(0, 8)} before: ${sha.slice(0, 8)}, which was to be merged, is not in it.`;
+  const hint = `The plan is done. Its branch ${branch} stays, here and on GitHub: bring the rest in with another pull request, or delete it.`;
+  return new PrloomError("forge-refused", message, hint);
+}
+
 async function asked(
   forge: ServerForgeName,
   { id, ref }: { readonly id: string; readonly ref: string },

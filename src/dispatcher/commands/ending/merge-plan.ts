@@ -20,6 +20,7 @@ import type { Undelivered } from "../../messages/messages.ts";
 import { type Located, worktreeOf } from "../../paths.ts";
 import { endFound, endPlan } from "../../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../../records.ts";
+import { asideByRebase } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
 import { wakeAbove } from "../../stacking/above.ts";
@@ -28,7 +29,7 @@ import { ownOf } from "../../steps/merged.ts";
 import { deferredComments, unansweredComments } from "../../steps/observe.ts";
 import { hasUncommitted } from "../../worktree/set-aside.ts";
 import { removeMerged } from "./finish.ts";
-import { mergeAtServer } from "./merge-at-server.ts";
+import { mergeAtServer, mergedBefore } from "./merge-at-server.ts";
 import { refuseUnapproved } from "./unapproved.ts";
 export interface MergeResult {
   readonly sha?: string;
@@ -44,6 +45,8 @@ export interface MergeResult {
   readonly kept?: string;
   /** Its worktree, which has something that is in no commit and so was not merged. */
   readonly uncommitted?: string;
+  /** The patch that has what a person left in it before a rebase. */
+  readonly aside?: string;
 }
 
 type Merging = CommandRunning & Gated & Buses & Publishing & Waking;
@@ -90,19 +93,18 @@ async function mergeThere(
   const { id, baseBranch: base = "" } = record;
   const { method = "squash" } = wanted;
   const outcome = await mergeAtServer(loom, forge, { record, wanted, confirm: () => confirmMerge(loom, id, wanted) });
-  const merged = wanted.sha ?? record.published?.sha;
+  const sha = wanted.sha ?? record.published?.sha ?? "";
   if (outcome.kind === "queued") {
-    const queued = { sha: merged ?? "", at: isoTime(loom.clock.now()) };
+    const queued = { sha, at: isoTime(loom.clock.now()) };
     updateRecord(loom, id, ({ published }) => ({ published: { ...published, queued } }));
     return { base, method, queued: true, undelivered: [] };
   }
-  updateRecord(loom, id, (now) =>
-    now.changeRequest
-      ? { changeRequest: { ...now.changeRequest, state: "merged" }, published: { ...now.published, merged } }
-      : {},
+  updateRecord(loom, id, ({ changeRequest: was, published }) =>
+    was ? { changeRequest: { ...was, state: "merged" }, published: { ...published, merged: outcome.head } } : {},
   );
   const undelivered = await endFound(loom, requireRecord(loom, id), "merged");
-  const done = { sha: outcome.sha, base, method: outcome.method ?? method, undelivered };
+  if (outcome.head !== sha) throw mergedBefore(record, { merged: outcome.head, sha });
+  const done = { sha: outcome.sha, base, method: outcome.method ?? method, undelivered, ...asideByRebase(loom, id) };
   if (wanted.deleteBranch) {
     const { left, kept } = await removeMerged(loom, requireRecord(loom, id));
     return { ...done, ...(left.length > 0 ? { left } : {}), ...(kept === undefined ? {} : { kept }) };
@@ -163,7 +165,7 @@ async function mergeNow(loom: Merging, id: string, options: LandingMerge): Promi
   const uncommitted = !options.deleteBranch && (await hasUncommitted(loom, after).catch(() => false));
   const sha = outcome.kind === "merged" ? { sha: outcome.sha } : {};
   return {
-    ...{ ...sha, base: baseBranch, method, undelivered },
+    ...{ ...sha, base: baseBranch, method, undelivered, ...asideByRebase(loom, id) },
     ...(left.length > 0 ? { left } : {}),
     ...(kept === undefined ? {} : { kept }),
     ...(uncommitted && after.worktree !== undefined ? { uncommitted: after.worktree } : {}),

@@ -1,12 +1,15 @@
+import { hasChanges } from "../../../git/worktree/reset.ts";
 import { PrloomError } from "../../../kernel/errors.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
 import type { Publishing, Reporting, Waking } from "../../capabilities.ts";
 import type { Gated } from "../../gates/gate-store.ts";
-import type { Located } from "../../paths.ts";
+import { type Located, worktreeOf } from "../../paths.ts";
+import { branchHead, discardWork } from "../../perform/begin.ts";
 import { beginRebase, lossyError } from "../../perform/rebase.ts";
 import { type Records, refuseUnrecovered, requireRecord } from "../../records.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
+import { leftOut } from "../../worktree/set-aside.ts";
 import { refuseWhileOpen } from "../open.ts";
 
 export interface RebasePlanResult {
@@ -23,12 +26,13 @@ type Rebasing = Located & Configured & Records & Gated & AtWork & Publishing & R
 
 /** Brings the branch of a plan onto its base: at once, or with an agent that resolves the conflicts. */
 export async function rebasePlan(loom: Rebasing, id: string): Promise<RebasePlanResult> {
-  refuseRebase(loom, requireRecord(loom, id));
+  refuseRebase(loom, requireRecord(loom, id), { looked: false });
   // Nothing else may touch the tree meanwhile, an agent of a plugin neither, and no step begins: as while it is merged.
   const leave = await loom.occupancy.enterWhenFree(id, "merge", new AbortController().signal);
   try {
+    await endEmpty(loom, requireRecord(loom, id));
     const record = requireRecord(loom, id);
-    refuseRebase(loom, record);
+    refuseRebase(loom, record, { looked: true });
     return await rebaseNow(loom, record);
   } finally {
     leave();
@@ -36,17 +40,27 @@ export async function rebasePlan(loom: Rebasing, id: string): Promise<RebasePlan
   }
 }
 
+/** A blocked TODO or run that left nothing begins anew after the rebase: its agent's script may have been missing. */
+async function endEmpty(loom: Rebasing, record: PlanRecord): Promise<void> {
+  const baseSha = record.current?.baseSha ?? record.side?.baseSha;
+  if (!record.blocked || baseSha === undefined || record.rebase || loom.occupancy.agentIn(record.id)) return;
+  const worktree = worktreeOf(loom, record);
+  if ((await branchHead(loom, record)) !== baseSha || (await hasChanges(worktree, leftOut(loom, record)))) return;
+  await discardWork(loom, record);
+}
+
 async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlanResult> {
   const { id, baseBranch: base = "", branch } = record;
   const outcome = await beginRebase(loom, record);
+  const still = record.blocked ? { blocked: true } : {};
   switch (outcome.kind) {
     case "nothing":
-      return { base, outcome: "nothing" };
+      return { base, outcome: "nothing", ...still };
     case "rebased":
       loom.report({ planId: id, level: "good", text: `rebased onto ${base}` });
-      return { base, outcome: "rebased", sha: outcome.sha };
+      return { base, outcome: "rebased", sha: outcome.sha, ...still };
     case "conflict":
-      return { base, outcome: "resolving", files: outcome.files, ...(record.blocked ? { blocked: true } : {}) };
+      return { base, outcome: "resolving", files: outcome.files, ...still };
     case "lossy":
       throw lossyError(record, outcome.merge);
     case "repository":
@@ -58,7 +72,8 @@ async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlan
   }
 }
 
-function refuseRebase(loom: Rebasing, record: PlanRecord): void {
+/** `looked`: what the worktree holds is known. */
+function refuseRebase(loom: Rebasing, record: PlanRecord, { looked }: { looked: boolean }): void {
   const { id, status } = record;
   if (status === "draft" || status === "queued" || status === "done") {
     const why = status === "done" ? `done already (${record.outcome})` : `${status}: work on it has not begun`;
@@ -85,6 +100,7 @@ function refuseRebase(loom: Rebasing, record: PlanRecord): void {
   }
   const isAtWork = loom.occupancy.agentIn(id);
   if (record.blocked && (record.current || record.side) && !isAtWork) {
+    if (!looked) return;
     const hint = `What it left would be in the way: \`prloom pause ${id}\`, then \`prloom unblock ${id} --reset\` puts it aside as a patch; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;
     throw new PrloomError(
       "plan-state",

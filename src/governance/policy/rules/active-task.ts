@@ -1,7 +1,7 @@
 import { isOver } from "../../graph/lifecycle.ts";
-import { blockersOf, type Found, findNode } from "../../graph/lookup.ts";
+import { blockersOf, type Found } from "../../graph/lookup.ts";
 import type { TaskGraph } from "../../graph/schema.ts";
-import { onlyAnswers, onlyLooksAt, type PolicyRule } from "../rule.ts";
+import { onlyAnswers, onlyLooksAt, type PolicyRule, taskInHand } from "../rule.ts";
 
 export const activeTask: PolicyRule = {
   name: "active task",
@@ -9,7 +9,7 @@ export const activeTask: PolicyRule = {
   judge(question) {
     const { request, graph, policy } = question;
     if (request.kind === "govern" || onlyLooksAt(question) || onlyAnswers(question)) return undefined;
-    const found = policy.node === null ? undefined : findNode(graph, policy.node);
+    const found = taskInHand(question);
     const problem = policy.node === null ? "no task is started" : problemOf(policy.node, found, graph);
     if (problem === undefined) return undefined;
     return {

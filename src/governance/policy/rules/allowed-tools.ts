@@ -1,7 +1,6 @@
-import { findNode } from "../../graph/lookup.ts";
 import { matchesAny } from "../paths.ts";
 import type { Policy } from "../policy-file.ts";
-import { isListedRead, onlyAnswers, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
+import { isListedRead, onlyAnswers, type PolicyRule, type Question, type RuleRefusal, taskInHand } from "../rule.ts";
 import { isMcpTool } from "../tools/request-of.ts";
 
 export const allowedTools: PolicyRule = {
@@ -24,8 +23,9 @@ export const allowedTools: PolicyRule = {
   },
 };
 
-function listOf({ graph, policy }: Question): readonly string[] | undefined {
-  const node = policy.node === null ? undefined : findNode(graph, policy.node)?.node;
+function listOf(question: Question): readonly string[] | undefined {
+  const { policy } = question;
+  const node = taskInHand(question)?.node;
   const own = node && node.allowedTools.length > 0 ? node.allowedTools : undefined;
   if (policy.tools === null) return own;
   return own ? policy.tools.filter((tool) => own.includes(tool)) : policy.tools;

@@ -1,5 +1,5 @@
 import { findNode } from "../../graph/lookup.ts";
-import { onlyAnswers, onlyLooksAt, type PolicyRule } from "../rule.ts";
+import { onlyAnswers, onlyLooksAt, type PolicyRule, taskInHand } from "../rule.ts";
 
 export const assignment: PolicyRule = {
   name: "assignment",
@@ -12,8 +12,7 @@ export const assignment: PolicyRule = {
     const changesTask =
       action !== undefined && /^(?:start|complete|fail|review)$/.test(action.name) && request.tool === "govern_task";
     if (!changesTask && (request.kind === "govern" || onlyLooksAt(question) || onlyAnswers(question))) return undefined;
-    const id = action?.node ?? policy.node;
-    const found = id === null ? undefined : findNode(graph, id);
+    const found = action?.node === undefined ? taskInHand(question) : findNode(graph, action.node);
     if (!found || found.node.assignedTo === policy.role.name) return undefined;
     const { node } = found;
     return {

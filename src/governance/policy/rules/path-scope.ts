@@ -71,7 +71,10 @@ export function isInScope(located: LocatedPath, { policy, ground }: Question): b
 }
 
 /** What decides where a path that is out of scope lies: the role, or the task where the role would write there. */
-export function scopeOf({ inTree }: LocatedPath, { role, paths }: Policy): { owner: string; paths: readonly string[] } {
+export function scopeOfPath(
+  { inTree }: LocatedPath,
+  { role, paths }: Policy,
+): { owner: string; paths: readonly string[] } {
   const isOfTask = paths !== null && (inTree === undefined || matchesAny(inTree, role.paths));
   return isOfTask ? { owner: "this task", paths } : { owner: `the role "${role.name}"`, paths: role.paths };
 }
@@ -80,7 +83,7 @@ function refuseWrite(located: LocatedPath, question: Question): RuleRefusal | un
   if (isInScope(located, question)) return undefined;
   const { policy, request } = question;
   const leads = located.real !== undefined && located.real !== located.given ? `, which is ${located.real}` : "";
-  const { owner, paths } = scopeOf(located, policy);
+  const { owner, paths } = scopeOfPath(located, policy);
   const isWide = paths.includes("**");
   return {
     what: `You tried to change ${located.given}${leads} with "${request.tool}".`,

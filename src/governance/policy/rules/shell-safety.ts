@@ -6,7 +6,7 @@ import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
 import { configuredSecret, isSecret, isSecretIn, secretMeant } from "../secrets.ts";
-import { isInScope, scopeOf } from "./path-scope.ts";
+import { isInScope, scopeOfPath } from "./path-scope.ts";
 import { whyProtected } from "./protected-paths.ts";
 
 export const shellSafety: PolicyRule = {
@@ -211,6 +211,6 @@ function isFolderOfScope(located: LocatedPath, { policy }: Question, isKnown: bo
 }
 
 function outside(located: LocatedPath, { policy }: Question): string {
-  const { owner } = scopeOf(located, policy);
+  const { owner } = scopeOfPath(located, policy);
   return `${located.real ?? located.given} is outside of what ${owner} changes.`;
 }

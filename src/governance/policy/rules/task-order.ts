@@ -1,6 +1,6 @@
 import { drawPlan } from "../../graph/draw.ts";
 import { blockersOf, findNode } from "../../graph/lookup.ts";
-import { onlyAnswers, onlyLooksAt, type PolicyRule, type RuleRefusal } from "../rule.ts";
+import { onlyAnswers, onlyLooksAt, type PolicyRule, type RuleRefusal, taskInHand } from "../rule.ts";
 
 const MAX_SHOWN = 12;
 
@@ -12,7 +12,7 @@ export const taskOrder: PolicyRule = {
     const isStart = request.kind === "govern" && request.action?.name === "start";
     if (!isStart && (request.kind === "govern" || onlyLooksAt(question) || onlyAnswers(question))) return undefined;
     const id = isStart ? (request.action?.node ?? policy.node) : policy.node;
-    const found = id === null ? undefined : findNode(graph, id);
+    const found = id === null ? undefined : id === policy.node ? taskInHand(question) : findNode(graph, id);
     if (!found) return isStart && id !== null ? missing(id) : undefined;
     const [blocker] = blockersOf(graph, found.node);
     if (!blocker) return undefined;

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../call.ts";
 import { worksHere } from "../paths.ts";
-import { noteEffect } from "../state.ts";
+import { noteEffect } from "../state/state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { known, startOf, textOf } from "../values/text.ts";
 import { runsOrCarries } from "./shells.ts";

@@ -8,7 +8,7 @@ import {
   noteSecretOperands,
   writes,
 } from "../paths.ts";
-import { noteEffect, type Spot } from "../state.ts";
+import { noteEffect, type Spot } from "../state/state.ts";
 import { OUTPUT, TERMINAL } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { runsFetched, runsProject } from "./fetched.ts";
@@ -23,7 +23,7 @@ const WORKS_BY_V =
 /** Builds, tests, linters: they run what the project says, which cannot be looked into. */
 export const builds: Behaviour = ({ name, args, spot: outer }) => {
   const first = textOf(args[0] ?? known(""));
-  const line = args.slice(0, 3).map(textOf).join(" ");
+  const line = first.startsWith("-") ? args.slice(0, 3).map(textOf).join(" ") : "";
   if (SAYS.test(line) && !WORKS_BY_V.test(`${name} ${line}`)) return OUTPUT;
   if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
   if (name === "dotnet" && /^--(?:list-sdks|list-runtimes|info)$/.test(line)) return OUTPUT;

@@ -1,6 +1,6 @@
 import type { EffectTree } from "../effects.ts";
 import { parseShell } from "../parse.ts";
-import { copyShell, noteUnknown, type Spot } from "../state.ts";
+import { copyShell, noteUnknown, type Spot } from "../state/state.ts";
 import { known, startOf, type Text } from "../values/text.ts";
 import { losesData } from "./elsewhere/losing-data.ts";
 import { publishes } from "./elsewhere/publishing.ts";

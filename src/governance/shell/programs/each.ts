@@ -1,7 +1,7 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { contentOf, inFolder, reads, writes } from "../paths.ts";
-import { noteEffect, type Spot } from "../state.ts";
+import { noteEffect, type Spot } from "../state/state.ts";
 import { type Flow, FROM, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../values/flow.ts";
 import { describeText, fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
 

@@ -1,5 +1,5 @@
 import { absolutePaths, worksHere } from "../paths.ts";
-import { noteEffect, type Spot } from "../state.ts";
+import { noteEffect, type Spot } from "../state/state.ts";
 import { type Flow, FROM } from "../values/flow.ts";
 import type { Text } from "../values/text.ts";
 
@@ -22,10 +22,10 @@ const noteFetched = (spot: Spot, what: string): void =>
 
 /** Something starts that runs what the project says: not with rules or code that this line has just fetched or decoded. */
 export function runsProject(spot: Spot, what: string): void {
-  const { files, unpacked, unpackedInto = [] } = spot.line;
+  const { files, unpacked, unpackedInto } = spot.line;
   for (const [path, flow] of files)
     if (isFetched(flow) && (RECIPE.test(path) || CODE.test(path))) noteFetched(spot, `${what}, which takes ${path}`);
-  const put = unpacked && unpackedInto.find((into) => spot.shell.folders.some((at) => `${at}/`.startsWith(into)));
+  const put = unpacked && unpackedInto?.find((into) => spot.shell.folders.some((at) => `${at}/`.startsWith(into)));
   if (put !== undefined) noteFetched(spot, `${what}, which takes what is in ${put}`);
   worksHere(spot, what);
 }

@@ -1,10 +1,10 @@
 import { contentOf, descriptorOf, noteSecrets } from "../paths.ts";
-import { noteEffect, type Spot } from "../state.ts";
+import { noteEffect, type Spot } from "../state/state.ts";
 import { type Flow, FROM, textOfFlow } from "../values/flow.ts";
 import { known, type Text, textOf } from "../values/text.ts";
 
 /** Names in a flow, one a line, or ended by zeros. */
-export function namesIn(flow: Flow): Text[] {
+export function namesInFlow(flow: Flow): Text[] {
   const text = textOfFlow(flow);
   if (text.type !== "known") return [text];
   return text.text
@@ -16,7 +16,7 @@ export function namesIn(flow: Flow): Text[] {
 /** Names that a program reads from what is no file of the worktree: those in a file are its own matter. */
 export function listedIn(list: Text, spot: Spot): Text[] {
   const text = textOf(list);
-  return text === "-" || descriptorOf(text) !== undefined ? namesIn(contentOf(list, spot)) : [];
+  return text === "-" || descriptorOf(text) !== undefined ? namesInFlow(contentOf(list, spot)) : [];
 }
 
 /** Options whose file is what a program works on, and not what it does. */
@@ -28,20 +28,22 @@ const LISTS = /^-{0,2}files?0?-from$/;
 
 export const isList = (option: string): boolean => LISTS.test(option);
 
-/** The option, and what it is given where that is no file but what a process writes, or a descriptor. */
-function* channels(args: readonly Text[]): Generator<{ option: string; path: string }> {
-  for (const [at, arg] of args.entries()) {
-    const text = textOf(arg);
-    const start = text.indexOf("/dev/") >= 0 ? text.indexOf("/dev/") : text.indexOf("/proc/");
-    if (start < 0 || arg.type !== "known" || descriptorOf(text.slice(start)) === undefined) continue;
-    const option = start > 0 ? text.slice(0, start).replace(/=$/, "") : textOf(args[at - 1] ?? known(""));
-    yield { option, path: text.slice(start) };
-  }
+/** Where in an argument a name begins that is no file but what a process writes, or a descriptor. */
+function channelIn(arg: Text): number {
+  if (arg.type !== "known" || !arg.text.includes("/")) return -1;
+  const { text } = arg;
+  const start = text.includes("/dev/") ? text.indexOf("/dev/") : text.indexOf("/proc/");
+  return start >= 0 && descriptorOf(text.slice(start)) !== undefined ? start : -1;
 }
 
 /** Programs that are told what to do, or what to read, by something that is not in a file: `foo --config=<(…)`. */
 export function noteInstructed(name: string, args: readonly Text[], spot: Spot): void {
-  for (const { option, path } of channels(args)) {
+  for (let at = 0; at < args.length; at += 1) {
+    const start = channelIn(args[at] as Text);
+    if (start < 0) continue;
+    const text = textOf(args[at] as Text);
+    const path = text.slice(start);
+    const option = start > 0 ? text.slice(0, start).replace(/=$/, "") : textOf(args[at - 1] ?? known(""));
     const isInstructing = option.startsWith("--") ? !GIVES_DATA.test(option) : INSTRUCTS.test(option) || option === "@";
     if (isList(option)) noteSecrets(listedIn(known(path), spot), spot);
     else if (isInstructing && !isFile(path, spot))

@@ -1,5 +1,5 @@
 import { writes } from "../paths.ts";
-import type { Spot } from "../state.ts";
+import type { Spot } from "../state/state.ts";
 import { known, startOf, type Text } from "../values/text.ts";
 
 const OUTPUT_OPTION =

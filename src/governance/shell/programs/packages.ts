@@ -1,7 +1,7 @@
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
 import { inFolder, isLoopback, noteSecrets, reads, unpacksInto, writes } from "../paths.ts";
-import { noteEffect, type Spot } from "../state.ts";
+import { noteEffect, type Spot } from "../state/state.ts";
 import { cameFrom, FROM, OUTPUT } from "../values/flow.ts";
 import { joinTexts, known, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";
@@ -127,7 +127,8 @@ export const cargo: Behaviour = (call) => {
   else {
     const manifests = given.values("manifest-path").map((path) => joinTexts([path, known("/..")]));
     const inside = inFolder(spot, [...given.values("C"), ...manifests]);
-    const isSet = given.values("config", "Z").length > 0 || isConfigured(spot) || isConfigured(inside);
+    const isSet =
+      given.values("config", "Z").length > 0 || isConfigured(spot) || (inside !== spot && isConfigured(inside));
     if (/^(?:tree|metadata)$/.test(word) && !isSet && (given.has("locked", "frozen", "no-deps") || isLocked(inside)))
       return OUTPUT;
     builds({ ...call, spot: inside });

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { contentOf, noteSecrets, reads, store, writes } from "../paths.ts";
-import { noteEffect, noteUnknown, type Spot } from "../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../state/state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";

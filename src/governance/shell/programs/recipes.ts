@@ -1,8 +1,8 @@
-import { judgeAssignment } from "../assignments.ts";
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, descriptorOf, inFolder, writes } from "../paths.ts";
-import { noteEffect, noteUnknown } from "../state.ts";
+import { judgeAssignment } from "../state/assignments.ts";
+import { noteEffect, noteUnknown } from "../state/state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";

@@ -1,7 +1,7 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
-import { noteEffect, noteUnknown } from "../state.ts";
+import { noteEffect, noteUnknown } from "../state/state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { noteConsole } from "./elsewhere/consoles.ts";

@@ -2,7 +2,9 @@ import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, inFolder, noteSecrets, reads, writtenBefore } from "../paths.ts";
-import { copyShell, noteEffect, noteUnknown, type Spot } from "../state.ts";
+import { setPositional } from "../state/positional.ts";
+import { copyShell, noteEffect, noteUnknown, type Spot } from "../state/state.ts";
+import { toItsEnd } from "../state/traps.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
 import { takeSecrets } from "../values/variables.ts";
@@ -47,11 +49,11 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     const [source, self = known(name), ...positional] = rest;
     if (!source) return OUTPUT;
     inside.shell.self = self;
-    inside.shell.positional = positional;
-    return spot.line.engine.runSource(source, inside);
+    setPositional(inside.shell, positional);
+    return toItsEnd(inside, () => spot.line.engine.runSource(source, inside));
   }
   const [file, ...positional] = rest;
-  if (readsInput) inside.shell.positional = rest;
+  if (readsInput) setPositional(inside.shell, rest);
   if (file && !readsInput && textOf(file) !== "-" && textOf(file) !== "/dev/stdin")
     return runFile(file, positional, inside);
   return spot.input === TERMINAL ? nothingGiven(name, spot) : runFlow(spot.input, inside);
@@ -69,7 +71,7 @@ function runFile(file: Text, positional: readonly Text[], spot: Spot) {
   const made = writtenBefore(file, spot);
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {
-    spot.shell.positional = positional;
+    setPositional(spot.shell, positional);
     return runFlow(made ?? contentOf(file, spot), spot);
   }
   for (const path of absolutePaths(file, spot))

@@ -1,10 +1,10 @@
-import { isOurSetting, judgeAssignment } from "../assignments.ts";
-import type { Behaviour } from "../call.ts";
+import type { Behaviour, ProgramCall } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
 import { inFolder, writes } from "../paths.ts";
-import { copyShell, noteEffect } from "../state.ts";
-import { OUTPUT, textOfFlow } from "../values/flow.ts";
-import { fillIn, known, type Text, textOf } from "../values/text.ts";
+import { isOurSetting, judgeAssignment } from "../state/assignments.ts";
+import { copyShell, noteEffect, noteUnknown } from "../state/state.ts";
+import { type Flow, OUTPUT, textOfFlow } from "../values/flow.ts";
+import { describeText, fillIn, joinLine, known, type Text, textOf } from "../values/text.ts";
 import { showVariables, takeSecrets } from "../values/variables.ts";
 import { runsProject } from "./fetched.ts";
 import { noteInstructed } from "./instructed.ts";
@@ -98,11 +98,7 @@ export function lineWrapper(rules: OptionRules, skip = 0): Behaviour {
     const { operands } = readArguments(args, rules);
     const words = operands.slice(skip);
     if (words.length === 0) return OUTPUT;
-    const lost = words.find((word) => word.type !== "known");
-    return spot.line.engine.runSource(lost ?? known(words.map(textOf).join(" ")), {
-      ...spot,
-      shell: copyShell(spot.shell),
-    });
+    return spot.line.engine.runSource(joinLine(words), { ...spot, shell: copyShell(spot.shell) });
   };
 }
 
@@ -125,14 +121,25 @@ export function elevates(rules: OptionRules): Behaviour {
   };
 }
 
-export const env: Behaviour = ({ args, spot }) => {
+/** `env -S`: the words of a line stand in its place, options and all, before those that follow. */
+function splitString(line: Text, { name, args, spot }: ProgramCall): Flow {
+  if (line.type !== "known" || !/^[\w\s./:=,@%+-]*$/.test(line.text)) {
+    noteUnknown(spot, `gives ${name} a line to divide: ${describeText(line)}`, "Write the command itself.");
+    return OUTPUT;
+  }
+  const at = args.findIndex((arg) => arg === line || (arg.type === "known" && arg.text.endsWith(line.text)));
+  const words = line.text.split(/\s+/).filter(Boolean).map(known);
+  return env({ name, args: [...words, ...args.slice(at + 1)], spot });
+}
+
+export const env: Behaviour = ({ name: program, args, spot }) => {
   const given = readArguments(args, { valued: "u unset C chdir S split-string", stopsAtOperand: true });
   const shell = copyShell(inFolder(spot, given.values("C", "chdir")).shell);
   const inside = { ...spot, shell };
   for (const name of given.values("u", "unset"))
     if (isOurSetting(textOf(name)))
       noteEffect(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(name)}` });
-  for (const line of given.values("S", "split-string")) return spot.line.engine.runSource(line, inside);
+  for (const line of given.values("S", "split-string")) return splitString(line, { name: program, args, spot: inside });
   let words = given.operands.filter((word, at) => at > 0 || textOf(word) !== "-");
   for (let [first] = words; first && /^[^=\s]+=/.test(textOf(first)); [first] = words) {
     const text = textOf(first);

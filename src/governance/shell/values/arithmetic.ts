@@ -1,5 +1,5 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
-import { copyForReading, noteEffect, noteUnknown, type Spot, setVariable, spend } from "../state.ts";
+import { copyForReading, noteEffect, noteUnknown, type Spot, setVariable, spend } from "../state/state.ts";
 import { FROM } from "./flow.ts";
 import { lookAtCommands, lookAtQuotes, lookAtRenaming } from "./hidden.ts";
 import { MAX_SHOWN, type Text, textOf, unknown } from "./text.ts";

@@ -1,19 +1,19 @@
 import type { ParameterExpansionPart, Word, WordPart } from "unbash";
 import { parseShell } from "../parse.ts";
 import { openProcess } from "../redirect.ts";
-import { copyForReading, type Line, type Shell, type Spot, spend } from "../state.ts";
+import { copyForReading, type Line, type Shell, type Spot, spend } from "../state/state.ts";
 import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textOfFlow } from "./flow.ts";
 import { lookAtCommands, lookAtQuotes } from "./hidden.ts";
 import { joinWords } from "./joined.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
-import { combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
+import { aNumber, combinations, joinLine, joinTexts, known, type Text, unknown } from "./text.ts";
 
 /** The lists of words that some words can become: one for each way. */
 export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
-  const plain = words.map((word) => plainText(word, spot));
-  if (plain.every((text) => text !== undefined)) {
+  const plain = plainTexts(words, spot);
+  if (plain) {
     spend(spot, words.length);
     return [plain];
   }
@@ -65,6 +65,17 @@ interface Piece {
 }
 
 const whole = (text: Text): Piece => ({ texts: [text], splits: false });
+
+/** Undefined when one of them is not plain. */
+function plainTexts(words: readonly Word[], spot: Spot): Text[] | undefined {
+  const texts: Text[] = [];
+  for (const word of words) {
+    const text = plainText(word, spot);
+    if (!text) return undefined;
+    texts.push(text);
+  }
+  return texts;
+}
 
 /** A word in which nothing is expanded but a tilde: most are that, and quotes change nothing about it. */
 function plainText(word: Word, spot: Spot): Text | undefined {
@@ -130,7 +141,7 @@ type Expansion = Extract<
 function expansionTexts(part: Expansion, spot: Spot): (readonly Text[])[] {
   if (part.type === "ArithmeticExpansion") {
     lookAtArithmetic(part.expression, spot, (parts) => expandParts(parts, spot));
-    return [[plainWord]];
+    return [[aNumber]];
   }
   if (part.type === "CommandExpansion") return [[substituted(part, spot)]];
   if (part.type === "SimpleExpansion") return variableTexts(part.text.slice(1), spot);
@@ -150,11 +161,7 @@ function quoted(parts: readonly WordPart[], spot: Spot): Piece[] {
   }
   const all = combinations(parts.map((part) => partTexts(part, spot, false)));
   if (!all) return [whole(unknown("it can be too many things"))];
-  return all.map((pieces) => whole(joinTexts(pieces.map(({ texts }) => joined(texts)))));
-}
-
-function joined(texts: readonly Text[]): Text {
-  return joinTexts(texts.flatMap((text, at) => (at === 0 ? [text] : [known(" "), text])));
+  return all.map((pieces) => whole(joinTexts(pieces.map(({ texts }) => joinLine(texts)))));
 }
 
 /** Divides what was expanded at spaces, as the shell does; a pattern in it becomes one. */

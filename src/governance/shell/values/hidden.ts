@@ -1,6 +1,6 @@
 import type { ParameterOperation, Word, WordPart } from "unbash";
 import { parseShell } from "../parse.ts";
-import { copyForReading, noteUnknown, type Spot, spend } from "../state.ts";
+import { copyForReading, noteUnknown, type Spot, spend } from "../state/state.ts";
 import { MAX_SHOWN } from "./text.ts";
 
 /** What it costs to parse something, besides its length. */

@@ -1,3 +1,5 @@
+const NONE = new Map<string, never>();
+
 /**
  * Values by name, of which copies cost nothing until one of them is changed: a shell is copied for every subshell, pipe and
  * branch, and hardly any of them changes much.
@@ -45,8 +47,8 @@ export class Names<V> {
     return this.map === other.map;
   }
 
-  *[Symbol.iterator](): Iterator<[string, V]> {
-    if (this.map) yield* this.map;
+  [Symbol.iterator](): Iterator<[string, V]> {
+    return (this.map ?? (NONE as Map<string, V>))[Symbol.iterator]();
   }
 
   private own(): Map<string, V> {

@@ -1,19 +1,26 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
-import { noteUnknown, type Spot, setVariable, spend } from "../state.ts";
+import { noteUnknown, SEVERAL, type Shell, type Spot, setVariable, spend } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
 import { lookAtOperation, lookAtRenaming } from "./hidden.ts";
-import { addChoice, isPattern, known, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
+import { addChoice, aNumber, isPattern, known, MAX_CHOICES, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];
 type Ways = (readonly Text[])[];
 
 /** What `$name` can be: each way a list, which has one member but for `$@` and its like. */
 export function variableTexts(name: string, { line, shell }: Spot): Ways {
-  if (name === "@" || name === "*") return [shell.positional];
+  if (name === "@" || name === "*") return positionalWays(shell);
   if (name === "0") return [[shell.self]];
-  if (/^\d+$/.test(name)) return [[shell.positional[Number(name) - 1] ?? known("")]];
-  if (/^[?#$!-]$/.test(name) || name === "RANDOM" || name === "SECONDS" || name === "LINENO") return [[plainWord]];
+  if (/^\d+$/.test(name)) {
+    if (shell.positional.includes(SEVERAL)) return [[SEVERAL]];
+    return addChoice(
+      [],
+      positionalWays(shell).map((way) => way[Number(name) - 1] ?? known("")),
+    ).map((text) => [text]);
+  }
+  if (/^[?#$!]$/.test(name)) return [[aNumber]];
+  if (name === "-" || name === "RANDOM" || name === "SECONDS" || name === "LINENO") return [[plainWord]];
   if (name === "PWD" && !shell.variables.has("PWD"))
     return shell.folders.map((folder) => [
       folder === undefined
@@ -30,12 +37,19 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
   return name === "TMPDIR" ? [[known(line.place.temporary)]] : [[unknown(`nothing tells what $${name} is`)]];
 }
 
+/** Every list that `$@` can be. */
+function positionalWays({ positional, isShifted }: Shell): Ways {
+  if (!isShifted || positional.length === 0) return [positional];
+  if (positional.length >= MAX_CHOICES) return [[SEVERAL]];
+  return [...positional.map((_, at) => positional.slice(at)), []];
+}
+
 export function parameterText(part: ParameterExpansionPart, spot: Spot, expand: Expand): Ways {
   const { parameter, prefix, index, operation } = part;
   if (operation) lookAtOperation(operation, spot);
   for (const word of wordsIn(operation)) expand(word);
   for (const word of numbersIn(part)) for (const text of expand(word)) lookAtNumber(text, spot);
-  if (prefix === "#") return [[plainWord]];
+  if (prefix === "#") return [[aNumber]];
   if (prefix === "!") return operation || index ? [[unknown("it names another variable")]] : indirect(parameter, spot);
   const values = index ? element(parameter, index, spot) : variableTexts(parameter, spot);
   return operation ? values.flatMap((value) => operated(operation, { value, parameter, spot, expand })) : values;

@@ -2,7 +2,12 @@
 export type Text =
   | { readonly type: "known"; readonly text: string }
   /** A pattern. Characters that are not special in it have a backslash before them. */
-  | { readonly type: "glob"; readonly text: string }
+  | {
+      readonly type: "glob";
+      readonly text: string;
+      /** Each star in it is letters and digits, whatever else of it is known: nothing that a shell reads otherwise. */
+      readonly plain?: boolean | undefined;
+    }
   /** Names that a program finds below a folder: all of them, or those that a filter leaves. */
   | {
       readonly type: "found";
@@ -30,6 +35,9 @@ export const unknown = (why: string): Text => ({ type: "unknown", why });
 
 /** A word without slashes, dots and spaces, of which nothing else is known: a number, a date. */
 export const plainWord: Text = { type: "glob", text: "*" };
+
+/** The number of a process, of words, of letters. */
+export const aNumber: Text = { ...plainWord, plain: true };
 
 const SPECIAL = /[*?[\]\\]/g;
 
@@ -66,8 +74,15 @@ export function joinTexts(parts: readonly Text[]): Text {
   return {
     type: "glob",
     text: parts.map((part) => (part.type === "glob" ? part.text : asPattern(textOf(part)))).join(""),
+    plain: parts.every((part) => part.type === "known" || isPlain(part)),
   };
 }
+
+export const isPlain = (text: Text): boolean => text.type === "glob" && text.plain === true;
+
+/** Words as one line, as `eval` takes them. */
+export const joinLine = (words: readonly Text[]): Text =>
+  joinTexts(words.flatMap((word, at) => (at === 0 ? [word] : [known(" "), word])));
 
 function beginning(parts: readonly Text[], lost: Text): Text {
   const why = lost.type === "unknown" ? lost.why : "it is part of a name that a program found";
@@ -113,7 +128,7 @@ export function describeText(text: Text): string {
 }
 
 export function sameText(one: Text, other: Text): boolean {
-  return one.type === other.type && describeText(one) === describeText(other);
+  return one.type === other.type && describeText(one) === describeText(other) && isPlain(one) === isPlain(other);
 }
 
 /** More than these are too many to look at each. */

@@ -1,13 +1,13 @@
-import { isOurSetting, judgeAssignment } from "../assignments.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, reads } from "../paths.ts";
-import { noteEffect, noteUnknown, setArray, setVariable } from "../state.ts";
+import { isOurSetting, judgeAssignment } from "../state/assignments.ts";
+import { noteEffect, noteUnknown, setArray, setVariable } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
 import { lookAtRenaming } from "./hidden.ts";
 import { printedByFormat } from "./printed.ts";
-import { addChoice, describeText, known, plainWord, type Text, textOf, unknown } from "./text.ts";
+import { addChoice, aNumber, describeText, isPlain, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 
 /** `export`, `declare`, `local`, `readonly` and their like. */
 export const declareVariables: Behaviour = ({ name, args, spot }) => {
@@ -36,7 +36,8 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
     if (shell.changing.get(variable) === "number") lookAtNumber(known(value ?? ""), spot);
     const before = appends ? (shell.variables.get(variable) ?? []) : [];
     const cased = given.has("l") ? value?.toLowerCase() : given.has("u") ? value?.toUpperCase() : value;
-    const made: Text = operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "" };
+    const made: Text =
+      operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "", plain: isPlain(operand) };
     if (name === "local") shell.locals.set(variable, true);
     if (name === "readonly" || given.has("r")) shell.fixed.set(variable, true);
     setVariable(shell, variable, [...before, made]);
@@ -65,14 +66,25 @@ function exportVariable(name: string, spot: ProgramCall["spot"]): void {
 export const unset: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {});
   for (const operand of given.operands) {
-    lookAtSubscript(operand, spot);
     if (isOurSetting(textOf(operand)))
       noteEffect(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(operand)}` });
     if (given.has("f")) spot.shell.functions.delete(textOf(operand));
-    else if (!spot.shell.fixed.has(textOf(operand))) setVariable(spot.shell, textOf(operand), [known("")]);
+    else if (!spot.shell.fixed.has(textOf(operand))) setNamed(operand, [known("")], spot);
   }
   return NOTHING;
 };
+
+/** A variable that is set by its name: of another one, what it was would be told. */
+function setNamed(name: Text, choices: readonly Text[], spot: ProgramCall["spot"]): void {
+  lookAtSubscript(name, spot);
+  if (name.type === "known") setVariable(spot.shell, name.text, choices);
+  else noteUnknown(spot, `sets a variable that cannot be told: ${describeText(name)}`);
+}
+
+function setList(name: Text, elements: readonly Text[], spot: ProgramCall["spot"]): void {
+  setNamed(name, elements, spot);
+  if (name.type === "known") setArray(spot.shell, name.text, elements);
+}
 
 /** Where a builtin reads from: its input, or the descriptor that `-u` names. */
 function inputOf(descriptor: Text | undefined, { shell, input }: ProgramCall["spot"]): Flow {
@@ -110,13 +122,12 @@ export const read: Behaviour = ({ args, spot }) => {
   const names = given.operands.length > 0 ? given.operands : [known("REPLY")];
   const divides = names.length > 1 && !variables.has("IFS") && !arrays.has("IFS");
   for (const [at, name] of names.entries()) {
-    lookAtSubscript(name, spot);
     const isLast = at === names.length - 1;
     const values = divides ? lines.map((line) => fieldOf(line, at, isLast)) : lines;
-    setVariable(spot.shell, textOf(name), addChoice([], values));
+    setNamed(name, addChoice([], values), spot);
   }
   const words = isPlain ? lines.flatMap((line) => (line.type === "known" ? wordsOf(line.text) : [line])) : lines;
-  for (const name of given.values("a")) setArray(spot.shell, textOf(name), words);
+  for (const name of given.values("a")) setList(name, words, spot);
   return NOTHING;
 };
 
@@ -127,23 +138,20 @@ export const mapfile: Behaviour = ({ args, spot }) => {
   for (const command of given.values("C")) spot.line.engine.runSource(command, spot);
   const flow = inputOf(given.values("u")[0], spot);
   const lines = given.values("d").length > 0 ? [textOfFlow(flow)] : linesOf(flow);
-  setArray(spot.shell, textOf(given.operands[0] ?? known("MAPFILE")), lines);
+  setList(given.operands[0] ?? known("MAPFILE"), lines, spot);
   return NOTHING;
 };
 
 export const getopts: Behaviour = ({ args, spot }) => {
   const name = args[1];
-  if (name) spot.shell.variables.set(textOf(name), [plainWord]);
+  if (name) setNamed(name, [plainWord], spot);
   spot.shell.variables.set("OPTARG", [unknown("nothing tells what $OPTARG is")]);
   return NOTHING;
 };
 
 /** `wait -p` tells in a variable which process it was. */
 export const waits: Behaviour = ({ args, spot }) => {
-  for (const name of readArguments(args, { valued: "p" }).values("p")) {
-    lookAtSubscript(name, spot);
-    setVariable(spot.shell, textOf(name), [plainWord]);
-  }
+  for (const name of readArguments(args, { valued: "p" }).values("p")) setNamed(name, [aNumber], spot);
   return NOTHING;
 };
 
@@ -151,7 +159,6 @@ export const waits: Behaviour = ({ args, spot }) => {
 export const print: Behaviour = ({ args, spot }) => {
   const [option, name, ...rest] = args;
   if (!option || !name || textOf(option) !== "-v") return printedByFormat(args);
-  lookAtSubscript(name, spot);
-  setVariable(spot.shell, textOf(name), [textOfFlow(printedByFormat(rest))]);
+  setNamed(name, [textOfFlow(printedByFormat(rest))], spot);
   return NOTHING;
 };

@@ -176,6 +176,11 @@ test("a rebase needs a clean tree: what a person left is put aside, and not lost
   assert.equal(project.record("p").kept, undefined);
   assert.equal(project.git("merge-base", "main", "prloom/p"), project.git("rev-parse", "main"));
   assert.equal(existsSync(inTree(project, "by-hand.txt")), false);
+  const merged = await project.cli(["merge", "p"]);
+  assert.ok(
+    merged.stdout.includes(`not merged: what was left in its worktree before a rebase, in ${patch}`),
+    merged.stdout,
+  );
 });
 
 test("triage reads, and leaves what a person left for the TODO that they were told", {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -64,6 +64,35 @@ describe("Claude Code whose questions are answered late or never", () => {
       assert(!isWritten(bench));
       assert(!model.asked().some(({ body }) => JSON.stringify(body).includes("not-for-models")));
     });
+
+  test(
+    "a hook of the user's that permits before we can refuse what another rewrote ends the run",
+    thorough,
+    async (t) => {
+      const script = works({ shell: "ls" }, { write: "src/form.txt", content: "x\n" });
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project, program } = bench;
+      const command = join(project.home, "claude.cjs");
+      writeFileSync(command, between(program.command, 'request.tool_name === "Bash"'), { mode: 0o755 });
+      const { real } = project.config().agents as { real: Record<string, unknown> };
+      project.config({ agents: { real: { ...real, command } } });
+      const says = (hookEventName: string, more: object): object => {
+        const output = JSON.stringify({ hookSpecificOutput: { hookEventName, ...more } });
+        return [{ matcher: "Bash", hooks: [{ type: "command", command: `cat > /dev/null; echo '${output}'` }] }];
+      };
+      const hooks = {
+        PreToolUse: says("PreToolUse", { updatedInput: { command: "echo x > ../outside.txt" } }),
+        PermissionRequest: says("PermissionRequest", { decision: { behavior: "allow" } }),
+      };
+      mkdirSync(join(project.home, ".claude"), { recursive: true });
+      writeFileSync(join(project.home, ".claude", "settings.json"), JSON.stringify({ hooks }));
+      project.plan("governed", ["Build the form"]);
+      await project.work();
+      assert.match(bench.blockedReason("governed"), /The policy ended the run: a call ran that prloom had denied/);
+      assert(!isWritten(bench), "it came to nothing after that");
+    },
+  );
 
   for (const how of ["killed", "let go on"] as const)
     test(

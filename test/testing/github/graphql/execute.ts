@@ -5,7 +5,15 @@ import { nodeId } from "../shapes/people.ts";
 import type { Token } from "../tokens.ts";
 import { reaches } from "../tokens.ts";
 import { type Issue, mayDo, type Pull, permissionOf, type Repository, type World } from "../world.ts";
-import { commentNode, issueNode, pullNode, repositoryNode, threadNodes, userNode } from "./objects.ts";
+import {
+  commentNode,
+  issueNode,
+  pullNode,
+  repositoryNode,
+  reviewCommentNode,
+  threadNodes,
+  userNode,
+} from "./objects.ts";
 import { ownerNode, projectNode } from "./projects.ts";
 
 /** The part of the published schema that is answered here. */
@@ -69,6 +77,8 @@ function rootOf({ world, token, counted }: Question): Record<string, unknown> {
         if (nodeId("I", issue.id) === id) return issueNode(one, issue);
         const comment = issue.comments.find((written) => nodeId("IC", written.id) === id);
         if (comment) return commentNode(comment);
+        const onLine = issue.pull?.reviewComments.find((written) => nodeId("PRRC", written.id) === id);
+        if (onLine) return reviewCommentNode(onLine);
       }
     const repository = visible.find((one) => nodeId("R", one.id) === id);
     if (repository) return repositoryNode(repository);

@@ -88,13 +88,13 @@ export function threadNodes(comments: readonly ReviewComment[]): Node[] {
   return [...threads].map(([{ id, isResolved, resolvedBy }, ones]) => ({
     ...{ __typename: "PullRequestReviewThread", id, isResolved, resolvedBy: resolvedBy ? userNode(resolvedBy) : null },
     ...{ path: ones[0]?.path, line: ones[0]?.line ?? null },
-    comments: (page: Page) =>
-      connection(
-        ones.map((one) => ({ id: nodeId("PRRC", one.id), databaseId: one.id })),
-        page,
-      ),
+    comments: (page: Page) => connection(ones.map(reviewCommentNode), page),
   }));
 }
+
+export const reviewCommentNode = ({ id, editedAt }: ReviewComment): Node => ({
+  ...{ __typename: "PullRequestReviewComment", id: nodeId("PRRC", id), databaseId: id, lastEditedAt: editedAt ?? null },
+});
 
 function commitNode(repository: Repository, pull: Pull, seesChecks: boolean): Node {
   const { sha } = pull.head;

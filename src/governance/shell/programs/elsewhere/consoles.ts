@@ -1,6 +1,6 @@
 import type { ProgramCall } from "../../call.ts";
 import { reads } from "../../paths.ts";
-import { noteEffect } from "../../state.ts";
+import { noteEffect } from "../../state/state.ts";
 import { FROM, TERMINAL } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
 import { database } from "./databases.ts";

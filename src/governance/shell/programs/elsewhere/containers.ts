@@ -2,7 +2,7 @@ import type { Behaviour } from "../../call.ts";
 import { isIn } from "../../normal-path.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { absolutePaths, inFolder, noteSecretOperands, noteSecrets, worksHere, writes } from "../../paths.ts";
-import { noteEffect, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state/state.ts";
 import { type Flow, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../../values/text.ts";
 import { takeSecrets } from "../../values/variables.ts";

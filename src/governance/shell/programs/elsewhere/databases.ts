@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { noteSecrets, reads, writes } from "../../paths.ts";
-import { noteEffect, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state/state.ts";
 import { FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, type Text, textOf } from "../../values/text.ts";
 import { noteInstructed } from "../instructed.ts";

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { contentOf, reads, store, writes } from "../../paths.ts";
-import type { Spot } from "../../state.ts";
+import type { Spot } from "../../state/state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
 

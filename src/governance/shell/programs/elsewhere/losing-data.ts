@@ -1,5 +1,5 @@
 import type { ProgramCall } from "../../call.ts";
-import { noteEffect, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state/state.ts";
 import { textOf } from "../../values/text.ts";
 
 const TASKS = /(?:^| )db:(?:drop|reset|purge|truncate|migrate:reset)\S*/;

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { inFolder, worksHere, writes } from "../../paths.ts";
-import { noteEffect } from "../../state.ts";
+import { noteEffect } from "../../state/state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
 import { noteOutputs } from "../outputs.ts";

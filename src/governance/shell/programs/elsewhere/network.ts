@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { contentOf, isLoopback, noteSecrets, reads, sendBytes, store, writes } from "../../paths.ts";
-import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { isSecretAddress } from "../../values/addresses.ts";
 import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, joinTexts, known, type Text, textOf, unknown } from "../../values/text.ts";

@@ -1,5 +1,5 @@
 import type { ProgramCall } from "../../call.ts";
-import { noteEffect } from "../../state.ts";
+import { noteEffect } from "../../state/state.ts";
 import { textOf } from "../../values/text.ts";
 
 /** How tools for building send what was built to others, by their arguments without options. */

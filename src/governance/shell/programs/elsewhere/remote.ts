@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { contentOf, deletes, reads, sendBytes, store, unpacksInto, writes } from "../../paths.ts";
-import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
-import { describeText, known, type Text, textOf } from "../../values/text.ts";
+import { describeText, joinLine, known, type Text, textOf } from "../../values/text.ts";
 import { remoteOf } from "../files/files.ts";
 import { listedIn } from "../instructed.ts";
 
@@ -32,13 +32,7 @@ export const ssh: Behaviour = ({ args, spot }) => {
   const where = describeText(host ?? known("a server"));
   if (spot.input !== TERMINAL) sendBytes(spot.input, where, spot);
   noteEffect(spot, { kind: "sends", what: `works on another machine: ${where}` });
-  if (words.length > 0)
-    spot.line.engine.runSource(
-      words.every((word) => word.type === "known")
-        ? known(words.map(textOf).join(" "))
-        : (words.find((word) => word.type !== "known") as Text),
-      spot,
-    );
+  if (words.length > 0) spot.line.engine.runSource(joinLine(words), spot);
   return cameFrom(FROM.network);
 };
 

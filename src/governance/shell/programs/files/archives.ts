@@ -1,10 +1,10 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { contentOf, deletes, reads, sendBytes, store, unpacksInto, writes } from "../../paths.ts";
-import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
-import { listedIn, namesIn } from "../instructed.ts";
+import { listedIn, namesInFlow } from "../instructed.ts";
 import { remoteOf } from "./files.ts";
 
 const TAR_VALUED =
@@ -60,7 +60,7 @@ export const tar: Behaviour = ({ args, spot }) => {
 };
 
 /** Names that a program reads from its input, one a line. */
-const namesFrom = ({ input }: Spot): Text[] => namesIn(input);
+const namesFrom = ({ input }: Spot): Text[] => namesInFlow(input);
 
 function pack(sources: readonly Text[], archive: Text | undefined, spot: Spot) {
   const flow = changed(joinFlows(sources.map((source) => contentOf(source, spot))));

@@ -3,7 +3,7 @@ import type { Behaviour } from "../../call.ts";
 import { isIn } from "../../normal-path.ts";
 import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, deletes, reads, store, unpacksInto, writes, writtenBefore } from "../../paths.ts";
-import { noteUnknown, type Spot } from "../../state.ts";
+import { noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, type Flow, FROM, OUTPUT } from "../../values/flow.ts";
 import { beforePattern, joinTexts, known, type Text, textOf } from "../../values/text.ts";
 import { isSecretHere, privileged } from "./files.ts";

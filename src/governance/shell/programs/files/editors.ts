@@ -14,7 +14,7 @@ import {
   writtenBefore,
 } from "../../paths.ts";
 import { picked } from "../../processes.ts";
-import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { changed, FROM, joinFlows, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, GAP, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";

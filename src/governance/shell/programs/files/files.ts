@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, writes } from "../../paths.ts";
-import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { describeText, joinTexts, known, startOf, type Text, textOf } from "../../values/text.ts";
+import { asPattern, describeText, joinTexts, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
 import { isList, listedIn } from "../instructed.ts";
 
 /** How the arguments of a program that only reads are told apart. */
@@ -132,15 +132,18 @@ export const mktemp: Behaviour = ({ args, spot }) => {
     ...given.values("p", "tmpdir"),
     ...(given.has("t", "tmpdir") || !template ? [temporary(spot)] : []),
   ];
-  const name: Text = template
-    ? { type: "glob", text: textOf(template).replace(/X{3,}/g, "*") }
-    : { type: "glob", text: "tmp.*" };
-  const [path] = absolutePaths(folder ? joinTexts([folder, known("/"), name]) : name, spot);
-  if (path) writes(spot, path);
+  const written = template ? textOf(template) : "tmp.XXX";
+  const plain = template === undefined || (template.type === "known" && asPattern(written) === written);
+  const name: Text = { type: "glob", text: written.replace(/X{3,}/g, "*"), plain };
+  const path = folder ? joinTexts([folder, known("/"), name]) : name;
+  writes(spot, path);
   return { from: FROM.program, names: path };
 };
 
-const temporary = (spot: Spot): Text => spot.shell.variables.get("TMPDIR")?.[0] ?? known(spot.line.place.temporary);
+function temporary({ shell, line }: Spot): Text {
+  const [only, ...more] = shell.variables.get("TMPDIR") ?? [known(line.place.temporary)];
+  return only && more.length === 0 ? only : unknown("it can be several folders");
+}
 
 /** Puts together names that stand in its input, its operands or its patterns. */
 export const split: Behaviour = ({ name, args, spot }) => {

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, reads, touch, writes } from "../../paths.ts";
-import { noteUnknown, type Spot } from "../../state.ts";
+import { noteUnknown, type Spot } from "../../state/state.ts";
 import { type Flow, FROM, NOTHING } from "../../values/flow.ts";
 import { fillIn, known, type Text, textOf } from "../../values/text.ts";
 

@@ -1,9 +1,9 @@
-import { judgePager } from "../../assignments.ts";
 import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, descriptorOf, reads, sendBytes, store, writes } from "../../paths.ts";
 import { isOurName } from "../../processes.ts";
-import { noteEffect, noteUnknown } from "../../state.ts";
+import { judgePager } from "../../state/assignments.ts";
+import { noteEffect, noteUnknown } from "../../state/state.ts";
 import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";

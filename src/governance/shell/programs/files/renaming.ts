@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths, deletes, unpacksInto, worksHere, writes } from "../../paths.ts";
-import { noteEffect, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state/state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, startOf, type Text, textOf } from "../../values/text.ts";
 import { LEADS_ELSEWHERE } from "../outputs.ts";

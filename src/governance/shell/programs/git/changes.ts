@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { unpacksInto, worksHere } from "../../paths.ts";
-import { noteEffect, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state/state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, type Text } from "../../values/text.ts";
 

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { absolutePaths, inFolder, reads, writes } from "../../paths.ts";
-import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { type Flow, FROM, literal, OUTPUT } from "../../values/flow.ts";
 import { describeText, isPattern, known, type Text, textOf } from "../../values/text.ts";
 import { changesIt, changesTree, pathspec } from "./changes.ts";

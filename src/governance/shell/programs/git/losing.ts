@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths, reads, touch, unpacksInto, writes } from "../../paths.ts";
-import { noteEffect, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state/state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, type Text, textOf } from "../../values/text.ts";
 import { changesIt, changesTree, history, pathspec } from "./changes.ts";

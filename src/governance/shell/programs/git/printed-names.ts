@@ -1,7 +1,7 @@
 import type { ProgramCall } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths } from "../../paths.ts";
-import type { Spot } from "../../state.ts";
+import type { Spot } from "../../state/state.ts";
 import { type Text, textOf } from "../../values/text.ts";
 
 /** Options with which a command prints more than names, or none. */

@@ -1,5 +1,5 @@
 import { noteSecrets } from "../../paths.ts";
-import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { describeText, known, type Text, textOf } from "../../values/text.ts";
 import { history } from "./changes.ts";
 

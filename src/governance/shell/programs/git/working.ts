@@ -10,9 +10,9 @@ import {
   unpacksInto,
   writes,
 } from "../../paths.ts";
-import { noteEffect, noteUnknown } from "../../state.ts";
+import { noteEffect, noteUnknown } from "../../state/state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
-import { describeText, known, textOf } from "../../values/text.ts";
+import { describeText, joinLine, known, textOf } from "../../values/text.ts";
 import { copyTo } from "../files/copying.ts";
 import { changesFiles, changesIt, changesTree, history, pathspec } from "./changes.ts";
 import { noteForcedRefs } from "./losing.ts";
@@ -27,7 +27,7 @@ export const rebase: Behaviour = ({ args, spot }) => {
 
 export const bisect: Behaviour = ({ args, spot }) => {
   const [sub, ...words] = args;
-  if (textOf(sub ?? known("")) === "run") return spot.line.engine.runWords(words, spot);
+  if (textOf(sub ?? known("")) === "run") spot.line.engine.runWords(words, spot);
   return changesTree({ name: "bisect", args, spot });
 };
 
@@ -37,8 +37,7 @@ export const submodule: Behaviour = ({ args, spot }) => {
   const at = args.findIndex((arg) => textOf(arg) === "foreach");
   if (at >= 0) {
     const words = readArguments(args.slice(at + 1), { stopsAtOperand: true }).operands;
-    const lost = words.find((word) => word.type !== "known");
-    return spot.line.engine.runSource(lost ?? known(words.map(textOf).join(" ")), spot);
+    return spot.line.engine.runSource(joinLine(words), spot);
   }
   const { operands } = readArguments(args, { valued: "b branch name reference depth" });
   const name = textOf(operands[0] ?? known("status"));

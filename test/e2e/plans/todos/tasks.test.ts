@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { makeProject } from "../../../testing/project.ts";
+import { thorough } from "../../../testing/thorough.ts";
+
+const project = makeProject();
+after(() => project.remove());
+
+const common = { at: 1, session: "s", role: "executor" };
+const checkpoint = (node: string, summary: string) => ({
+  type: "checkpoint",
+  key: `k-${summary}`,
+  ...common,
+  checkpoint: {
+    id: summary,
+    taskNodeId: node,
+    tool: "write",
+    timestamp: 1,
+    summary,
+    filesModified: ["src/a.ts"],
+    kind: "change",
+    ok: true,
+  },
+});
+
+test("tasks shows what each TODO waits for and what agents told, whatever that is", async () => {
+  const done = "## Done when\n\n- it sells\n";
+  project.planFile("shop", `## Title\n\nShop\n\n${done}\n## TODO\n\n- [ ] one\n- [ ] two\n  after: 1\n`);
+  const worked = await project.work();
+  assert.equal(worked.code, 0, worked.stderr);
+  const before = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [first] = before.workPlans[0].tasks;
+  assert.deepEqual([first.name, first.status, first.checkpoints], ["one", "completed", []]);
+  assert.equal(first.result, undefined, "nothing was recorded for it");
+  const { ownedBy, acceptance } = before.workPlans[0];
+  assert.deepEqual([ownedBy, acceptance], ["coordinator", ["it sells"]]);
+
+  const anchor = {
+    id: "an-1",
+    content: "Keep \u001b[31mit",
+    priority: "high",
+    entityType: "decision",
+    createdAt: 1,
+    modifiedAt: Date.now(),
+  };
+  const claimed = { evidence: "It sells.", filesModified: ["made-up.ts"], testsRun: "all", anchorsCreated: ["an-1"] };
+  const lines = [
+    JSON.stringify(checkpoint(first.id, "wrote \u001b[2Ja")),
+    JSON.stringify(checkpoint("nowhere", "lost")),
+    JSON.stringify({ type: "node_moved", key: "m", ...common, node: first.id, move: "release" }),
+    JSON.stringify({ type: "anchored", key: "a", ...common, anchor }),
+    "not a fact",
+    JSON.stringify({ type: "node_moved", key: "c", ...common, node: first.id, move: "complete", result: claimed }),
+  ];
+  const folder = join(project.authority, "plans", "shop", "runs", "1", "agent");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "facts.jsonl"), `${lines.join("\n")}\n`);
+  const { stdout, stderr, code } = await project.cli(["tasks", "shop"]);
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stdout,
+    /^shop: Shop \[active\]\n {2}\w+: one \[completed\]\n {4}· write: wrote \\u\{1b\}\[2Ja\n {2}\w+: two/,
+  );
+  assert.match(stderr, /run 1, line 2 of facts\.jsonl: There is no task "nowhere"/);
+  assert.match(stderr, /line 3 .*moved by the dispatcher alone/);
+  assert.match(stderr, /line 5 .*not JSON/);
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const recorded = { filesModified: ["src/a.ts"], testsRun: "none" };
+  assert.deepEqual(workPlans[0].tasks[0].result, { ...claimed, ...recorded }, "files and tests as they were recorded");
+  assert.match((await project.cli(["anchors", "shop"])).stdout, /^\[high\/decision, 0 h\] Keep \\u\{1b\}\[31mit\n$/);
+  const unknown = await project.cli(["tasks", "shp"]);
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /shop/);
+});
+
+test("tasks shows the plans that must be merged before, and waits for them", async () => {
+  project.planFile("later", "# Later\n\n## TODO\n\n- [ ] one\n\n## Depends on\n\n- shop\n");
+  const { stdout } = await project.cli(["tasks", "later"]);
+  assert.match(stdout, /^later: Later \[draft\]\n {2}\w+: one \[.*\]\nshop \[active\]\n/);
+});
+
+test("show draws them where an agent was governed, sub-agents below those who started them", async () => {
+  const runs = join(project.authority, "plans", "shop", "runs", "1");
+  const record = JSON.parse(readFileSync(join(runs, "run.json"), "utf8"));
+  writeFileSync(join(runs, "run.json"), JSON.stringify({ ...record, level: "policy+sandbox" }));
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [{ id: node }] = workPlans[0].tasks;
+  const handed = (session: string, parentSession: string) => ({
+    ...{ type: "delegated", key: session, ...common },
+    delegation: {
+      ...{ id: `d-${session}`, from: "executor", to: "executor", node, session, parentSession },
+      ...{ tools: [], expectedOutput: "x" },
+    },
+  });
+  const lines = [handed("child", "own"), handed("grandchild", "child"), checkpoint(node, "wrote it")];
+  writeFileSync(join(runs, "agent", "facts.jsonl"), lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const { stdout } = await project.cli(["show", "shop"]);
+  assert.match(
+    stdout,
+    /TASKS\n {2}shop: Shop \[active\]\n {4}\w+: one \[completed\]\n {6}· write: wrote it\n {6}→ d-child: .*\n {8}→ d-grandchild: /,
+  );
+  assert.doesNotMatch((await project.cli(["show", "later"])).stdout, /TASKS/);
+});
+
+test("what several runs did under the same ids of calls is all there", async () => {
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [{ id: first }, { id: second }] = workPlans[0].tasks;
+  const handed = (node: string) => ({
+    ...{ type: "delegated", key: "d", ...common },
+    delegation: {
+      ...{ id: "call_1", from: "executor", to: "executor", node, session: "child", parentSession: "s" },
+      ...{ tools: [], expectedOutput: "x" },
+    },
+  });
+  const ended = { type: "delegation_moved", key: "e", ...common, delegation: "call_1", move: "complete" };
+  for (const [run, node] of [first, second].entries()) {
+    const folder = join(project.authority, "plans", "shop", "runs", String(run + 1), "agent");
+    mkdirSync(folder, { recursive: true });
+    const did = { ...checkpoint(node, `wrote in run ${run + 1}`), key: "s:call_0" };
+    const lines = [did, handed(node), { ...ended, result: `Run ${run + 1}.` }];
+    writeFileSync(join(folder, "facts.jsonl"), lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  }
+  const { stdout, stderr } = await project.cli(["tasks", "shop"]);
+  assert.match(
+    stdout,
+    /one .*\n.*wrote in run 1\n.*call_1: .*: Run 1\.\n.*two .*\n.*wrote in run 2\n.*call_1 .*: Run 2\./,
+  );
+  assert.equal(stderr, "");
+});
+
+test("of a journal that is too large what fits is shown, and said to be a part", thorough, async () => {
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [{ id: node }] = workPlans[0].tasks;
+  const file = join(project.authority, "plans", "shop", "runs", "1", "agent", "facts.jsonl");
+  const filler = `${" ".repeat(1023)}\n`.repeat(4096);
+  const line = (summary: string) => `${JSON.stringify(checkpoint(node, summary))}\n`;
+  writeFileSync(file, `${line("early")}${filler}${line("late")}`);
+  const { stdout, stderr } = await project.cli(["tasks", "shop"]);
+  assert.match(stdout, /· write: early\n/);
+  assert.doesNotMatch(stdout, /late/);
+  assert.match(stderr, /run 1: facts\.jsonl is too large to be shown whole/);
+});
