@@ -60,6 +60,16 @@ for (const [given, sent] of BODIES) {
   test(`the body ${JSON.stringify(given.slice(0, 50))}`, () => assert.equal(safeBody(given), sent));
 }
 
+test("no row of comments and tags behind a closing word takes long", () => {
+  for (const row of ["<!--x-->", "<!--><b>", "<!---->--", "_", "\\", "&Tab;<b>"]) {
+    const before = process.cpuUsage();
+    assert.equal(safeTitle(`fixes ${"_".repeat(17)}#1`), `fixes ${"_".repeat(17)}issue 1`);
+    safeBody(`fixes ${row.repeat(18)} nothing`);
+    safeBody(`fixes ${row.repeat(10_000)} nothing`);
+    assert(process.cpuUsage(before).user < 1_000_000, row);
+  }
+});
+
 test("no title runs anything in a shell line, quoted or not", () => {
   const part = fc.constantFrom(
     "$",
