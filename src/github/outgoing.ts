@@ -69,10 +69,7 @@ const WRITTEN_OUT =
 const SKIPS = /\[(no\s+ci|skip\s+[\w-]+|[\w-]+\s+skip)\]/gi;
 const CLOSING = /(?<![a-z\d])(?:close|fixe?|resolve)[sd]?/gi;
 /** Between a closing word and its reference: what GitHub does not show, or shows as a blank, is none to it. Pieces of that. */
-const GAPS = [
-  /<!--[\s\S]{0,2000}?-->/y,
-  /[\s:*_~[(\\]|<(?:"[^"]*"|'[^']*'|[^<>"']){0,500}>|&(?!amp;)#?\w{1,20};/y,
-];
+const GAPS = [/<!--[\s\S]{0,2000}?-->/y, /[\s:*_~[(\\]|<(?:"[^"]*"|'[^']*'|[^<>"']){0,500}>|&(?!amp;)#?\w{1,20};/y];
 const REFERENCE =
   /(?:(?:https?:\/\/[^\s/]{1,300}\/)?([\w.\\-]{1,300}\/[\w.\\-]{1,300}?)(?:\\?#|\/(?:issues|pull)\/)|#|GH\\?-)(\d+)/iy;
 
