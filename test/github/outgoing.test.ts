@@ -61,13 +61,12 @@ for (const [given, sent] of BODIES) {
 }
 
 test("no row of comments and tags behind a closing word takes long", () => {
-  for (const row of ["<!--x-->", "<!--><b>", "<!---->--", "_", "\\", "&Tab;<b>"]) {
-    const before = process.cpuUsage();
-    assert.equal(safeTitle(`fixes ${"_".repeat(17)}#1`), `fixes ${"_".repeat(17)}issue 1`);
-    safeBody(`fixes ${row.repeat(18)} nothing`);
-    safeBody(`fixes ${row.repeat(10_000)} nothing`);
-    assert(process.cpuUsage(before).user < 1_000_000, row);
-  }
+  for (const row of ["<!--x-->", "<!--><b>", "<!---->--", "_", "\\", "&Tab;<b>"])
+    for (const count of [18, 10_000]) {
+      const before = process.cpuUsage();
+      safeBody(`fixes ${row.repeat(count)} nothing`);
+      assert(process.cpuUsage(before).user < 1_000_000, row);
+    }
 });
 
 test("no title runs anything in a shell line, quoted or not", () => {
