@@ -38,7 +38,7 @@ export function readAnswer(body: string): Answer {
   const found = firstLine(body);
   if (found === undefined) return none("it has no line of its own: quotes, code and what is hidden do not count");
   const { line, rest } = found;
-  const said = line.replace(/[ \t]+/g, " ").replace(/[.!…。！]+$/u, "");
+  const said = line.replace(/[ \t]+/g, " ").replace(/(?<![.!…。！])[.!…。！]+$/u, "");
   if (APPROVES.has(said.toLowerCase())) return { says: "approve", words: rest };
   const [, name, argument = ""] = COMMAND.exec(line) ?? [];
   if (name === undefined) {
@@ -50,7 +50,8 @@ export function readAnswer(body: string): Answer {
 
 function command(says: Decision, argument: string, rest: string): Answer {
   const [first = "", ...more] = argument === "" ? [] : argument.split(/[ \t]+/);
-  const id = GATE_ID.test(first.replace(/[.!]+$/, "")) ? first.replace(/[.!]+$/, "").toUpperCase() : undefined;
+  const bare = first.replace(/(?<![.!])[.!]+$/, "");
+  const id = GATE_ID.test(bare) ? bare.toUpperCase() : undefined;
   const words = [id === undefined ? argument : more.join(" "), rest].filter((part) => part !== "").join("\n");
   const gate = id === undefined ? {} : { gateId: id };
   const isBare = id === undefined ? argument === "" : more.length === 0;

@@ -32,7 +32,7 @@ export function fenced(source: string, language: string): string {
   const text = source.replace(LONG_ROW, (row) => "\\u{60}".repeat(row.length));
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text.replace(/\n+$/, "")}\n${fence}`;
+  return `${fence}${language}\n${text.replace(/(?<!\n)\n+$/, "")}\n${fence}`;
 }
 
 /** What every post of a gate is made from. */

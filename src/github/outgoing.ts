@@ -67,21 +67,49 @@ const WRITTEN_OUT =
   /&(?=(?:#0*(?:35|4[7-9]|5[0-7]|6[4-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])|#x0*(?:23|2f|3\d|[46][\da-f]|[57][\da])|commat|num|sol);)/gi;
 
 const SKIPS = /\[(no\s+ci|skip\s+[\w-]+|[\w-]+\s+skip)\]/gi;
-/** Between a closing word and its reference: what GitHub does not show, or shows as a blank, is none to it. */
-const GAP = /(?:[\s:*_~[(\\]|<!--[\s\S]{0,2000}?-->|<(?:"[^"]*"|'[^']*'|[^<>"']){0,500}>|&(?!amp;)#?\w{1,20};)+/;
-const REFERENCE = /(?:(?:https?:\/\/[^\s/]+\/)?([\w.\\-]+\/[\w.\\-]+?)(?:\\?#|\/(?:issues|pull)\/)|#|GH\\?-)(\d+)/;
-const CLOSES = new RegExp(`(?<![a-z\\d])((?:close|fixe?|resolve)[sd]?${GAP.source})${REFERENCE.source}`, "gi");
+const CLOSING = /(?<![a-z\d])(?:close|fixe?|resolve)[sd]?/gi;
+/** Between a closing word and its reference: what GitHub does not show, or shows as a blank, is none to it. Pieces of that. */
+const GAPS = [/<!--[\s\S]{0,2000}?-->/y, /[\s:*_~[(\\]|<(?:"[^"]*"|'[^']*'|[^<>"']){0,500}>|&(?!amp;)#?\w{1,20};/y];
+const REFERENCE =
+  /(?:(?:https?:\/\/[^\s/]{1,300}\/)?([\w.\\-]{1,300}\/[\w.\\-]{1,300}?)(?:\\?#|\/(?:issues|pull)\/)|#|GH\\?-)(\d+)/iy;
+
+/** Piece by piece, and each place of the text once: as one expression, a row of comments took time exponential in their number. */
+function withoutClosing(text: string): string {
+  const inVain = new Set<number>();
+  let result = "";
+  let done = 0;
+  for (const { 0: word, index } of text.matchAll(CLOSING)) {
+    const found = index < done ? undefined : referenceBehind(text, index + word.length, inVain);
+    if (!found) continue;
+    const [all, repository, number] = found;
+    result += `${text.slice(done, found.index)}${repository ? `${repository} ` : ""}issue ${number}`;
+    done = found.index + all.length;
+  }
+  return result + text.slice(done);
+}
+
+function referenceBehind(text: string, from: number, inVain: Set<number>): RegExpExecArray | undefined {
+  const places = [from];
+  for (const at of places) {
+    if (inVain.has(at)) continue;
+    inVain.add(at);
+    const found = at === from ? null : matchAt(REFERENCE, text, at);
+    if (found) return found;
+    for (const gap of GAPS) places.push(...(matchAt(gap, text, at) ?? []).map(({ length }) => at + length));
+  }
+  return undefined;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
 
 function everywhere(text: string): string {
-  return text
+  const tame = text
     .replace(WRITTEN_OUT, "&amp;")
     .replace(/\*\*\*NO_CI\*\*\*/gi, "NO CI")
     .replace(SKIPS, "($1)")
-    .replace(/^(skip-checks|NO_CI)\s*:/gim, "$1 -")
-    .replace(
-      CLOSES,
-      (_, word: string, repository: string | undefined, number: string) =>
-        `${word}${repository ? `${repository} ` : ""}issue ${number}`,
-    )
-    .replaceAll("${{", "$ {{");
+    .replace(/^(skip-checks|NO_CI)\s*:/gim, "$1 -");
+  return withoutClosing(tame).replaceAll("${{", "$ {{");
 }

@@ -18,7 +18,7 @@ export function quoteAdded(text: string, shown: string): string {
       const kept = body.startsWith(before) ? before : "";
       const added = body.slice(kept.length).trim();
       if (added === "") return result;
-      const quoted = added.replace(/^/gm, "> ").replace(/ +$/gm, "");
+      const quoted = added.replace(/^/gm, "> ").replace(/(?<! ) +$/gm, "");
       return `${result.slice(0, bodyStart)}${kept}\n\n${ADDED}\n\n${quoted}\n\n${result.slice(end)}`;
     }, text);
 }

@@ -60,6 +60,15 @@ for (const [given, sent] of BODIES) {
   test(`the body ${JSON.stringify(given.slice(0, 50))}`, () => assert.equal(safeBody(given), sent));
 }
 
+test("no row of comments and tags behind a closing word takes long", () => {
+  for (const row of ["<!--x-->", "<!--><b>", "<!---->--", "_", "\\", "&Tab;<b>"])
+    for (const count of [18, 10_000]) {
+      const before = process.cpuUsage();
+      safeBody(`fixes ${row.repeat(count)} nothing`);
+      assert(process.cpuUsage(before).user < 1_000_000, row);
+    }
+});
+
 test("no title runs anything in a shell line, quoted or not", () => {
   const part = fc.constantFrom(
     "$",

@@ -13,7 +13,9 @@ const WORD = /[\w@~-][\w./@~-]*/g;
  * folder, and what was anchored about it. Other prompts are left alone.
  */
 export function concernsOf(text: string, graph: TaskGraph, anchors: readonly Anchor[]): readonly string[] {
-  const named = new Set([...(text.slice(0, MAX_TEXT).match(WORD) ?? [])].map((word) => word.replace(/\.+$/, "")));
+  const named = new Set(
+    [...(text.slice(0, MAX_TEXT).match(WORD) ?? [])].map((word) => word.replace(/(?<!\.)\.+$/, "")),
+  );
   const names = [...named].filter((name) => isName(name, graph)).slice(0, MAX_NAMED);
   if (names.length === 0) return [];
   const found = names.flatMap((name) => [...anchorsAbout(name, anchors), ...tasksAbout(name, graph)]);

@@ -90,7 +90,7 @@ export function headingsOf(text: string): string[] {
   return [...groupsOf(text), ...groupsOf(text, { of: "plain" })].map(({ heading }) => heading);
 }
 
-const LIKE_A_BOX = /^\s*(?:[-*+]|\d{1,9}[.)])\s*\[\s*[xX*✓✔]?\s*\](?!\()/u;
+const LIKE_A_BOX = /^\s*(?:[-*+]|\d{1,9}[.)])\s*\[\s*(?:[xX*✓✔]\s*)?\](?!\()/u;
 const BOX = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ xXbB]\](?:\s|$)/;
 
 /** The lines, from 1, that were perhaps meant as boxes and are none: `- []`, `-[ ]`, `- [ ]x`. */

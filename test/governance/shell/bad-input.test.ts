@@ -51,6 +51,29 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "broken letters": "echo \ud800",
 };
 
+/** Each took seconds, or for ever: where the dispatcher judges, it does nothing else meanwhile. */
+const SLOW: Readonly<Record<string, string>> = {
+  "options of ssh": `rsync -e 'ssh -4 -${" -4 -4 -4 s".repeat(28)}\t' a b`,
+  "letters of one option": `grep '-${"l".repeat(60_000)}!' x`,
+  "letters of an option of git": `git branch '-${"C".repeat(60_000)}-'`,
+  "numbers of an address": `ifconfig '${".".repeat(60_000)}\n.'`,
+  "slashes of a source": `cp -e '${"/".repeat(60_000)}x/' x`,
+  "signs in an address": `wget '${"#".repeat(60_000)}\n#'`,
+  "signs in a form": `curl -F 'a=@${";".repeat(60_000)}\n;' x`,
+  "versions of a package": `npx '${"x@x".repeat(20_000)}/'`,
+  "values for make": `make '${"f=".repeat(30_000)}'`,
+  "words of a tool": `bun '${"a ".repeat(30_000)}'`,
+  "zeros in a format": `printf '% ${"0".repeat(60_000)}1'`,
+  "empty lines that are printed": `x=$(printf '${"\n".repeat(60_000)}x')`,
+};
+
+for (const [name, command] of Object.entries(SLOW))
+  test(`${name}: judged within a second`, () => {
+    const before = process.cpuUsage();
+    deniedBecause(command);
+    assert(process.cpuUsage(before).user < 1_000_000);
+  });
+
 for (const [name, command] of Object.entries(BOMBS))
   test(`${name}: denied`, () => {
     assert.match(deniedBecause(command) ?? "allowed", /^shell safety: /);

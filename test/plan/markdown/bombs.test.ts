@@ -2,8 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseReviewResult } from "../../../src/agents/results/review-result.ts";
 import { parseTriageResult } from "../../../src/agents/results/triage-result.ts";
+import { readAnswer } from "../../../src/gate/answer.ts";
+import { fenced } from "../../../src/gate/shown.ts";
 import { commitMessage } from "../../../src/git/commits/commit.ts";
+import { safeBody } from "../../../src/github/outgoing.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
+import { planFromIssue } from "../../../src/plan/checklists/as-plan.ts";
+import { misspeltBoxes } from "../../../src/plan/checklists/checklist.ts";
 import { planDigest } from "../../../src/plan/digest.ts";
 import {
   addTodoContext,
@@ -15,6 +20,7 @@ import {
 } from "../../../src/plan/edit-plan.ts";
 import { slugOf } from "../../../src/plan/identity.ts";
 import { nextTodo, parsePlan } from "../../../src/plan/markdown/markdown.ts";
+import { quoteAdded } from "../../../src/plan/quote-logs.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
 import { askedIn } from "../../../src/plan/todos/provenance.ts";
 import { mergeUpsert, retitled } from "../../../src/plan/upserts/merge-upsert.ts";
@@ -62,6 +68,11 @@ const BOMBS: Readonly<Record<string, (size: number) => string>> = {
   dashes: (size) => fill("- ", size),
   "closing signs": (size) => `# ${fill(" #", size)}x`,
   returns: (size) => fill("\r", size),
+  "blanks in a line": (size) => `a${fill(" ", size)}b`,
+  "blanks in a box": (size) => `- [${fill(" ", size)}b`,
+  "signs before a word": (size) => `${fill("!", size)}b`,
+  "words that close, and signs": (size) => fill("fix_", size),
+  "a word that closes, and backslashes": (size) => `fix ${fill("\\", size)}x`,
   words: (size) => fill("lorem ipsum dolor ", size),
 };
 
@@ -99,6 +110,12 @@ const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
   "mergeUpsert, all": (text) => mergeUpsert(text, text.replaceAll("- [", "* ["), `${text}\n\nx`),
   "mergeUpsert, rewritten": (text) => mergeUpsert(text, text.replaceAll("a", "b"), text),
   "mergeUpsert, into a long line": (text) => mergeUpsert(text, "x".repeat(text.length), PLAN),
+  quoteAdded: (text) => quoteAdded(PLAN + text, PLAN),
+  planFromIssue: (text) => planFromIssue(`${text}\n\n- [ ] a\n`),
+  misspeltBoxes: (text) => misspeltBoxes(text),
+  readAnswer: (text) => [readAnswer(text), readAnswer(`/revise ${text}`)],
+  "fenced, in a post": (text) => fenced(text, "md"),
+  "safeBody, in a post": (text) => safeBody(text),
   slugOf: (text) => slugOf(text),
   commitMessage: (text) => commitMessage(text, "x"),
   parseTriageResult: (text) => parseTriageResult(JSON.stringify({ reply_markdown: text, todos: [{ text }] }), ["e"]),

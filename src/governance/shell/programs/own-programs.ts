@@ -4,7 +4,11 @@ import { AGENTS } from "./agents.ts";
 const NAMES = new Set([...AGENTS, "prloom"]);
 
 /** The name of a package or program without its version: `prloom@latest`. */
-export const withoutVersion = (name: string): string => name.replace(/(?<=[^@/])@[^/]*$/, "");
+export function withoutVersion(name: string): string {
+  const from = name.lastIndexOf("/") + 1;
+  const at = name.slice(from).search(/(?<=[^@])@/);
+  return at < 0 ? name : name.slice(0, from + at);
+}
 
 export const isAgentOrOurs = (name: string): boolean => NAMES.has(name);
 

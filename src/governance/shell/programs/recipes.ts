@@ -74,7 +74,7 @@ export const just: Behaviour = (call) => {
 };
 
 /** Values that make runs itself: what stands behind `!=`, and in functions that reach out of it. */
-const MAKE_RUNS = /^[^=]*!=|=.*\$[({](?:shell|file|eval|guile|load)\s/s;
+const MAKE_RUNS = /^[^=]*(?:!=|=.*\$[({](?:shell|file|eval|guile|load)\s)/s;
 
 /** Where the usual variables say that something is installed: all of it below DESTDIR, where that is given. */
 function installedInto(operands: readonly Text[]): Text[] {

@@ -49,7 +49,7 @@ export function changed(flow: Flow): Flow {
 
 /** What `$(…)` makes of it. */
 export function textOfFlow(flow: Flow): Text {
-  if (flow.text !== undefined) return known(flow.text.replace(/\n+$/, ""));
+  if (flow.text !== undefined) return known(flow.text.replace(/(?<!\n)\n+$/, ""));
   return flow.names ?? { type: "unknown", why: describeFlow(flow), from: flow.from };
 }
 

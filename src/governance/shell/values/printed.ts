@@ -69,7 +69,7 @@ export function printedByFormat(args: readonly Text[]): Flow {
 function formatted(format: string, values: readonly string[]): string {
   let at = 0;
   return format.replace(
-    /%(?:%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))|\\(?:x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)/gs,
+    /%(?:%|[-+ #0]*(?:[1-9]\d*)?(?:\.\d+)?([a-zA-Z]))|\\(?:x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)/gs,
     (all, kind?: string) => {
       if (all.startsWith("\\")) return unescaped(all);
       if (kind === undefined) return "%";

@@ -27,7 +27,7 @@ function payload(value: Text, spot: Spot, marks: RegExp): Flow {
   const path =
     text
       .slice(at.index + at[0].length)
-      .replace(/;.*$/, "")
+      .replace(/;.*$/s, "")
       .split(",")[0] ?? "";
   return contentOf(value.type === "glob" ? { type: "glob", text: path } : known(path), spot);
 }
@@ -143,7 +143,7 @@ function fetched(targets: readonly Text[], given: Arguments, spot: Spot): Flow {
 /** The name under which a file is saved that comes from an address. */
 function nameIn(address: Text): Text {
   if (address.type !== "known") return unknown("it is the name of what is fetched");
-  const name = address.text.replace(/[?#].*$/, "").replace(/^.*\//, "");
+  const name = address.text.replace(/[?#].*$/s, "").replace(/^.*\//, "");
   return known(name || "index.html");
 }
 
@@ -243,7 +243,7 @@ export const socat: Behaviour = ({ args, spot }) => {
         spot,
       );
     }
-    if (/^(?:CREATE?|GOPEN)$/i.test(kind)) writes(spot, known(rest.replace(/,.*$/, "")));
+    if (/^(?:CREATE?|GOPEN)$/i.test(kind)) writes(spot, known(rest.replace(/,.*$/s, "")));
   }
   if (isOut) noteEffect(spot, { kind: "sends", what: "connects something of this machine with another one" });
   return cameFrom(FROM.network);

@@ -66,7 +66,7 @@ const GIVES_CODE: ReadonlyMap<string, RegExp> = new Map([
 /** How tools change programs that the person has everywhere, by their arguments. */
 const CHANGES_PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ["pipx", /^(?:install|inject|upgrade|uninstall|ensurepath|reinstall)/],
-  ["bun", /^upgrade\b|(?:^| )(?:install|i|add|a|remove|rm|update|unlink)\b.* (?:-g|--global)(?: |$)/],
+  ["bun", /^upgrade\b|^(?=.*(?<![^ ])(?:install|i|add|a|remove|rm|update|unlink)\b).* (?:-g|--global)(?: |$)/],
   [
     "deno",
     /^(?:upgrade|uninstall)\b|^install\b.* (?:-\w*g\w*|--global|--root\S*|-n|--name\S*)(?: |$)|^jupyter\b.* --install/,

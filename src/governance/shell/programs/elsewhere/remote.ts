@@ -57,7 +57,7 @@ export const rsync: Behaviour = ({ args, spot }) => {
     long: "del delete delete-before delete-during delete-after delete-excluded archive recursive dry-run remove-source-files verbose",
   });
   for (const program of given.values("e", "rsh", "rsync-path"))
-    if (!/^ssh(?: -[46pilvq]\S*(?: \S+)?)*$/.test(textOf(program))) spot.line.engine.runSource(program, spot);
+    if (!/^ssh(?: -[46pilvq]\S*(?: [^\s-]\S*)?)*$/.test(textOf(program))) spot.line.engine.runSource(program, spot);
   for (const file of given.values("files-from", "exclude-from", "include-from")) reads(spot, file);
   const target = given.operands.at(-1);
   const sources = given.operands.slice(0, -1);

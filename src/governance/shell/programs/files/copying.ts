@@ -30,7 +30,9 @@ const isFile = (path: Text, spot: Spot): boolean =>
 /** A file gets another name: what was known of it holds there, too. */
 export function copyTo(source: Text, target: Text, { spot, flow, keepsLinks = false }: Copying): void {
   store(target, flow, { spot });
-  const name = textOf(source).replace(/\/+$/, "").replace(/^.*\//, "");
+  const name = textOf(source)
+    .replace(/(?<!\/)\/+$/, "")
+    .replace(/^.*\//, "");
   if (target.type !== "known") return;
   const inside = joinTexts([target, known(target.text.endsWith("/") ? name : `/${name}`)]);
   const isInside = name !== "" && !isFile(target, spot);

@@ -73,7 +73,7 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
     spot.line.unpacked = cameFrom(FROM.network);
   if (name === "clone") {
     const named = textOf(from ?? known(""))
-      .replace(/\/+$/, "")
+      .replace(/(?<!\/)\/+$/, "")
       .replace(/\.git$/, "")
       .replace(/^.*[/:]/, "");
     const folder = target ?? known(named || ".");
