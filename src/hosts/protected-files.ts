@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { matchesAny } from "../governance/policy/paths.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import { errnoOf } from "../kernel/errors.ts";
+import { quietly } from "./time-limit.ts";
 import { plainDisk, type WorktreeDisk } from "./worktree-disk.ts";
 
 /** What is larger, or more, is left to the dispatcher, which compares with the commit when the run has ended. */
@@ -85,7 +86,10 @@ export class ProtectedFiles {
       const before = kept.get(path);
       const stat = found.get(path) ?? (await this.#statOf(path));
       if ((stat && markOf(stat)) === before?.mark) continue;
-      if (await this.#restore(path, before)) back.push(path);
+      // One that cannot be put back now, as while a script still changes it, keeps no other one from that.
+      const isBack = await this.#restore(path, before).catch(() => undefined);
+      if (isBack === undefined) continue;
+      if (isBack) back.push(path);
       if (before) kept.set(path, { ...before, mark: await this.#markOf(path) });
     }
     return back.map(nameOf);
@@ -111,8 +115,9 @@ export class ProtectedFiles {
     return kept;
   }
 
+  /** Of a file that may not be read, nothing. */
   async #contentOf(path: BytePath): Promise<Pick<Kept, "bytes">> {
-    const bytes = await this.#disk.read(bytesOf(path));
+    const bytes = await this.#disk.read(bytesOf(path)).catch(() => undefined);
     return bytes ? { bytes } : {};
   }
 
@@ -125,8 +130,11 @@ export class ProtectedFiles {
       const stat = await this.#statOf(folder);
       if (stat?.isDirectory()) await this.#unlock(folder, stat);
       if (stat?.isDirectory() !== false) continue;
-      await this.#disk.remove(bytesOf(folder));
-      back.push(folder);
+      const isGone = await this.#disk.remove(bytesOf(folder)).then(
+        () => true,
+        () => false,
+      );
+      if (isGone) back.push(folder);
     }
     return back;
   }
@@ -143,7 +151,7 @@ export class ProtectedFiles {
     if (before.link !== undefined) await this.#disk.link(at, before.link);
     if (before.bytes === undefined) return true;
     const stat = await this.#statOf(path);
-    const isSame = stat?.isFile() === true && (await this.#disk.read(at))?.equals(before.bytes) === true;
+    const isSame = stat?.isFile() === true && (await this.#contentOf(path)).bytes?.equals(before.bytes) === true;
     if (!isSame || (Number(stat.mode) & 0o777) !== before.mode) await this.#disk.write(at, before.bytes, before.mode);
     return !isSame;
   }
@@ -172,7 +180,8 @@ export class ProtectedFiles {
     const stat = await this.#statOf(path);
     if (stat?.isDirectory() && path.length <= MAX_PATH) {
       await this.#unlock(path, stat);
-      const names = await this.#disk.list(bytesOf(path), MAX_FILES + 1);
+      // It may be gone by now.
+      const names = await this.#disk.list(bytesOf(path), MAX_FILES + 1).catch(() => []);
       note?.(path);
       if (names.length < MANY || !this.#isNew(path)) return names.map((name) => `${path}/${name}`);
     }
@@ -186,7 +195,7 @@ export class ProtectedFiles {
   }
 
   async #unlock(folder: BytePath, { mode }: { readonly mode: bigint }): Promise<void> {
-    if ((Number(mode) & OWNER_ALL) !== OWNER_ALL) await this.#disk.unlock(bytesOf(folder));
+    if ((Number(mode) & OWNER_ALL) !== OWNER_ALL) await quietly(() => this.#disk.unlock(bytesOf(folder)));
   }
 
   #isProtected(path: BytePath): boolean {

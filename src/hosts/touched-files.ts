@@ -9,20 +9,24 @@ const MAX_LISTED = 4 * 1024 ** 2;
 const DEADLINE_MS = 10_000;
 const BEGIN_MS = 1000;
 
+/** What a git command prints in the worktree, as far as NUL characters end it. */
+type Git = (args: readonly string[]) => Promise<readonly string[]>;
+
 /**
  * Files of a worktree that are other than at the last look, whatever changed them. It only looks at what git calls changed or
- * new, and at times and sizes: it is evidence for people, and the dispatcher looks for itself.
+ * new since the first one, and at times and sizes: it is evidence for people, and the dispatcher looks for itself.
  */
 export class TouchedFiles {
   readonly #root: string;
-  readonly #listed: () => Promise<readonly string[]>;
+  readonly #git: Git;
+  /** The commit that the worktree was on at the first look. */
+  #first: string | undefined;
   #known: ReadonlyMap<string, string> = new Map();
   #looking: Promise<readonly string[]> = Promise.resolve([]);
 
-  /** `listed`: what git calls changed or new in there. */
-  constructor(root: string, listed: () => Promise<readonly string[]> = () => changedIn(root)) {
+  constructor(root: string, git: Git = (args) => quietGit(root, args)) {
     this.#root = root;
-    this.#listed = listed;
+    this.#git = git;
   }
 
   /** The first look. A change that comes before it is over would not be seen as one, so calls wait for it, but never for long. */
@@ -45,6 +49,16 @@ export class TouchedFiles {
     return [...[...now].flatMap(([path, mark]) => (before.get(path) === mark ? [] : [path])), ...gone];
   }
 
+  /** What an agent committed is no change any more to `git status`. */
+  async #listed(): Promise<readonly string[]> {
+    const lines = await this.#git(STATUS_ARGS);
+    const [commit] = lines.flatMap((line) => COMMIT.exec(line)?.groups?.id ?? []);
+    this.#first ??= commit;
+    if (commit === undefined || this.#first === undefined || commit === this.#first) return namesInStatus(lines);
+    const committed = await this.#git(["diff-tree", "-r", "-z", "--name-only", "--no-renames", this.#first, commit]);
+    return [...new Set([...namesInStatus(lines), ...committed])];
+  }
+
   async #marks(): Promise<ReadonlyMap<string, string>> {
     const marks = new Map<string, string>();
     for (const path of (await this.#listed()).slice(0, MAX_FILES)) {
@@ -55,17 +69,20 @@ export class TouchedFiles {
   }
 }
 
-/** Of `git status -z`. */
-export const STATUS_ARGS = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+const STATUS_ARGS = [
+  ...["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind"],
+  ...["--untracked-files=all", "--no-renames"],
+];
+const COMMIT = /^# branch\.oid (?<id>[0-9a-f]+)$/;
+/** A file that is new, changed or in conflict. */
+const FILE = /^(?:\? |1 (?:\S+ ){7}|u (?:\S+ ){9})(?<name>.+)$/s;
 
-export const namesInStatus = (lines: readonly string[]): string[] =>
-  lines.filter((line) => line.length > 3).map((line) => line.slice(3));
+const namesInStatus = (lines: readonly string[]): string[] =>
+  lines.flatMap((line) => FILE.exec(line)?.groups?.name ?? []);
 
 /** All files of a worktree that git does not ignore. */
 export const filesIn = (root: string): Promise<string[]> =>
   quietGit(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-
-const changedIn = async (root: string): Promise<string[]> => namesInStatus(await quietGit(root, STATUS_ARGS));
 
 /** Without the user's settings: programs that they name would run at each look. */
 async function quietGit(root: string, args: readonly string[]): Promise<string[]> {

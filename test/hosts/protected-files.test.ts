@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -13,6 +14,7 @@ import {
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { ProtectedFiles } from "../../src/hosts/protected-files.ts";
+import { plainDisk, type WorktreeDisk } from "../../src/hosts/worktree-disk.ts";
 import { thorough } from "../testing/thorough.ts";
 import { type GovernedFiles, governedFiles } from "./run.ts";
 
@@ -22,7 +24,7 @@ afterEach(() => {
 });
 
 /** A worktree with what is protected by itself, by the config in one place, and by the config anywhere. */
-async function kept() {
+async function kept(diskOf = plainDisk) {
   const files = governedFiles();
   made.push(files);
   const write = (path: string, text: string): void => {
@@ -36,10 +38,8 @@ async function kept() {
   write("prloom/config.json", "{}\n");
   write("prloom/.local/plan.md", "plan\n");
   symlinkSync("ci.yml", join(files.root, ".github", "link.yml"));
-  const guard = new ProtectedFiles({
-    root: files.root,
-    protected: ["prloom", ".claude", ".opencode", ".git", "**/.git", ".github/**", "**/deploy.yml"],
-  });
+  const patterns = ["prloom", ".claude", ".opencode", ".git", "**/.git", ".github/**", "**/deploy.yml"];
+  const guard = new ProtectedFiles({ root: files.root, protected: patterns }, diskOf(files.root));
   await guard.begin();
   const read = (path: string): string => readFileSync(join(files.root, path), "utf8");
   return { root: files.root, guard, write, read };
@@ -172,4 +172,23 @@ test("answers, ordinary files, what OpenCode installs, and what was only touched
   assert.deepEqual(await guard.putBack(["src/a.ts"]), []);
   assert.deepEqual([read("prloom/.local/plan.md"), read("src/a.ts")], ["ticked\n", "work\n"]);
   assert.equal(existsSync(join(root, ".opencode/node_modules/x/index.js")), true);
+});
+
+/** As for everyone but root, whom no mode of a file keeps from reading it. */
+function modesCount(root: string): WorktreeDisk {
+  const disk = plainDisk(root);
+  const isOpen = (path: Buffer): boolean => (lstatSync(join(root, path.toString())).mode & 0o400) !== 0;
+  return {
+    ...disk,
+    read: async (path) => (isOpen(path) ? disk.read(path) : Promise.reject(new Error("EACCES: permission denied"))),
+  };
+}
+
+test("files that may not be read are put back, and keep no others from that", async () => {
+  const { root, guard, write, read } = await kept(modesCount);
+  write(".claude/settings.json", "evil\n");
+  write(".github/ci.yml", "evil\n");
+  chmodSync(join(root, ".claude/settings.json"), 0);
+  assert.deepEqual((await guard.putBack()).toSorted(), [".claude/settings.json", ".github/ci.yml"]);
+  assert.deepEqual([".claude/settings.json", ".github/ci.yml"].map(read), ["{}\n", "good\n"]);
 });

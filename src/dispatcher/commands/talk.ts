@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { LOCAL_TARGET, localComment } from "../../bridges/local/thread.ts";
 import { permissionOf } from "../../bridges/local/tracker.ts";
 import { hasWritePermission } from "../../bus/author.ts";
@@ -8,11 +7,11 @@ import { pluginOf } from "../../hooks/calls/call.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
-import { type PlanDoc, parsePlan } from "../../plan/markdown/markdown.ts";
+import { parsePlan } from "../../plan/markdown/markdown.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { endForNewTerms } from "../governing/new-terms.ts";
+import { endForNewTerms, hasOtherTerms } from "../governing/new-terms.ts";
 import { whyItWaits } from "../messages/judge-message.ts";
 import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
@@ -186,13 +185,4 @@ export async function editPlan(
   crashPoint("edit:written");
   if (before && hasOtherTerms(record.current?.todoId, before.doc, doc)) await endForNewTerms(loom, id, "its TODO");
   return { problems: planProblems(doc, loom.config.governance.roles) };
-}
-
-/** What a run may do does not change under it: one whose TODO was withdrawn, or says otherwise now, is not the one that was started. */
-function hasOtherTerms(todoId: string | undefined, before: PlanDoc, after: PlanDoc): boolean {
-  const termsOf = ({ todos }: PlanDoc) => {
-    const todo = todos.find(({ id }) => id === todoId);
-    return todo?.state === "open" && [todo.settings.by, todo.settings.paths, todo.settings.tools];
-  };
-  return todoId !== undefined && !isDeepStrictEqual(termsOf(before), termsOf(after));
 }

@@ -24,7 +24,7 @@ import {
   governorOfRun,
   phaseOfStage,
 } from "../../hosts/run-governance.ts";
-import { namesInStatus, STATUS_ARGS, TouchedFiles } from "../../hosts/touched-files.ts";
+import { TouchedFiles } from "../../hosts/touched-files.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, writeRunFile } from "../../kernel/files.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
@@ -149,10 +149,10 @@ async function overseerOf(worktree: Worktree, run: GovernedRun, folder: string):
   writeRunFile(facts, "");
   const files = enclosure.sandboxed ? { files: filesSeenFrom(rootOfRun(runDir)) } : {};
   const governor = await governorOfRun("claude", { folder, facts, phase: phaseOfStage(stage), ...files });
-  const listed = async () =>
-    namesInStatus(splitNul((await gitIn(worktree, ["--no-optional-locks", ...STATUS_ARGS])).stdout));
+  const git = async (args: readonly string[]) =>
+    splitNul((await gitIn(worktree, ["--no-optional-locks", ...args])).stdout);
   const kept = new ProtectedFiles(governor.ownPolicy, heldDisk(worktree));
-  return new RunOverseer(governor, new TouchedFiles(worktree.path, listed), kept);
+  return new RunOverseer(governor, new TouchedFiles(worktree.path, git), kept);
 }
 
 /** The machine as the run sees it: its first process is on record before the agent begins. */

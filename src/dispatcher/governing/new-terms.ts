@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { hasPolicy } from "../../agents/enclosure-level.ts";
+import type { PlanDoc } from "../../plan/markdown/markdown.ts";
 import type { Reporting } from "../capabilities.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { readRunRecord } from "../runs/run-record.ts";
@@ -20,4 +22,13 @@ export async function endGoverned(loom: AtWork & Reporting, what: string): Promi
     return level !== undefined && hasPolicy(level);
   });
   await Promise.all(governed.map((id) => endForNewTerms(loom, id, what)));
+}
+
+/** What a run may do does not change under it: one whose TODO was withdrawn, or says otherwise now, is not the one that was started. */
+export function hasOtherTerms(todoId: string | undefined, before: PlanDoc, after: PlanDoc): boolean {
+  const termsOf = ({ todos }: PlanDoc) => {
+    const todo = todos.find(({ id }) => id === todoId);
+    return todo?.state === "open" && [todo.settings.by, todo.settings.paths, todo.settings.tools];
+  };
+  return todoId !== undefined && !isDeepStrictEqual(termsOf(before), termsOf(after));
 }

@@ -135,8 +135,8 @@ export class RunOverseer {
     return told;
   }
 
-  #putBack(): Promise<readonly string[]> {
-    return this.#kept.putBack().catch(() => []);
+  #putBack(files?: readonly string[]): Promise<readonly string[]> {
+    return this.#kept.putBack(files).catch(() => []);
   }
 
   #noteOf(call: CallId, back: readonly string[]): ToldAnswer {
@@ -146,7 +146,7 @@ export class RunOverseer {
 
   async #record(call: HostCall, ok: boolean, before: readonly string[]): Promise<void> {
     const files = await this.#touched.look();
-    const putBack = [...before, ...(await this.#kept.putBack(files))];
+    const putBack = [...before, ...(await this.#putBack(files))];
     this.#governor.changedProtected(call, putBack);
     await this.#governor.after(call, { ok, files: files.filter((file) => !putBack.includes(file)), putBack });
   }

@@ -39,7 +39,7 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   const note = (run: number, line: number, problem: string): void => {
     if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
   };
-  for (const { run, lines, isWhole } of journalsOf(runs)) {
+  for (const { run, lines, isWhole, isOver } of journalsOf(runs)) {
     if (!isWhole)
       problems.push(`run ${run}: ${FACTS} is too large to be shown whole; what comes later in it is left out`);
     for (const [at, line] of lines.entries()) {
@@ -49,8 +49,17 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
       if ("problem" in parsed) note(run, at + 1, parsed.problem);
       else if (outcome?.kind === "refused") note(run, at + 1, outcome.refusal.reason);
     }
+    if (isOver) expire(brain, run);
   }
   return { graph: withResults(brain.graph), anchors: brain.anchors, problems };
+}
+
+/** With a run, what was handed over in it is over: no sub-agent outlives it, and one that was killed with it told nothing. */
+function expire(brain: Brain, run: number): void {
+  const common = { type: "delegation_moved", at: 0, session: null, role: "dispatcher", move: "expire" } as const;
+  for (const { id, state } of brain.graph.delegations)
+    if (state === "pending" || state === "accepted")
+      brain.add({ ...common, key: `${run}:expired:${id}`, delegation: id });
 }
 
 /** Calls are what facts are told apart by, and in each run some providers number them anew: those of another run are others. */
@@ -71,6 +80,7 @@ interface RunJournal {
   readonly run: number;
   readonly lines: readonly string[];
   readonly isWhole: boolean;
+  readonly isOver: boolean;
 }
 
 /** In the order of the runs. Where it is too much, that of the newest counts. */
@@ -78,13 +88,14 @@ function journalsOf(runs: PlanDetail["runs"]): readonly RunJournal[] {
   let left = MAX_ALL_BYTES;
   let linesLeft = MAX_LINES;
   const newest = runs.slice(-MAX_RUNS).reverse();
-  const read = newest.map(({ run, dir }) => {
+  const read = newest.map(({ run, dir, state }) => {
     const found = readLinesInside(dir, factsIn(dir), Math.min(MAX_BYTES, left));
     left -= found?.bytes.length ?? 0;
     const all = found?.bytes.toString("utf8").split("\n") ?? [];
     const lines = all.slice(0, linesLeft);
     linesLeft -= lines.length;
-    return { run, lines, isWhole: (found?.isWhole ?? true) && lines.length === all.length };
+    const isWhole = (found?.isWhole ?? true) && lines.length === all.length;
+    return { run, lines, isWhole, isOver: state !== "working" };
   });
   return read.reverse();
 }

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { adapterOf } from "../../agents/adapters.ts";
 import { isHost, withPolicy } from "../../agents/enclosure-level.ts";
 import type { RunExit, Stage } from "../../agents/port.ts";
@@ -20,6 +21,7 @@ import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { approvalOf, doorAt, toldPlan } from "../gates/plan-gate.ts";
 import { governRun, oursFor, roleOfRun } from "../governing/governed.ts";
+import { hasOtherTerms } from "../governing/new-terms.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { messageReceived, offerMessages, settleMessages, takeMessages } from "../messages/messages.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
@@ -62,6 +64,7 @@ export async function startAgentRun(
 ): Promise<void> {
   const number = awaitedRun(planned);
   const found = planText(loom, planned);
+  const { governance } = loom.config;
   if (number === undefined || !found) return;
   const text = withResolution(planned, found);
   const stage = stageOf(planned);
@@ -81,13 +84,8 @@ export async function startAgentRun(
     const enclosure = await encloseAgent(loom, record, enclosing);
     makeRunCopy(loom, record, text.text, enclosure.view);
     const start = await describeStart(loom, record, coming, { text, enclosure });
-    // Its approval may have been taken back while all this was made.
-    if (
-      stage === "worker" &&
-      doorAt(loom, requireRecord(loom, record.id), planText(loom, record), config).kind !== "open"
-    )
-      throw new StepInterrupted("the plan is not approved as it is now");
     const launch = await prepareStart(loom, record, start);
+    if (stage === "worker") requireSame(loom, record, { config, governance, given: found });
     crashPoint("run:prepared");
     const ended = launch();
     if (stage === "designer") tellPlanning(loom, record, { number, given: text.text, ended });
@@ -104,6 +102,26 @@ export async function startAgentRun(
     }
     throw error;
   }
+}
+
+interface Prepared {
+  readonly config: PlanConfig;
+  readonly governance: Configured["config"]["governance"];
+  readonly given: PlanText;
+}
+
+/** A person may have changed what the run is to do, or may do, while it was prepared; one that runs is ended for that. */
+function requireSame(
+  loom: Located & Configured & Records & Gated,
+  { id, current }: PlanRecord,
+  { config, governance, given }: Prepared,
+): void {
+  const record = requireRecord(loom, id);
+  const text = planText(loom, record);
+  if (doorAt(loom, record, text, config).kind !== "open")
+    throw new StepInterrupted("the plan is not approved as it is now");
+  if (!text || hasOtherTerms(current?.todoId, given.doc, text.doc)) throw new StepInterrupted("its TODO changed");
+  if (!isDeepStrictEqual(governance, loom.config.governance)) throw new StepInterrupted("the policy changed");
 }
 
 interface Designing {

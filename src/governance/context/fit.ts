@@ -20,7 +20,8 @@ export function fit(parts: readonly Part[], budget: number): string {
     length -= joined(given).length + 1;
   }
   const text = joined(kept);
-  return text.length > budget ? `${text.slice(0, budget - 1)}…` : text;
+  // Providers refuse half of a character, and not every program takes it out.
+  return (text.length > budget ? `${text.slice(0, budget - 1)}…` : text).toWellFormed();
 }
 
 /** What no person sees, and a model reads all the same. Joiners, which some scripts need, stay. */

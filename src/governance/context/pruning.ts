@@ -14,5 +14,5 @@ export function keptWhole(graph: TaskGraph, outputs: readonly SeenOutput[]): Rea
 
 export function cutOutput(text: string): string {
   if (text.length <= CUT_TO) return text;
-  return `${text.slice(0, CUT_TO)}\n[prloom cut ${text.length - CUT_TO} characters of an older output]`;
+  return `${text.slice(0, CUT_TO).toWellFormed()}\n[prloom cut ${text.length - CUT_TO} characters of an older output]`;
 }

@@ -28,7 +28,7 @@ const MAX_PART = 600;
 /** An agent chose some of these words: they stay on their line, and short. */
 function part(text: string): string {
   const line = text.replace(ONE_LINE, " ").trim();
-  return line.length > MAX_PART ? `${line.slice(0, MAX_PART)}…` : line;
+  return line.length > MAX_PART ? `${line.slice(0, MAX_PART).toWellFormed()}…` : line;
 }
 
 /** What the agent reads instead of the result of its call. */

@@ -64,6 +64,9 @@ function answerTo(method: unknown, { protocolVersion }: JsonFields, { role }: Po
   }
 }
 
+/** Claude Code makes only such calls while a sub-agent works that was started in the same answer: without it none could be recalled. */
+const BESIDE_OTHERS = { readOnlyHint: true };
+
 /** The tools that the role has, with the actions that it has. */
 function toolsOf({ governs }: Policy["role"]): JsonFields[] {
   return Object.entries(governs).flatMap(([name, actions]) =>
@@ -73,6 +76,7 @@ function toolsOf({ governs }: Policy["role"]): JsonFields[] {
             name,
             description: DESCRIPTIONS[name],
             inputSchema: inputSchema(name, actions),
+            ...(name === "govern_delegate" ? { annotations: BESIDE_OTHERS } : {}),
             // Claude Code shows a model only the names of others, until it asks for one.
             _meta: { "anthropic/alwaysLoad": true },
           },

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { appears } from "../../testing/agents/agent-scripts.ts";
@@ -83,5 +85,24 @@ describe("what narrows what a run may do ends it, and that is no attempt:", { co
       const words = id === "gone" ? "two\n" : "[waits] one\n";
       assert.equal(project.git("show", `prloom/${id}:work.txt`), words, readFileSync(file, "utf8"));
     }
+  });
+
+  test("an edit that takes the TODO away while its run is being prepared", thorough, async () => {
+    const project = fresh({ sandbox: "auto" });
+    project.plan("gone", ["one"]);
+    const daemon = await startDaemon(project);
+    const { socket } = JSON.parse(readFileSync(join(project.authority, "daemon.json"), "utf8"));
+    // No command line is quick enough.
+    const control = connect(socket);
+    await once(control, "connect");
+    await daemon.said("gone", /TODO 1: one/);
+    const args = { plan: "gone", text: project.planText("gone").replace("- [ ] one", "- [ ] two") };
+    control.write(`${JSON.stringify({ command: "edit", args })}\n`);
+    await once(control, "data");
+    control.destroy();
+    await daemon.said("gone", /in review/);
+    const { stdout } = await daemon.end("SIGTERM");
+    assert.doesNotMatch(stdout, /while the agent worked/);
+    assert.deepEqual(project.commits("gone"), ["two"]);
   });
 });

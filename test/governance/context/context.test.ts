@@ -7,6 +7,7 @@ import { renderTurn, type TurnView } from "../../../src/governance/context/turn.
 import { poisoningOf } from "../../../src/governance/context/warnings.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
 import type { Checkpoint, TaskNode } from "../../../src/governance/graph/schema.ts";
+import { renderDenial } from "../../../src/governance/policy/denial.ts";
 
 const HOUR = 3_600_000;
 const NOW = 100 * HOUR;
@@ -278,4 +279,18 @@ describe("outputs", () => {
     assert.equal(poisoningOf(GRAPH, { outputs, now: 48 * HOUR }).past, 0);
     assert.equal(poisoningOf(GRAPH, { outputs, now: 48 * HOUR + 1 }).past, 1);
   });
+});
+
+test("nothing that is cut ends in half of a character", () => {
+  for (const before of ["", "x"]) {
+    const long = `${before}${"😀".repeat(1000)}`;
+    const named = makeWorkPlan({ id: "p", name: long, status: "active", tasks: [node("b", long)] }, 0);
+    const seen = view({
+      graph: makeGraph([named]),
+      anchors: [{ anchor: anchor("a", { content: long }), isStale: false }],
+    });
+    const denial = { rule: "r", what: long, why: long, useInstead: long, evidence: long };
+    const told = [renderTurn(seen), renderCompaction(seen), cutOutput(long), renderDenial(denial, { tool: "write" })];
+    assert(told.every((text) => text.isWellFormed()));
+  }
 });

@@ -46,12 +46,15 @@ describe("the MCP server of a run", () => {
     ]);
     assert.equal(asFields(found.get("probe")).code, -32_601);
     assert.equal(asFields(found.get(0)).protocolVersion, "2025-06-18");
-    const { tools } = found.get(1) as { tools: { name: string; inputSchema: { properties: object } }[] };
+    type Tool = { name: string; inputSchema: { properties: object }; annotations?: { readOnlyHint?: boolean } };
+    const { tools } = found.get(1) as { tools: Tool[] };
     assert.deepEqual(
       tools.map(({ name }) => name),
       ["govern_task", "govern_delegate", "govern_shell", "anchor"],
     );
     assert.deepEqual(Object.keys(tools.at(-1)?.inputSchema.properties ?? {}), ["action"]);
+    const beside = tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
+    assert.deepEqual(beside, ["govern_delegate"], "a sub-agent is recalled while it works, or not at all");
     const looking = governedFiles({ role: roleNamed("investigator") as Role });
     const other = await answers([{ jsonrpc: "2.0", id: 1, method: "tools/list" }], looking.folder);
     looking.remove();

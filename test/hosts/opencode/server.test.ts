@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -58,6 +59,35 @@ test("ordinary work is recorded with its files", async (t) => {
   assert.equal(await plugin.call("write", { filePath: "lib/a.ts", content: "x\n" }, write), "ran");
   const { checkpoint } = (await factOf(plugin, "checkpoint")) as { checkpoint: { filesModified: string[] } };
   assert.deepEqual(checkpoint.filesModified, ["lib/a.ts"]);
+});
+
+test("what is committed at once has its files on record, and a commit has none of what others changed", async (t) => {
+  const plugin = await pluginFor(t);
+  const { root } = plugin.files;
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-C", root, "-c", "user.name=A", "-c", "user.email=a@localhost", ...args]);
+  const commit = () => {
+    git("add", "-A");
+    git("commit", "-qm", "mine");
+  };
+  git("commit", "-qm", "Begin", "--allow-empty");
+  const write = (name: string) => writeFileSync(join(root, "src", name), "x\n");
+  const recorded = async (count: number) => {
+    while (plugin.facts().length < count) await setTimeout(5);
+    return plugin.facts().map((fact) => (fact.checkpoint as { filesModified: string[] }).filesModified);
+  };
+  await plugin.call("write", { filePath: "src/a.ts", content: "x\n" }, () => write("a.ts"));
+  await recorded(1);
+  const command = "echo x > src/b.ts && git add -A && git commit -qm mine";
+  await plugin.call("bash", { command }, () => {
+    write("b.ts");
+    commit();
+  });
+  await recorded(2);
+  await plugin.call("bash", { command: "git commit -q --amend -m ours" }, () =>
+    git("commit", "-q", "--amend", "-m", "ours"),
+  );
+  assert.deepEqual(await recorded(3), [["src/a.ts"], ["src/b.ts"], []]);
 });
 
 test("the same call denied too often, by a sub-agent too, ends the whole run and leaves word why", async (t) => {

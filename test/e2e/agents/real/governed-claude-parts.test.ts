@@ -95,6 +95,44 @@ describe("tasks and their parts in Claude Code", () => {
   );
 
   test(
+    "a sub-agent that is recalled while it works is ended, and what it was about to do is not done",
+    thorough,
+    async (t) => {
+      const assign = { action: "assign", to: "executor", name: "The docs", expectedOutput: "a change" };
+      const idIn = (results: readonly string[]): string => /tn-\w+/.exec(results.join("\n"))?.[0] ?? "";
+      const recall = (delegation: string) => ({ action: "recall", delegation, reason: "Not now." });
+      const part = (prompt: string) => ({ description: "A part", subagent_type: "general-purpose", prompt });
+      const startAndRecall: ScriptStep = ({ results }) => ({
+        do: [
+          { tool: "Agent", args: part(`Write it, for ${idIn(results)}.`) },
+          { tool: "mcp__prloom__govern_delegate", args: recall(idIn(results)) },
+        ],
+      });
+      const steps = [
+        { tool: "mcp__prloom__govern_delegate", args: assign },
+        startAndRecall,
+        { write: "src/form.txt", content: "x\n" },
+        ...DONE,
+      ];
+      const late = { shell: "sleep 600; echo x > src/late.txt" };
+      const script: Script = [
+        { when: /^Write it/, steps: [late, { say: "Over." }] },
+        { when: promptOf("worker"), steps },
+      ];
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1, silenceTimeout: "30s" } });
+      if (!bench) return;
+      const { project } = bench;
+      project.plan("governed", ["Build the form"]);
+      const { stdout } = await project.work();
+      assert.equal(project.record("governed").status, "review", stdout);
+      const { delegations, workPlans } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
+      const states = [...delegations, ...workPlans[0].tasks].map(({ state, status }) => state ?? status);
+      assert.deepEqual(states, ["recalled", "completed", "planned"]);
+      assert.equal(project.git("show", "--format=", "--name-only", "prloom/governed").trim(), "src/form.txt");
+    },
+  );
+
+  test(
     "a secret that a prompt mentions is not read by the program itself, nor one for a sub-agent",
     thorough,
     async (t) => {

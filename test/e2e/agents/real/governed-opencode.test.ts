@@ -229,4 +229,50 @@ describe("OpenCode under the policy", () => {
       assert.match(toldTo(bench, "worker")[0] ?? "", /README\.md[\s\S]*\[exit code 0\]/);
     },
   );
+
+  test(
+    "each governance tool answers, and what a designer anchors is told at each turn, to the worker too",
+    thorough,
+    async (t) => {
+      const use = (tool: string, args: object): ToolUse => ({ tool, args });
+      const plan = `printf '\\n## TODO\\n\\n- [ ] Build the form\\n' >> "$PRLOOM_PLAN_FILE"`;
+      const anchor = { action: "create", content: "Buttons are blue", priority: "critical" };
+      const designing = [use("anchor", anchor), use("anchor", { action: "list" }), { shell: plan }];
+      const complete = use("govern_task", { action: "complete", evidence: "The form is there." });
+      const working: readonly ToolUse[] = [
+        use("anchor", { action: "list" }),
+        use("govern_task", { action: "start" }),
+        complete,
+        { write: "src/form.txt", content: "x\n" },
+        use("govern_task", { action: "review" }),
+        complete,
+        use("govern_delegate", { action: "status" }),
+        use("govern_task", { action: "fail", reason: "There is no form." }),
+      ];
+      const script: Script = [
+        { when: promptOf("designer"), steps: [...designing, { say: "Planned." }] },
+        { when: promptOf("worker"), steps: [...working, tick, { say: "Done." }] },
+      ];
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project } = bench;
+      project.planFile("governed", "## Title\n\nA form\n\n## Objective\n\nThere is a form.\n");
+      const { stdout } = await project.work();
+      assert.equal(project.record("governed").status, "review", stdout);
+      const told = toldTo(bench, "worker");
+      for (const [at, expected] of [
+        /\[critical\/context, 0 h\] Buttons are blue/,
+        /is started already, by the dispatcher/,
+        /REFUSED: .* a changed file is missing/,
+        /Wrote file/,
+        /Noted\. The dispatcher reviews/,
+        /Noted\. The dispatcher looks at/,
+        /Nothing was handed over/,
+        /is marked as failed/,
+      ].entries())
+        assert.match(told[at] ?? "", expected);
+      for (const { body } of [...bench.asked("designer").slice(1), ...bench.asked("worker")])
+        assert.equal(JSON.stringify(body).match(/ANCHOR \[CRITICAL\/context\]: Buttons are blue/g)?.length, 1);
+    },
+  );
 });

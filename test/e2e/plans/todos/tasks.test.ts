@@ -99,7 +99,8 @@ test("show draws them where an agent was governed, sub-agents below those who st
   const { stdout } = await project.cli(["show", "shop"]);
   assert.match(
     stdout,
-    /TASKS\n {2}shop: Shop \[active\]\n {4}\w+: one \[completed\]\n {6}· write: wrote it\n {6}→ d-child: .*\n {8}→ d-grandchild: /,
+    /TASKS\n {2}shop: Shop \[active\]\n {4}\w+: one \[completed\]\n {6}· write: wrote it\n {6}→ d-child: .* \[expired\]\n {8}→ d-grandchild: .* \[expired\]/,
+    "the run is over, and with it what was under way in it",
   );
   assert.doesNotMatch((await project.cli(["show", "later"])).stdout, /TASKS/);
 });
