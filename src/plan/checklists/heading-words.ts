@@ -57,10 +57,10 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     [
       anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?, alternatives (?:(?:you|i|we)(?:ve| have)? )?considered
         nicht im umfang, nicht teil, nicht enthalten, pas inclus, no incluido, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
-      whole(
-        "future, future work, later, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas, später",
-      ),
-      within("不在范围, 范围之外, スコープ外, 対象外, 범위 밖"),
+      whole(`future, future (?:work|possibilities|enhancements|features|extensions|considerations|directions|scope|plans?|versions?|releases?), later, for later, not now, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas
+        deferred, postponed, parked, parking lot, icebox, on hold, (?:deferred|postponed|moved|pushed) (?:to|until|till) .*, post mvp, after (?:the )?mvp
+        später, zurückgestellt, verschoben, plus tard, reportée?s?, más adelante, aplazad[oa]s?, pospuest[oa]s?, adiad[oa]s?`),
+      within("不在范围, 范围之外, 暂缓, スコープ外, 対象外, 後回し, 범위 밖"),
     ],
   ],
   // Not its own work, but that of others.
@@ -92,10 +92,10 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
         "(?:pr|pull request|review|reviewers?|merge|qa|test|testing|contributor|author) checklist, (?:checklist|tasks|todos?|steps|to do) for (?:the )?(?:reviewers?|maintainers?|merging)",
       ),
       anywhere(`acceptance criteria, acceptance tests?, success criteria, success metrics?, exit criteria, definition of done, done when
-        akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptación, critérios de aceitação
+        akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptaci[oó]n, critérios de (?:aceitação|aceite), definition of ready
         criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
       whole("acceptance, criteria, dod, expected (?:results?|outcomes?|behaviou?r)"),
-      within("验收标准, 验收条件, 受け入れ条件, 受入条件, 完了条件, 완료 조건, 인수 조건"),
+      within("验收标准, 验收条件, 受け入れ条件, 受入条件, 完了条件, 完了の定義, 완료 조건, 인수 조건"),
     ],
   ],
   // Conditions where they stand alone; among parts of the work, tests are one of those.
@@ -117,7 +117,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
 /** What a heading that says work ends or begins with: "Remaining tasks", "Tasks for the release". */
 const WORK =
   either(`todos?, tasks?, sub ?tasks?, sub ?issues?, child (?:tasks|issues), steps, plan, checklist, requirements?, goals, objectives, deliverables, to dos?, todo list, to do list, task list
-  action items?, work items?, implementation, (?:proposed|suggested) (?:changes|fix(?:es)?|solution), (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
+  action items?, work items?, plan items, implementation, (?:proposed|suggested) (?:changes|fix(?:es)?|solution), (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
   what (?:needs|has) to (?:be done|happen|change), needs to be done, what to do
   aufgaben, aufgabenliste, teilaufgaben, schritte, zu erledigen, zu tun, offene punkte, anforderungen, ziele, checkliste, umsetzung
   tâches, liste de tâches, à faire, étapes, objectifs, exigences, tareas, lista de tareas, pasos, por hacer, pendientes, requisitos, objetivos, tarefas, passos, a fazer
@@ -178,7 +178,7 @@ const GUIDES = "docs|documentation|readme|faq|guides?|guidelines?|wiki|conduct|c
 const ISSUES = "issues?|bugs?|reports?|requests?|duplicates?|discussions?";
 const CONFIRMATION = new RegExp(
   `^(?:yes,? )?(?:${[
-    "i(?:['’](?:ve|m|d)| (?:have|am|would|can|did|do|agree|confirm|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know|added|wrote|updated|ran|made|tested|performed|reviewed|linked|included|documented|commented|signed|rebased))\\b",
+    "i(?:['’](?:ve|m|d)| (?:have|am|would|can|did|do|agree|confirm|acknowledge|certify|declare|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know|added|wrote|updated|ran|made|tested|performed|reviewed|linked|included|documented|commented|signed|rebased))\\b",
     "i(?:['’]ll| will) (?:follow|abide|adhere|respect|comply|submit|open|provide|help|be)\\b",
     "by (?:submitting|checking|posting) ",
     "my (?:issue|bug|problem|request|question|pr|pull request|code|changes?|commits?|branch|contribution)\\b",

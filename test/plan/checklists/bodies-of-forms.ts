@@ -79,4 +79,49 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     "## Before\n- [x] Tell people\n\n## Then\n- [x] Pull the plug\n",
     ["Tell people", "Pull the plug"],
   ),
+  todos(
+    "parts of a month's work, and what was put off",
+    "## Plan items\n\n### Editor\n- [ ] Fold\n\n### Deferred rendering\n- [ ] Shade\n\n### Deferred items\n- [ ] Print\n\n## Future possibilities\n- [ ] Speak\n",
+    ["Fold", "Shade"],
+    [
+      ["Deferred items", 1, "out of scope"],
+      ["Future possibilities", 1, "out of scope"],
+    ],
+  ),
+  todos(
+    "parts side by side, with labels for what was put off",
+    "Parser:\n- [ ] Read\n\nPrinter:\n- [ ] Write\n\nDocs:\n- [ ] Tell\n\nPostponed:\n- [ ] Sing\n\nMoved to 2.3:\n- [ ] Dance\n",
+    ["Read", "Write", "Tell"],
+    [
+      ["Postponed", 1, "out of scope"],
+      ["Moved to 2.3", 1, "out of scope"],
+    ],
+  ),
+  todos(
+    "files that are left beside those that are done",
+    "Files that still need a type:\n- [ ] `a.js`\n- [x] `b.js`\n\n<details><summary>Done in the last round</summary>\n\n- [x] `c.js`\n\n</details>\n",
+    ["`a.js`", "`b.js`"],
+    [["Done in the last round", 1, "another group"]],
+  ),
+  todos(
+    "two headings that say work, and one of them is done",
+    "## Tasks\n- [x] Draw\n\n## Next steps\n- [ ] Paint\n",
+    ["Paint"],
+    [["Tasks", 1, "another group"]],
+  ),
+  todos(
+    "a maintainer who acknowledges something",
+    "We should do:\n- [ ] Sort\n\n### Committer\n- [X] I acknowledge that I am a maintainer of the project.\n",
+    ["Sort"],
+    [["Committer", 1, "confirmations"]],
+  ),
+  todos(
+    "conditions as they are called in Brazil, and those for a beginning",
+    "## Tarefas\n- [ ] Ordenar\n\n## Critérios de aceite\n- [ ] Fica em ordem\n\n## Definition of Ready\n- [ ] Estimated\n",
+    ["Ordenar"],
+    [
+      ["Critérios de aceite", 1, "conditions"],
+      ["Definition of Ready", 1, "conditions"],
+    ],
+  ),
 ];
