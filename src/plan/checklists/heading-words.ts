@@ -46,7 +46,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       anywhere(`before (?:you )?(?:submit|submitting|posting|opening|filing|creating), pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
         pre ?submission, submission checklist, issue checklist, bug report checklist, vor dem absenden, avant de soumettre, antes de enviar`),
       whole(
-        "prerequisites?, confirm, confirmations?, acknowledge?ments?, initial checks?, self check, existing issues?, validations, voraussetzungen",
+        "prerequisites?, confirm, confirmations?, (?:ai )?acknowledge?ments?, initial checks?, self check, existing issues?, validations, voraussetzungen, please (?:check|verify|ensure|make sure)(?: that| the following)?",
       ),
       /^(?:is|are|have|has|do|does|did|would|will|can|could|may) .*\?$/u,
       within("確認事項, 確認項目, 确认事项, 提交前, 확인 ?사항"),
@@ -82,7 +82,10 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
   [
     "fault",
     // Steps that show a fault are nothing to do.
-    [anywhere("repro, reproduce, reproduction, reproducing, reproduzieren, reproduire, reproducir")],
+    [
+      anywhere("repro, reproduce, reproduction, reproducing, reproduzieren, reproduire, reproducir"),
+      whole("(?:actual|current) (?:results?|outcomes?|behaviou?r)"),
+    ],
   ],
   [
     "criteria",
@@ -106,7 +109,8 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       anywhere(
         "types? of (?:change|issue|request|bug|contribution)s?, (?:issue|change|request|bug|pr) type, kind of (?:change|issue)s?",
       ),
-      whole(`operating systems?, os, platforms?, browsers?, environments?, versions?, severity, priority, impact, frequency, reproducibility, regression
+      whole(`operating systems?, os, platforms?, browsers?, environments?, versions?, severity, priority, impact, frequency, reproducibility, regression, area, risk(?: level)?, vote, voting, poll, possible (?:solutions|approaches)
+        (?:browsers?|platforms?|versions?|packages?|components?|os|systems?) affected, tested (?:on|in|with)
         affected (?:areas?|components?|packages?|versions?|platforms?|browsers?)
         (?:which|what) (?:area|component|package|platform|browser|version|os)s?`),
       /^(?:which|what) (?:areas?|components?|packages?|platforms?|browsers?|versions?|os)(?: .*)?$/u,
@@ -133,8 +137,9 @@ const SAYS_WORK = [
 ];
 const ONLY_WORK = new RegExp(`^(?:(?:the|our|next|remaining|open|implementation) )*(?:${WORK})$`, "u");
 
-/** A question of a form, which may be long: "Which packages of ours are the source of the fault?" */
-const ASKS_WHICH = /^which (?!(?:sub ?)?tasks?|to ?dos?|steps?|changes?|work|items?).*\?$/u;
+/** Questions of a form, which may be long: "What system are you using?" Those for what is to be done are none. */
+const ASKS =
+  /^(?:which|whats?|how|who|where|when|why|is|are|do|does|did|have|has|would|will|can|could|may|should) (?!.*\b(?:(?:sub ?)?tasks?|to ?dos?|steps?|chang(?:es?|ed)|work|items?|(?:we|to|be) (?:do|done)|next|left|missing|remain(?:s|ing)?|need(?:s|ed)?|required|fix(?:es|ed)?|implement(?:ed)?|happen|plan(?:ned)?|improve(?:d|ments)?|involved?|includes?|get there|take)\b).*\?$/u;
 
 /** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
 export function headingKind(heading: string): HeadingKind {
@@ -144,10 +149,12 @@ export function headingKind(heading: string): HeadingKind {
 }
 
 function kindOf(words: string): HeadingKind {
-  if (ASKS_WHICH.test(words)) return "choice";
-  if (words === "" || words.split(" ").length > MAX_WORDS) return "other";
-  for (const [kind, patterns] of KINDS) if (patterns.some((pattern) => pattern.test(words))) return kind;
-  return SAYS_WORK.some((pattern) => pattern.test(words)) ? "work" : "other";
+  if (words === "") return "other";
+  if (words.split(" ").length <= MAX_WORDS) {
+    for (const [kind, patterns] of KINDS) if (patterns.some((pattern) => pattern.test(words))) return kind;
+    if (SAYS_WORK.some((pattern) => pattern.test(words))) return "work";
+  }
+  return ASKS.test(words) ? "choice" : "other";
 }
 
 /** Whether boxes below such a heading may be something to do. */
@@ -177,7 +184,7 @@ export function sameHeading(one: string, other: string): boolean {
 const GUIDES = "docs|documentation|readme|faq|guides?|guidelines?|wiki|conduct|contributing";
 const ISSUES = "issues?|bugs?|reports?|requests?|duplicates?|discussions?";
 const CONFIRMATION = new RegExp(
-  `^(?:yes,? )?(?:${[
+  `^(?:(?:yes|no),? )?(?:${[
     "i(?:['’](?:ve|m|d)| (?:have|am|would|can|did|do|agree|confirm|acknowledge|certify|declare|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know|added|wrote|updated|ran|made|tested|performed|reviewed|linked|included|documented|commented|signed|rebased))\\b",
     "i(?:['’]ll| will) (?:follow|abide|adhere|respect|comply|submit|open|provide|help|be)\\b",
     "by (?:submitting|checking|posting) ",

@@ -1,4 +1,4 @@
-import { type Body, done, todos } from "./body.ts";
+import { type Body, done, none, todos } from "./body.ts";
 
 /** Issues that a form shaped, whose own words must not be taken for work, and work beside them not for a part of the form. */
 export const BODIES_OF_FORMS: readonly Body[] = [
@@ -122,6 +122,35 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     [
       ["Critérios de aceite", 1, "conditions"],
       ["Definition of Ready", 1, "conditions"],
+    ],
+  ),
+  none(
+    "questions of a form, short and long",
+    "### What operating system(s) are you using?\n- [ ] Windows\n- [x] Linux\n\n**Do you want to ask for something new or to report a fault?**\n\n- [x] Something new\n- [ ] A fault\n\n### How has this been tested?\n- [ ] Test A\n\n### AI acknowledgment\n- [x] No model wrote this\n",
+    [],
+    [
+      ["What operating system(s) are you using?", 2, "choices"],
+      ["Do you want to ask for something new or to report a fault?", 2, "choices"],
+      ["How has this been tested?", 1, "choices"],
+      ["AI acknowledgment", 1, "confirmations"],
+    ],
+  ),
+  todos("a question for the work", "## How do we get there?\n- [ ] Walk\n- [ ] Swim\n", ["Walk", "Swim"]),
+  todos(
+    "a long question for the work",
+    "## What still has to change in the server before the release can be made?\n- [ ] Walk\n",
+    ["Walk"],
+  ),
+  none(
+    "what a form asks for without a question",
+    "### Risk level\n- [ ] low\n- [x] high\n\n### Browsers affected\n- [ ] Chrome\n\n### Actual results\n- [ ] Nothing\n\n### Contribution\n- [ ] Yes, I am willing to\n- [ ] No, I am not\n\nPlease check that:\n- [ ] It works\n",
+    [],
+    [
+      ["Risk level", 2, "choices"],
+      ["Browsers affected", 1, "choices"],
+      ["Actual results", 1, "how a fault is seen"],
+      ["Contribution", 2, "confirmations"],
+      ["Please check that", 1, "confirmations"],
     ],
   ),
 ];
