@@ -34,6 +34,9 @@ import { changeScope, countsAsNoAttempt, takeBackUngoverned } from "./verify.ts"
 const SAYS_NOTHING =
   'The run did not say that the conflict is resolved: write {"outcome": "done"} to PRLOOM_OUTCOME_FILE.';
 
+const NOTHING_LEFT =
+  'Nothing of the commit is left. Bring in what it is for; if the base makes all of it needless, write {"outcome": "nothing-to-change", "reason": "why"} to PRLOOM_OUTCOME_FILE.';
+
 /** What lies in the worktree after a run that was to resolve a conflict decides. */
 export async function verifyResolution(
   loom: CommandRunning & Buses & Pooled,
@@ -68,7 +71,7 @@ export async function verifyResolution(
   );
 }
 
-/** As the work of a TODO; beyond that no mark of the conflict may be left, and nothing need have changed. */
+/** As the work of a TODO; beyond that no mark of the conflict may be left. That nothing is left of the commit needs a reason. */
 async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfig): Promise<RunVerdict> {
   const runDir = homeOf(loom.paths, record.id).run(record.current?.run ?? 0);
   const claims = claimsOf(loom, record, runDir);
@@ -86,10 +89,14 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
     maxDeletions: config.limits.maxDeletions,
   });
   if (verdict.kind !== "accept" || changes.kind !== "staged") return verdict;
+  const { merge, conflict } = record.rebase ?? {};
+  // A file that has no marks, since it is no text or one side deleted it, looks resolved when nobody has looked at it.
+  if (changes.files.length === 0 && claims.nothingToChange === undefined && !merge)
+    return { kind: "again", missing: NOTHING_LEFT };
   const marked = await markedFiles(loom, record);
   if (marked.length > 0)
     return { kind: "again", missing: `Marks of the conflict are left in ${marked.join(", ")}. Take them out.` };
-  const conflicting = new Set(record.rebase?.conflict?.files);
+  const conflicting = new Set(conflict?.files);
   const named = madeUpNames(changes.files).filter((name) => conflicting.has(name));
   if (named.length === 0) return verdict;
   const missing = `${named.join(", ")}: git named it so because a file and a folder have the same name. Give it another name, or take it out.`;

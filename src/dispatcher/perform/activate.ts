@@ -8,7 +8,6 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextNoFollow } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
-import { shellWord } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Publishing, Reporting } from "../capabilities.ts";
@@ -21,7 +20,7 @@ import { changeStatus, planText, type Records, updateRecord } from "../records.t
 import type { Configured } from "../settings/pinned.ts";
 import { beginsOn } from "../steps/dependencies.ts";
 import { givePorts } from "../worktree/ports.ts";
-import { takePrepared } from "../worktree/prepared.ts";
+import { takePrepared, wayOfFix } from "../worktree/prepared.ts";
 import { isReplaced, keepUnready } from "../worktree/remove-own.ts";
 import { hookDue } from "./hook-due.ts";
 
@@ -229,14 +228,10 @@ async function makeWorktree(loom: CommandRunning, record: PlanRecord, config: Pl
     throw new PrloomError(
       "plan-state",
       `An initCommand failed: ${outcome.summary}`,
-      `Fix it, then run \`prloom unblock ${record.id}\`. The worktree stays at the commit that the plan began with: a fix that you commit on ${record.baseBranch} gets there with ${fastForward(record)}.`,
+      `Fix it, then run \`prloom unblock ${record.id}\`. ${wayOfFix(record)}`,
     );
   }
   const { initCommands } = loom.config;
   const left = initCommands.length === 0 ? { prepared: undefined, kept: undefined } : await takePrepared(loom, fresh);
   return { worktreeName: worktree.name, ...left };
-}
-
-function fastForward({ worktree = "", baseBranch = "" }: PlanRecord): string {
-  return `\`git -C ${shellWord(worktree)} merge --ff-only ${baseBranch}\``;
 }

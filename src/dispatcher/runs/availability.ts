@@ -7,7 +7,7 @@ export interface AgentRefusal {
   readonly kind: ErrorKind;
   readonly reason: string;
   readonly until: number;
-  /** Refusals in a row, whatever their kinds; each makes the next wait longer. */
+  /** Refusals in a row, whatever their kinds; each makes the next wait longer. Those that come before a wait is over are one. */
   readonly count: number;
   /** When the first of them came. */
   readonly since: number;
@@ -105,7 +105,8 @@ export function afterRefusal(
 ): AgentRefusal | undefined {
   const waits = WAITS[trouble.kind];
   if (!waits) return before;
-  const count = (before?.count ?? 0) + 1;
+  // Runs of several plans meet the same limit at once: only an agent that was left alone for its time, and refused again, waits longer.
+  const count = before !== undefined && now < before.until ? before.count : (before?.count ?? 0) + 1;
   const { planId, retryAfterMs } = trouble;
   const wait = Math.min(waitMs(waits, count, retryAfterMs), longestWait(trouble, count));
   const until = now + wait;

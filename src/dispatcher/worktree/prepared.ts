@@ -1,6 +1,7 @@
 import { branchTip } from "../../git/repository.ts";
 import { preparedIn } from "../../git/worktree/prepared-files.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { shellWord } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -23,7 +24,7 @@ export async function takePrepared(
     throw new PrloomError(
       "plan-state",
       `initCommands or plugins left ${files.length} files in its worktree that git does not ignore, ${files[0]} for example; at most ${MAX_FILES} can be told from an agent's work.`,
-      `Name their folder in .gitignore, then run \`prloom unblock ${record.id}\`.`,
+      `Name their folder in .gitignore, then run \`prloom unblock ${record.id}\`. ${wayOfFix(record)}`,
     );
   }
   // No record and no pattern of git's could name it, so it would be committed.
@@ -31,7 +32,7 @@ export async function takePrepared(
     throw new PrloomError(
       "plan-state",
       `initCommands or plugins left a file in its worktree whose name is not UTF-8: ${unnamed}`,
-      `Have it named otherwise, or ignored by .gitignore, then run \`prloom unblock ${record.id}\`.`,
+      `Have it named otherwise, or ignored by .gitignore, then run \`prloom unblock ${record.id}\`. ${wayOfFix(record)}`,
     );
   }
   const prepared = files.length === 0 ? undefined : [...files];
@@ -40,4 +41,9 @@ export async function takePrepared(
   const baseSha = (await branchTip(loom.repo, branch)) ?? "";
   const { tree } = await keepNow(loom, { ...record, prepared }, baseSha);
   return { prepared, kept: { tree, baseSha } };
+}
+
+/** For hints: what is committed on the base after a plan has begun does not get into its worktree by itself. */
+export function wayOfFix({ worktree = "", baseBranch = "" }: PlanRecord): string {
+  return `The worktree stays at the commit that the plan began with: a fix that you commit on ${baseBranch} gets there with \`git -C ${shellWord(worktree)} merge --ff-only ${baseBranch}\`.`;
 }

@@ -121,10 +121,11 @@ function taken(all: readonly Group[], groups: readonly Group[]): Checklist {
   return { kind: isDone ? "all-ticked" : "todos", groups, leftOut: leftOutOf(all, groups) };
 }
 
-/** Where nothing is open in any of them there is nothing to choose. */
+/** There is nothing to choose where something is open in one of them only, or in none. */
 function unclear(all: readonly Group[], groups: readonly Group[]): Checklist {
-  const found = taken(all, groups);
-  return found.kind === "all-ticked" ? found : { kind: "unclear", groups, leftOut: found.leftOut };
+  const open = groups.filter(({ boxes }) => boxes.some(({ state }) => state !== "done"));
+  if (open.length < 2) return taken(all, open.length === 1 ? open : groups);
+  return { kind: "unclear", groups, leftOut: leftOutOf(all, groups) };
 }
 
 const WHY = {

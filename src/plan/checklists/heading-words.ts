@@ -46,7 +46,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       anywhere(`before (?:you )?(?:submit|submitting|posting|opening|filing|creating), pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
         pre ?submission, submission checklist, issue checklist, bug report checklist, vor dem absenden, avant de soumettre, antes de enviar`),
       whole(
-        "prerequisites?, confirm, confirmations?, acknowledge?ments?, initial checks?, self check, existing issues?, validations, voraussetzungen",
+        "prerequisites?, confirm, confirmations?, (?:ai )?acknowledge?ments?, initial checks?, self check, existing issues?, validations, voraussetzungen, please (?:check|verify|ensure|make sure)(?: that| the following)?",
       ),
       /^(?:is|are|have|has|do|does|did|would|will|can|could|may) .*\?$/u,
       within("確認事項, 確認項目, 确认事项, 提交前, 확인 ?사항"),
@@ -57,10 +57,10 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     [
       anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?, alternatives (?:(?:you|i|we)(?:ve| have)? )?considered
         nicht im umfang, nicht teil, nicht enthalten, pas inclus, no incluido, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
-      whole(
-        "future, future work, later, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas, später",
-      ),
-      within("不在范围, 范围之外, スコープ外, 対象外, 범위 밖"),
+      whole(`future, future (?:work|possibilities|enhancements|features|extensions|considerations|directions|scope|plans?|versions?|releases?), later, for later, not now, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas
+        deferred, postponed, parked, parking lot, icebox, on hold, (?:deferred|postponed|moved|pushed) (?:to|until|till) .*, post mvp, after (?:the )?mvp
+        später, zurückgestellt, verschoben, plus tard, reportée?s?, más adelante, aplazad[oa]s?, pospuest[oa]s?, adiad[oa]s?`),
+      within("不在范围, 范围之外, 暂缓, スコープ外, 対象外, 後回し, 범위 밖"),
     ],
   ],
   // Not its own work, but that of others.
@@ -82,7 +82,10 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
   [
     "fault",
     // Steps that show a fault are nothing to do.
-    [anywhere("repro, reproduce, reproduction, reproducing, reproduzieren, reproduire, reproducir")],
+    [
+      anywhere("repro, reproduce, reproduction, reproducing, reproduzieren, reproduire, reproducir"),
+      whole("(?:actual|current) (?:results?|outcomes?|behaviou?r)"),
+    ],
   ],
   [
     "criteria",
@@ -92,10 +95,10 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
         "(?:pr|pull request|review|reviewers?|merge|qa|test|testing|contributor|author) checklist, (?:checklist|tasks|todos?|steps|to do) for (?:the )?(?:reviewers?|maintainers?|merging)",
       ),
       anywhere(`acceptance criteria, acceptance tests?, success criteria, success metrics?, exit criteria, definition of done, done when
-        akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptación, critérios de aceitação
+        akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptaci[oó]n, critérios de (?:aceitação|aceite), definition of ready
         criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
       whole("acceptance, criteria, dod, expected (?:results?|outcomes?|behaviou?r)"),
-      within("验收标准, 验收条件, 受け入れ条件, 受入条件, 完了条件, 완료 조건, 인수 조건"),
+      within("验收标准, 验收条件, 受け入れ条件, 受入条件, 完了条件, 完了の定義, 완료 조건, 인수 조건"),
     ],
   ],
   // Conditions where they stand alone; among parts of the work, tests are one of those.
@@ -106,7 +109,8 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       anywhere(
         "types? of (?:change|issue|request|bug|contribution)s?, (?:issue|change|request|bug|pr) type, kind of (?:change|issue)s?",
       ),
-      whole(`operating systems?, os, platforms?, browsers?, environments?, versions?, severity, priority, impact, frequency, reproducibility, regression
+      whole(`operating systems?, os, platforms?, browsers?, environments?, versions?, severity, priority, impact, frequency, reproducibility, regression, area, risk(?: level)?, vote, voting, poll, possible (?:solutions|approaches)
+        (?:browsers?|platforms?|versions?|packages?|components?|os|systems?) affected, tested (?:on|in|with)
         affected (?:areas?|components?|packages?|versions?|platforms?|browsers?)
         (?:which|what) (?:area|component|package|platform|browser|version|os)s?`),
       /^(?:which|what) (?:areas?|components?|packages?|platforms?|browsers?|versions?|os)(?: .*)?$/u,
@@ -117,7 +121,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
 /** What a heading that says work ends or begins with: "Remaining tasks", "Tasks for the release". */
 const WORK =
   either(`todos?, tasks?, sub ?tasks?, sub ?issues?, child (?:tasks|issues), steps, plan, checklist, requirements?, goals, objectives, deliverables, to dos?, todo list, to do list, task list
-  action items?, work items?, implementation, (?:proposed|suggested) (?:changes|fix(?:es)?|solution), (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
+  action items?, work items?, plan items, implementation, (?:proposed|suggested) (?:changes|fix(?:es)?|solution), (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
   what (?:needs|has) to (?:be done|happen|change), needs to be done, what to do
   aufgaben, aufgabenliste, teilaufgaben, schritte, zu erledigen, zu tun, offene punkte, anforderungen, ziele, checkliste, umsetzung
   tâches, liste de tâches, à faire, étapes, objectifs, exigences, tareas, lista de tareas, pasos, por hacer, pendientes, requisitos, objetivos, tarefas, passos, a fazer
@@ -133,8 +137,9 @@ const SAYS_WORK = [
 ];
 const ONLY_WORK = new RegExp(`^(?:(?:the|our|next|remaining|open|implementation) )*(?:${WORK})$`, "u");
 
-/** A question of a form, which may be long: "Which packages of ours are the source of the fault?" */
-const ASKS_WHICH = /^which (?!(?:sub ?)?tasks?|to ?dos?|steps?|changes?|work|items?).*\?$/u;
+/** Questions of a form, which may be long: "What system are you using?" Those for what is to be done are none. */
+const ASKS =
+  /^(?:which|whats?|how|who|where|when|why|is|are|do|does|did|have|has|would|will|can|could|may|should) (?!.*\b(?:(?:sub ?)?tasks?|to ?dos?|steps?|chang(?:es?|ed)|work|items?|(?:we|to|be) (?:do|done)|next|left|missing|remain(?:s|ing)?|need(?:s|ed)?|required|fix(?:es|ed)?|implement(?:ed)?|happen|plan(?:ned)?|improve(?:d|ments)?|involved?|includes?|get there|take)\b).*\?$/u;
 
 /** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
 export function headingKind(heading: string): HeadingKind {
@@ -144,10 +149,12 @@ export function headingKind(heading: string): HeadingKind {
 }
 
 function kindOf(words: string): HeadingKind {
-  if (ASKS_WHICH.test(words)) return "choice";
-  if (words === "" || words.split(" ").length > MAX_WORDS) return "other";
-  for (const [kind, patterns] of KINDS) if (patterns.some((pattern) => pattern.test(words))) return kind;
-  return SAYS_WORK.some((pattern) => pattern.test(words)) ? "work" : "other";
+  if (words === "") return "other";
+  if (words.split(" ").length <= MAX_WORDS) {
+    for (const [kind, patterns] of KINDS) if (patterns.some((pattern) => pattern.test(words))) return kind;
+    if (SAYS_WORK.some((pattern) => pattern.test(words))) return "work";
+  }
+  return ASKS.test(words) ? "choice" : "other";
 }
 
 /** Whether boxes below such a heading may be something to do. */
@@ -177,8 +184,8 @@ export function sameHeading(one: string, other: string): boolean {
 const GUIDES = "docs|documentation|readme|faq|guides?|guidelines?|wiki|conduct|contributing";
 const ISSUES = "issues?|bugs?|reports?|requests?|duplicates?|discussions?";
 const CONFIRMATION = new RegExp(
-  `^(?:yes,? )?(?:${[
-    "i(?:['’](?:ve|m|d)| (?:have|am|would|can|did|do|agree|confirm|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know|added|wrote|updated|ran|made|tested|performed|reviewed|linked|included|documented|commented|signed|rebased))\\b",
+  `^(?:(?:yes|no),? )?(?:${[
+    "i(?:['’](?:ve|m|d)| (?:have|am|would|can|did|do|agree|confirm|acknowledge|certify|declare|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know|added|wrote|updated|ran|made|tested|performed|reviewed|linked|included|documented|commented|signed|rebased))\\b",
     "i(?:['’]ll| will) (?:follow|abide|adhere|respect|comply|submit|open|provide|help|be)\\b",
     "by (?:submitting|checking|posting) ",
     "my (?:issue|bug|problem|request|question|pr|pull request|code|changes?|commits?|branch|contribution)\\b",

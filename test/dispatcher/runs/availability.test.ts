@@ -73,17 +73,40 @@ test("each refusal in a row doubles the wait, of whatever kind, and a provider t
   const trouble: Trouble = { kind: "overloaded", message: "529" };
   const waits: number[] = [];
   let refusal: AgentRefusal | undefined;
+  let now = 0;
   for (let round = 0; round < 8; round += 1) {
-    refusal = afterRefusal(refusal, trouble, 0);
-    waits.push(refusal?.until ?? 0);
+    refusal = afterRefusal(refusal, trouble, now);
+    const until = refusal?.until ?? assert.fail();
+    waits.push(until - now);
+    now = until;
   }
   assert.deepEqual(waits.slice(0, 3), [15_000, 30_000, 60_000]);
   assert.equal(waits.at(-1), 600_000);
-  assert.equal(afterRefusal(refusal, { kind: "network", message: "x" }, 0)?.until, 300_000);
+  assert.equal(afterRefusal(refusal, { kind: "network", message: "x" }, now)?.until, now + 300_000);
   assert.equal(afterRefusal(undefined, { kind: "rate-limit", message: "x", retryAfterMs: 90_000 }, 0)?.until, 90_000);
   const first = afterRefusal(undefined, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0);
   assert.equal(first?.until, 900_000, "one word alone does not stop all plans for a day");
-  assert.equal(afterRefusal(first, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0)?.until, 86_400_000);
+  const second = afterRefusal(first, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 900_000);
+  assert.equal(second?.until, 900_000 + 86_400_000);
+});
+
+test("runs that meet a limit together are refused once: none waits longer than the first, or than its provider says", () => {
+  const hour = 3_600_000;
+  const LIMITS: [retryAfterMs: number | undefined, until: number, resetsAt: number | undefined][] = [
+    [hour, hour, hour],
+    [undefined, 15 * 60_000, undefined],
+  ];
+  for (const [retryAfterMs, until, resetsAt] of LIMITS) {
+    let refusal: AgentRefusal | undefined;
+    for (const planId of ["one", "two", "three", "four", "five", "six"]) {
+      const named = retryAfterMs === undefined ? {} : { retryAfterMs };
+      refusal = afterRefusal(refusal, { kind: "quota", message: "x", planId, ...named }, 0);
+    }
+    const { othersUntil } = refusal ?? assert.fail();
+    assert.deepEqual([refusal?.until, refusal?.resetsAt, othersUntil], [until, resetsAt, until]);
+    const again = afterRefusal(refusal, { kind: "quota", message: "x", planId: "one" }, until);
+    assert.equal(again?.until, until + 30 * 60_000, "refused after its wait, it waits for longer");
+  }
 });
 
 test("a plan that says again and again that it was refused waits itself, and holds up no other", () => {
@@ -116,9 +139,9 @@ test("a limit that one plan alone names for long stops the others no longer than
   ];
   for (const trouble of before) {
     const refusal = afterRefusal(afterRefusal(undefined, trouble, 0), forged, 0) ?? assert.fail();
-    assert.deepEqual([refusal.until, refusal.othersUntil], [month, 1_800_000]);
-    const agreed = afterRefusal(refusal, { ...forged, planId: "good" }, 1_800_000) ?? assert.fail();
-    assert.equal(agreed.othersUntil, 1_800_000 + 86_400_000, "two plans name it: for a day it is believed");
+    assert.deepEqual([refusal.until, refusal.othersUntil], [month, 900_000]);
+    const agreed = afterRefusal(refusal, { ...forged, planId: "good" }, 900_000) ?? assert.fail();
+    assert.equal(agreed.othersUntil, 900_000 + 86_400_000, "two plans name it: for a day it is believed");
     assert.ok(agreed.until > month, "and they wait for it themselves");
     const states = new Map<string, AgentState>([["a", { running: 0, refusal: agreed }]]);
     const free = (planId: string) => chooseAgent([agent("a")], states, { now: 90_000_000, planId }).kind;

@@ -120,22 +120,32 @@ test("a plan that is blocked in a TODO is rebased in the way that the refusal na
   project.remove();
 });
 
-test("a fix on the base reaches a plan whose initCommand failed with the command of the hint", thorough, async () => {
-  const project = makeProject({ config: { initCommands: ["sh setup.sh"] } });
-  project.plan("shop", ["make one"]);
-  await untilIdle(project);
-  writeFileSync(join(project.root, "setup.sh"), "true\n");
-  project.git("add", "setup.sh");
-  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "A fix");
-  const command = /`git (-C [^`]+)`/.exec(project.record("shop").blocked?.hint ?? "")?.[1] ?? "";
-  assert.match(command, /merge --ff-only main$/);
-  project.git(...command.split(" "));
-  await succeeds(project, "unblock", "shop");
-  await untilIdle(project);
-  assert.equal(project.record("shop").status, "review");
-  assert.deepEqual(project.commits("shop"), ["make one"]);
-  project.remove();
-});
+for (const { title, initCommand, file, fix } of [
+  { title: "whose initCommand failed", initCommand: "sh setup.sh", file: "setup.sh", fix: "true\n" },
+  {
+    title: "in which initCommands left too many files",
+    initCommand: "mkdir -p deps && cd deps && touch $(seq 1001)",
+    file: ".gitignore",
+    fix: "/prloom/.local/\n/deps/\n",
+  },
+]) {
+  test(`a fix on the base reaches a plan ${title} with the command of the hint`, thorough, async () => {
+    const project = makeProject({ config: { initCommands: [initCommand] } });
+    project.plan("shop", ["make one"]);
+    await untilIdle(project);
+    writeFileSync(join(project.root, file), fix);
+    project.git("add", file);
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "A fix");
+    const command = /`git (-C [^`]+)`/.exec(project.record("shop").blocked?.hint ?? "")?.[1] ?? "";
+    assert.match(command, /merge --ff-only main$/);
+    project.git(...command.split(" "));
+    await succeeds(project, "unblock", "shop");
+    await untilIdle(project);
+    assert.equal(project.record("shop").status, "review");
+    assert.deepEqual(project.commits("shop"), ["make one"]);
+    project.remove();
+  });
+}
 
 test(
   "a script of an agent that was not committed is told of at the start, and reaches the plan in the way of the hint",

@@ -1,4 +1,4 @@
-import { type Body, done, todos } from "./body.ts";
+import { type Body, done, none, todos } from "./body.ts";
 
 /** Issues that a form shaped, whose own words must not be taken for work, and work beside them not for a part of the form. */
 export const BODIES_OF_FORMS: readonly Body[] = [
@@ -78,5 +78,79 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     "two lists of which nobody says which, and all of it is done",
     "## Before\n- [x] Tell people\n\n## Then\n- [x] Pull the plug\n",
     ["Tell people", "Pull the plug"],
+  ),
+  todos(
+    "parts of a month's work, and what was put off",
+    "## Plan items\n\n### Editor\n- [ ] Fold\n\n### Deferred rendering\n- [ ] Shade\n\n### Deferred items\n- [ ] Print\n\n## Future possibilities\n- [ ] Speak\n",
+    ["Fold", "Shade"],
+    [
+      ["Deferred items", 1, "out of scope"],
+      ["Future possibilities", 1, "out of scope"],
+    ],
+  ),
+  todos(
+    "parts side by side, with labels for what was put off",
+    "Parser:\n- [ ] Read\n\nPrinter:\n- [ ] Write\n\nDocs:\n- [ ] Tell\n\nPostponed:\n- [ ] Sing\n\nMoved to 2.3:\n- [ ] Dance\n",
+    ["Read", "Write", "Tell"],
+    [
+      ["Postponed", 1, "out of scope"],
+      ["Moved to 2.3", 1, "out of scope"],
+    ],
+  ),
+  todos(
+    "files that are left beside those that are done",
+    "Files that still need a type:\n- [ ] `a.js`\n- [x] `b.js`\n\n<details><summary>Done in the last round</summary>\n\n- [x] `c.js`\n\n</details>\n",
+    ["`a.js`", "`b.js`"],
+    [["Done in the last round", 1, "another group"]],
+  ),
+  todos(
+    "two headings that say work, and one of them is done",
+    "## Tasks\n- [x] Draw\n\n## Next steps\n- [ ] Paint\n",
+    ["Paint"],
+    [["Tasks", 1, "another group"]],
+  ),
+  todos(
+    "a maintainer who acknowledges something",
+    "We should do:\n- [ ] Sort\n\n### Committer\n- [X] I acknowledge that I am a maintainer of the project.\n",
+    ["Sort"],
+    [["Committer", 1, "confirmations"]],
+  ),
+  todos(
+    "conditions as they are called in Brazil, and those for a beginning",
+    "## Tarefas\n- [ ] Ordenar\n\n## Critérios de aceite\n- [ ] Fica em ordem\n\n## Definition of Ready\n- [ ] Estimated\n",
+    ["Ordenar"],
+    [
+      ["Critérios de aceite", 1, "conditions"],
+      ["Definition of Ready", 1, "conditions"],
+    ],
+  ),
+  none(
+    "questions of a form, short and long",
+    "### What operating system(s) are you using?\n- [ ] Windows\n- [x] Linux\n\n**Do you want to ask for something new or to report a fault?**\n\n- [x] Something new\n- [ ] A fault\n\n### How has this been tested?\n- [ ] Test A\n\n### AI acknowledgment\n- [x] No model wrote this\n",
+    [],
+    [
+      ["What operating system(s) are you using?", 2, "choices"],
+      ["Do you want to ask for something new or to report a fault?", 2, "choices"],
+      ["How has this been tested?", 1, "choices"],
+      ["AI acknowledgment", 1, "confirmations"],
+    ],
+  ),
+  todos("a question for the work", "## How do we get there?\n- [ ] Walk\n- [ ] Swim\n", ["Walk", "Swim"]),
+  todos(
+    "a long question for the work",
+    "## What still has to change in the server before the release can be made?\n- [ ] Walk\n",
+    ["Walk"],
+  ),
+  none(
+    "what a form asks for without a question",
+    "### Risk level\n- [ ] low\n- [x] high\n\n### Browsers affected\n- [ ] Chrome\n\n### Actual results\n- [ ] Nothing\n\n### Contribution\n- [ ] Yes, I am willing to\n- [ ] No, I am not\n\nPlease check that:\n- [ ] It works\n",
+    [],
+    [
+      ["Risk level", 2, "choices"],
+      ["Browsers affected", 1, "choices"],
+      ["Actual results", 1, "how a fault is seen"],
+      ["Contribution", 2, "confirmations"],
+      ["Please check that", 1, "confirmations"],
+    ],
   ),
 ];

@@ -6,10 +6,19 @@ import { join } from "node:path";
 
 const { PRLOOM_WORKTREE, PRLOOM_CONFLICTS = "", PRLOOM_OUTCOME_FILE, RESOLVE: how = "both" } = process.env;
 
+const ITS_OWN = /^<{7} .*\n|^={7}\n[\s\S]*?^>{7} .*\n/gm;
+
 /** What is taken out of the files that conflict. */
 const TAKEN = {
+  "drops-the-commit": ITS_OWN,
+  "finds-it-needless": ITS_OWN,
   "leaves-marks": /^<{7} .*\n/gm,
   "keeps-own": /^<{7} [\s\S]*?^={7}\n|^>{7} .*\n/gm,
+};
+
+const OUTCOMES = {
+  "gives-up": { outcome: "blocked", reason: "both cannot be" },
+  "finds-it-needless": { outcome: "nothing-to-change", reason: "main does it" },
 };
 
 export function resolve(prompt) {
@@ -23,6 +32,5 @@ export function resolve(prompt) {
   }
   if (how === "moves-branch") execFileSync("git", ["reset", "-q", "--soft", "HEAD~1"], { cwd: PRLOOM_WORKTREE });
   if (how === "obeys" && prompt.includes("the check says no")) writeFileSync(join(PRLOOM_WORKTREE, "ok.txt"), "ok\n");
-  const outcome = how === "gives-up" ? { outcome: "blocked", reason: "both cannot be" } : { outcome: "done" };
-  if (how !== "says-nothing") writeFileSync(PRLOOM_OUTCOME_FILE, JSON.stringify(outcome));
+  if (how !== "says-nothing") writeFileSync(PRLOOM_OUTCOME_FILE, JSON.stringify(OUTCOMES[how] ?? { outcome: "done" }));
 }

@@ -72,6 +72,7 @@ describe("rebase", { concurrency: 2 }, () => {
 
   for (const [how, missing, attempts] of [
     ["leaves-marks", /Marks of the conflict are left in work\.txt/, 2],
+    ["drops-the-commit", /Nothing of the commit is left\. Bring in what it is for/, 2],
     ["says-nothing", /did not say that the conflict is resolved/, 2],
     ["makes-repository", /git would take a folder for a repository/, 2],
     ["gives-up", /The agent says that the conflict cannot be resolved: both cannot be/, 1],
@@ -94,6 +95,16 @@ describe("rebase", { concurrency: 2 }, () => {
       );
     });
   }
+
+  test("a commit that the base makes needless is left empty, with the reason", thorough, async () => {
+    const project = await conflicting(fresh({ env: { RESOLVE: "finds-it-needless" } }));
+    await project.cli(["rebase", "second"]);
+    await project.work();
+    assert.deepEqual(project.commits("second"), ["c", "d"]);
+    assert.equal(project.git("diff", "--name-only", "main", "prloom/second"), "");
+    assert.equal(project.record("second").status, "review");
+    assert.match((await project.cli(["show", "second"])).stdout, /run 3: nothing had to change: main does it/);
+  });
 
   test("the checks see what was resolved, and a failing one is told to the agent", thorough, async () => {
     const check = "[ ! -e .git ] || ! grep -q a work.txt || [ -e ok.txt ] || { echo the check says no; exit 1; }";
