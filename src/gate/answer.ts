@@ -26,7 +26,7 @@ export type Answer =
 
 const APPROVES = new Set(["approved", "approve", "lgtm", "proceed", "go ahead"]);
 // Not with `u`: other letters would then count as these, in lower case.
-const COMMAND = new RegExp(`^/(${DECISIONS.join("|")})[.!…]*(?:[ \\t]+(.*))?$`, "is");
+const COMMAND = new RegExp(`^/(${DECISIONS.join("|")})[.!…]*(?:[ \\t]+(?![ \\t])(.*))?$`, "is");
 const GATE_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 
 /** More than a comment has at any forge. */

@@ -25,7 +25,7 @@ export function signersProblem(text: string): SignersProblem | undefined {
   let signers = 0;
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     // Not `trim`: what else it takes for blank is a part of the name to ssh.
-    const entry = line.replace(/^[ \t]+|[ \t]+$/g, "");
+    const entry = line.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "");
     if (entry === "" || entry.startsWith("#")) continue;
     const why = entryProblem(entry);
     if (why !== undefined) return { line: index + 1, why };

@@ -194,7 +194,7 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
 /** Refuses a git that is older than `major.minor`. */
 export async function requireGitVersion(major: number, minor: number): Promise<void> {
   const { stdout } = await git(["version"]);
-  const found = /(\d+)\.(\d+)/.exec(stdout);
+  const found = /(\d{1,9})\.(\d{1,9})/.exec(stdout);
   const have = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)] as const;
   if (have[0] > major || (have[0] === major && have[1] >= minor)) return;
   throw new PrloomError(

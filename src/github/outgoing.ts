@@ -5,7 +5,7 @@
 /** Titles end up in shell lines of workflows, in commits and in the subjects of mails. */
 const IN_TITLES: readonly (readonly [RegExp, string])[] = [
   [/[\p{Cc}\s]+/gu, " "],
-  [/\$+(?=[({\w])/g, ""],
+  [/(?<!\$)\$+(?=[({\w])/g, ""],
   [/[`'\u00b4]/g, "’"],
   [/"/g, "”"],
   [/;/g, ","],
@@ -14,7 +14,8 @@ const IN_TITLES: readonly (readonly [RegExp, string])[] = [
   [/</g, "‹"],
   [/>/g, "›"],
   [/\{(?=\{)/g, "{ "],
-  [/(^|[^a-z\d])@+(?=\w)/gi, "$1"],
+  [/(?<=@)@+/g, ""],
+  [/(?<![a-z\d])@(?=\w)/gi, ""],
   [/^[/!:\s-]+/, ""],
 ];
 

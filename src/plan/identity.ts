@@ -67,5 +67,5 @@ export function freeId(id: string, taken: (id: string) => boolean): string {
 }
 
 function cut(name: string, length: number): string {
-  return name.slice(0, length).replace(/[-.]+$/, "");
+  return name.slice(0, length).replace(/(?<![-.])[-.]+$/, "");
 }

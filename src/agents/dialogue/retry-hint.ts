@@ -22,7 +22,7 @@ export function retryHintMs(text: string): number | undefined {
 
 function lengthOf(amounts: string): number {
   let ms = 0;
-  for (const [, amount = "0", unit = ""] of amounts.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)/gi)) {
+  for (const [, amount = "0", unit = ""] of amounts.matchAll(/(\d{1,15}(?:\.\d{1,15})?)\s{0,9}([a-z]+)/gi)) {
     ms += Number(amount) * (UNIT_MS[shortUnit(unit.toLowerCase())] ?? 0);
   }
   return Math.ceil(ms);
@@ -37,7 +37,7 @@ const EPOCH = /\|\s*(\d{10}(?:\d{3})?)\b/;
 
 /** "resets 3pm (Europe/Berlin)", "resets Nov 18, 9:30am", "resets at 15:00". */
 const CLOCK =
-  /resets?(?: at| on)?\s+(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d{2}))?\s*([ap]m)?(?:\s*\(([\w/+-]+)\))?/i;
+  /resets?(?: at| on)?\s{1,9}(?:([a-z]{3})[a-z]{0,6}\.?\s{1,9}(\d{1,2}),?\s{1,9}(?:at\s{1,9})?)?(\d{1,2})(?::(\d{2}))?\s{0,9}([ap]m)?(?:\s{0,9}\(([\w/+-]+)\))?/i;
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAY_MS = 86_400_000;

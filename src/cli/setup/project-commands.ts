@@ -75,8 +75,8 @@ function python({ has, text }: Files): ProjectCommands | undefined {
     ["pytest.ini", /^/],
     ["conftest.py", /^/],
     ["tests/conftest.py", /^/],
-    ["pyproject.toml", /^\s*\[tool\.pytest\b|\bpytest\b/m],
-    ["setup.cfg", /^\s*\[tool:pytest\]/m],
+    ["pyproject.toml", /\bpytest\b/],
+    ["setup.cfg", /^[ \t]*\[tool:pytest\]/m],
   ];
   const found = places.find(([name, sign]) => has(name) && sign.test(text(name)));
   if (!found) return undefined;

@@ -112,7 +112,7 @@ export function approvalOf(loom: Gated, record: PlanRecord): string {
   const gate = gateOf(loom, record);
   if (gate?.state !== "approved") return "";
   const words = (gate.comment ?? "").trim();
-  const said = words === "" ? "" : `\n\n${words.replace(/^/gm, "> ").replace(/ +$/gm, "")}`;
+  const said = words === "" ? "" : `\n\n${words.replace(/^/gm, "> ").replace(/(?<! ) +$/gm, "")}`;
   return `## Approval\n\n${gate.decidedBy} approved this plan on ${gate.decidedAt}. Do what it says, and no more.${said}\n`;
 }
 

@@ -140,7 +140,7 @@ async function advance(
   if (merged.code === 0) return "done";
   if (await moved()) return "moved";
   const inTheWay = { kind: "checkout-in-the-way", path: checkout.path } as const;
-  const lock = /'(.+\.lock)': File exists/.exec(merged.stderr)?.[1];
+  const lock = /'(.{1,4096}\.lock)': File exists/.exec(merged.stderr)?.[1];
   if (lock !== undefined)
     return { ...inTheWay, reason: `another git is at work there, or was killed and left ${lock}`, lock };
   return { ...inTheWay, reason: refusal(merged.stderr) };

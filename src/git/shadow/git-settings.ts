@@ -114,7 +114,7 @@ const NEVER =
 const LOGIN = /\b((?:https?|ftps?):\/\/)[^/@\s]*@/gi;
 const PASSWORD = /\b([a-z][a-z0-9+.-]*:\/\/[^/@:\s]*):[^/@\s]*@/gi;
 /** Where an address goes on after its path; tokens stand there. */
-const QUERY = /[?#][^\s]*$/;
+const QUERY = /(?<!\S)([^\s?#]*)[?#]\S*$/;
 
 /** An address without the login and the token that people write into it; `git@` of an ssh address is none. */
 function withoutLogin(text: string): string {
@@ -122,7 +122,7 @@ function withoutLogin(text: string): string {
 }
 
 function shownValue(key: string, value: string): string {
-  return /url$/.test(key) ? withoutLogin(value).replace(QUERY, "") : withoutLogin(value);
+  return /url$/.test(key) ? withoutLogin(value).replace(QUERY, "$1") : withoutLogin(value);
 }
 
 /** Those of the repository's own settings that are not secret, with logins taken out of addresses. */

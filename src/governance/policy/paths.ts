@@ -154,7 +154,7 @@ export function matchesAny(path: string, patterns: readonly string[], letters: L
   return matcher(path);
 }
 
-const trimmed = (pattern: string): string => pattern.replace(/^\.\//, "").replace(/\/+$/, "");
+const trimmed = (pattern: string): string => pattern.replace(/^\.\//, "").replace(/(?<!\/)\/+$/, "");
 
 const sourceOf = (pattern: string): string =>
   trimmed(pattern)

@@ -1,5 +1,5 @@
 import { fitsPattern } from "../shell/values/glob.ts";
-import { beforePattern, isPattern, type Text } from "../shell/values/text.ts";
+import { folderBefore, isPattern, type Text } from "../shell/values/text.ts";
 import type { Files } from "./paths.ts";
 
 /** More folders than these are not looked into: whether a link is among them cannot be told then. */
@@ -15,7 +15,7 @@ interface Walk {
 
 /** Paths that a pattern means because of a link that is there now; undefined when they are too many to look at. */
 export function behindPattern(pattern: string, files: Files, isDeleted: boolean): readonly Text[] | undefined {
-  const start = beforePattern(pattern).replace(/[^/]*$/, "");
+  const start = folderBefore(pattern);
   const walk: Walk = { files, isDeleted, found: [], left: MAX_FOLDERS };
   look(start.replace(/(.)\/$/, "$1"), patternBehind(pattern).split("/").filter(Boolean), walk);
   return walk.left < 0 ? undefined : walk.found;

@@ -1,5 +1,5 @@
 import { fitsPattern } from "../shell/values/glob.ts";
-import { beforePattern, describeText, type Text } from "../shell/values/text.ts";
+import { describeText, folderBefore, type Text } from "../shell/values/text.ts";
 import { isAnswer, type LocatedPath, locate, type Question } from "./rule.ts";
 import { protectedBy } from "./rules/protected-paths.ts";
 
@@ -45,7 +45,7 @@ function coveredByPattern(
   { located, question }: { located: LocatedPath; question: Question },
 ): string | undefined {
   if (located.inTree === undefined) return undefined;
-  const rest = path.text.slice(beforePattern(path.text).replace(/[^/]*$/, "").length);
+  const rest = path.text.slice(folderBefore(path.text).length);
   const [first = ""] = rest.split("/");
   const fits = matcherOf(first);
   const prefix = located.inTree === "" ? "" : `${located.inTree}/`;

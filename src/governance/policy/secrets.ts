@@ -1,5 +1,5 @@
 import { fitsPattern } from "../shell/values/glob.ts";
-import { beforePattern, describeText, type Text } from "../shell/values/text.ts";
+import { beforePattern, describeText, type Text, withoutWildcards } from "../shell/values/text.ts";
 import { below, matchesAny, matching } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 
@@ -82,7 +82,7 @@ export function isSecret(path: Text): boolean {
 }
 
 /** A name that the pattern fits: `*.pem` can mean `x.pem`. */
-const filledIn = (pattern: string): string => pattern.replace(/\*+|\?|\[[^\]]*\]/g, "x");
+const filledIn = (pattern: string): string => withoutWildcards(pattern, "x");
 
 /** What `governance.secrets` says about a path below the worktree; `!` before a pattern takes files out, those that always are secret too. */
 export function configuredSecret(

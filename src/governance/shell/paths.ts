@@ -3,7 +3,16 @@ import { behindCopies, behindLinks, mayBeUnpacked } from "./links.ts";
 import { isIn, normal } from "./normal-path.ts";
 import { copyShell, type Line, noteEffect, noteUnknown, type Sink, type Spot } from "./state/state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
-import { asPattern, beforePattern, describeText, isPattern, startOf, type Text, unknown } from "./values/text.ts";
+import {
+  asPattern,
+  beforePattern,
+  describeText,
+  folderBefore,
+  isPattern,
+  startOf,
+  type Text,
+  unknown,
+} from "./values/text.ts";
 
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(?!\.\.?$)([^/]+)$/;
@@ -80,7 +89,7 @@ export function unpacksInto(spot: Spot, path: Text, itself = false): void {
   spot.line.unpackedInto ??= [];
   for (const one of absolutePaths(path, spot))
     if (one.type === "known" || one.type === "glob") {
-      const start = one.type === "glob" ? beforePattern(one.text).replace(/[^/]*$/, "") : one.text;
+      const start = one.type === "glob" ? folderBefore(one.text) : one.text;
       spot.line.unpackedInto.push(itself || start.endsWith("/") ? start : `${start}/`);
     }
 }
@@ -94,7 +103,7 @@ export function takenPatches(files: readonly Text[], spot: Spot): Flow | undefin
 /** The same paths as `absolutePaths` has, before `..` is resolved in them. */
 function upwardPaths(path: Text, { shell }: Spot): (string | undefined)[] | undefined {
   if ((path.type !== "known" && path.type !== "glob") || !path.text.includes("..")) return undefined;
-  const text = path.type === "glob" ? beforePattern(path.text).replace(/[^/]*$/, ".") : path.text;
+  const text = path.type === "glob" ? `${folderBefore(path.text)}.` : path.text;
   if (text.startsWith("/")) return [text];
   return shell.folders.map((folder) => (folder === undefined ? undefined : `${folder}/${text}`));
 }

@@ -137,7 +137,7 @@ function plain(url: string, context: Context): Context {
 }
 
 /** Files that a module names, to be loaded now or later. Too many do no harm; what is missed is loaded only while it is old. */
-export const NAMED = /\b(?:from|import|require)\s*\(?\s*["'`](\.{1,2}\/[^"'`$]+)["'`]/g;
+export const NAMED = /\b(?:from|import|require)\s*(?:\(\s*)?["'`](\.{1,2}\/[^"'`$]+)["'`]/g;
 
 function record(url: string, loaded: Loaded, peek: (url: string) => Loaded): void {
   const source = loaded.source ?? readFileSync(fileURLToPath(url));

@@ -54,7 +54,7 @@ function readProcess(pid: number): Process | undefined {
 
 /** One line of `ps -o pid=,ppid=,pgid=,stat=,lstart=`; seconds since the epoch stand in for the start ticks. */
 function parsePsLine(line: string): Process | undefined {
-  const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line);
+  const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*)$/.exec(line.trimEnd());
   if (!match) return undefined;
   const [pid, parent, group] = match.slice(1, 4).map(Number);
   const startTicks = Date.parse(match[5]!) / 1000;

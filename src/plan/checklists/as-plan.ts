@@ -98,5 +98,5 @@ function withoutEmptied(text: string, groups: readonly Group[]): string {
 
 function wordsOf(text: string, { start, end, words }: Block): string {
   const source = words ? text.slice(words.start, words.end) : text.slice(start, end);
-  return lineEnd(source, 0) < source.length ? "" : plainText(source).replace(/\s*[:：]$/, "");
+  return lineEnd(source, 0) < source.length ? "" : plainText(source).replace(/(?<!\s)\s*[:：]$/, "");
 }

@@ -132,7 +132,7 @@ function aboveFrom(block: Block, text: string): Above | undefined {
 }
 
 function labelled(depth: number, source: string, at: number): Above {
-  const words = plainText(source.trim()).replace(/\s*[:：]$/, "");
+  const words = plainText(source.trim()).replace(/(?<!\s)\s*[:：]$/, "");
   return { depth, text: words, kind: headingKind(words), at };
 }
 
@@ -171,7 +171,7 @@ function boxesOf(outer: Block, text: string, below: readonly string[]): Box[] {
     if (first?.type === "list") return unwrapped(item, boxesOf(first, text, below));
     if (first?.type !== "paragraph" || below.length >= MAX_DEPTH) return task ? [{ ...task, below }] : [];
     const line = task?.text ?? text.slice(first.start, lineEnd(text, first.start));
-    const words = plainText(line).replace(/\s*[:：]$/, "");
+    const words = plainText(line).replace(/(?<!\s)\s*[:：]$/, "");
     const nested = rest.filter(({ type }) => type === "list");
     const inner = nested.flatMap((list) => boxesOf(list, text, [...below, words]));
     // One that is ticked is done, unless something below it is not: then that is to be done.

@@ -27,7 +27,7 @@ function wordsOf(heading: string): string {
     .trim();
 }
 
-const either = (words: string): string => words.split(/\s*[,\n]\s*/).join("|");
+const either = (words: string): string => words.split(/,\s*|\n\s*/).join("|");
 /** The heading is this, with hardly anything beside it. */
 const whole = (words: string): RegExp =>
   new RegExp(
@@ -245,7 +245,7 @@ export function isPlaceholder(item: string): boolean {
   if (item.length > MAX_CHARACTERS) return false;
   const words = item
     .replace(/<!--.*?(?:-->|$)/g, "")
-    .replace(/^[*_~\s]+|[*_~\s.:!…]+$/g, "")
+    .replace(/^[*_~\s]+|(?<![*_~\s.:!…])[*_~\s.:!…]+$/g, "")
     .trim();
   return words.length <= MAX_PLACEHOLDER && PLACEHOLDER.test(words);
 }

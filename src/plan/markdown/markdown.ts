@@ -89,7 +89,7 @@ function readPlan(text: string): PlanDoc {
 
 /** A heading's name, for comparing: case and a colon at the end do not count. */
 export function headingKey(heading: string): string {
-  return heading.replace(/\s+/g, " ").trim().replace(/\s*:$/, "").toLowerCase();
+  return heading.replace(/\s+/g, " ").trim().replace(/ ?:$/, "").toLowerCase();
 }
 
 export function isTodoHeading(heading: string): boolean {

@@ -210,7 +210,7 @@ function composed(text: string): string {
 }
 
 const REASON_LINE =
-  /^\s*(?:[-*+>]\s+)?(?:\[b\]\s*)?\**(?:reason|blocked(?:\s+(?:by|because|reason))?)\**\s*:\**\s*(\S.*)$/i;
+  /^\s*(?:[-*+>]\s+)?(?:\[b\]\s*)?\**(?:reason|blocked(?:\s+(?:by|because|reason))?)\**\s*:\**\s*(\S.*)/i;
 
 /** The reason that one of the lines states ("reason: …", "blocked: …"). */
 export function reasonInLines(lines: readonly string[]): string | undefined {

@@ -1,5 +1,5 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
-import { beforePattern, describeText, type Text, textOf } from "../../shell/values/text.ts";
+import { beforePattern, describeText, folderBefore, type Text, textOf } from "../../shell/values/text.ts";
 import { below, follow, isTemporary } from "../paths.ts";
 import { behindPattern } from "../pattern-links.ts";
 import { protectedIn } from "../protected-names.ts";
@@ -154,7 +154,7 @@ function placeOf(path: Text): { folder: string; isAll: boolean } | undefined {
   if (path.type === "found") return path.follows ? undefined : { folder: path.folder, isAll: path.all };
   if (path.type === "known") return { folder: path.text, isAll: true };
   const start = beforePattern(path.text);
-  const folder = start.replace(/[^/]*$/, "").replace(/(.)\/$/, "$1");
+  const folder = folderBefore(path.text).replace(/(.)\/$/, "$1");
   return { folder, isAll: /^[.*?]*$/.test(path.text.slice(start.length)) && start.endsWith("/") };
 }
 

@@ -1,5 +1,5 @@
 // A name may have any character but the end of a line, also those that a dot alone does not mean: U+2028, a carriage return.
-const OWN_FORM = /^\s*\*\*\*\s*(?:Add File|Update File|Delete File|Move to):\s*(.+)$/is;
+const OWN_FORM = /^\s*\*\*\*\s*(?:Add File|Update File|Delete File|Move to):(.+)$/is;
 const UNIFIED = /^(?:---|\+\+\+|Index:)\s+([^\t\n]+)/;
 const GIT_FORM = /^(?:rename (?:from|to)|copy (?:from|to)) (.+)$/s;
 const GIT_HEADER = /^diff --git (.+)$/s;

@@ -78,7 +78,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["ifconfig", administersUnless(/^(?:up|down|add|del|netmask|mtu|hw|promisc|-?arp|[\d.:].*)$/)],
   ["route", administersUnless(/^(?:add|del|delete|flush|change)$/)],
   ["nmcli", administersUnless(/^(?:up|down|add|del|delete|modify|connect|disconnect|on|off|edit|set|reload|import)$/)],
-  ["ss", administersUnless(/^(?:-(?=[a-zA-Z]+$)[^K]*K.*|--kill)$/)],
+  ["ss", administersUnless(/^(?:-(?![^K]*$)[a-zA-Z]+|--kill)$/)],
   ["netstat", prints],
   ["gsettings", administersUnless(/^(?:set|reset|reset-recursively)$/)],
   ["dconf", administersUnless(/^(?:write|reset|load|update)$/)],

@@ -247,7 +247,7 @@ function joinFunctions(own: Shell["functions"], others: Shell["functions"]): voi
 
 /** Sets a variable, by its own name or another one; of an array it is the first element. */
 export function setVariable(shell: Shell, written: string, choices: readonly Text[]): void {
-  const name = written.replace(/\[.*$/s, "");
+  const name = written.split("[", 1)[0] ?? "";
   const [only] = choices;
   const array = shell.arrays.get(name);
   if (name !== written) setArray(shell, name, [SEVERAL]);

@@ -7,8 +7,8 @@ const ORDINARY = new RegExp(`^[\\w\\s./:=,@%+"'&|;<>*?!~^[\\]$${STAR}-]*$`);
 /** Where a shell would read it as part of a name, of a number of a descriptor, or of a word of its own. */
 const TELLING = [
   `<<|\\$(?![A-Za-z_?])|\\b(?:for|select|function|coproc|case)\\b|${PLAIN}`,
-  `(?:\\$\\w*|~[^\\s/]*|[<>]&\\w*|\\[[^\\s[]*)${STAR}`,
-  `${STAR}[\\w${STAR}]*(?:\\+?=|[<>[])`,
+  `(?:\\$\\w*|~[^\\s/~]*|[<>]&\\w*|\\[[^\\s[]*)${STAR}`,
+  `(?<![\\w${STAR}])\\w*${STAR}[\\w${STAR}]*(?:\\+?=|[<>[])`,
 ];
 const READ_OTHERWISE = new RegExp(TELLING.join("|"));
 

@@ -53,6 +53,20 @@ export function beforePattern(pattern: string): string {
   return plain.replace(/\\(.)/g, "$1");
 }
 
+/** The folder in which a pattern begins to mean several things, with its slash. */
+export function folderBefore(pattern: string): string {
+  const start = beforePattern(pattern);
+  return start.slice(0, start.lastIndexOf("/") + 1);
+}
+
+/** A pattern in which something else stands for each wildcard. */
+export function withoutWildcards(pattern: string, instead: string): string {
+  // Behind the last bracket nothing closes one, and looking for that from each would take long.
+  const end = pattern.lastIndexOf("]") + 1;
+  const classes = pattern.slice(0, end).replace(/\*+|\?|\[[^\]]*\]?/g, instead);
+  return classes + pattern.slice(end).replace(/\*+|\?/g, instead);
+}
+
 /** Of a command, for people. */
 export const MAX_SHOWN = 120;
 

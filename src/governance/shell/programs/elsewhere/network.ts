@@ -24,11 +24,7 @@ function payload(value: Text, spot: Spot, marks: RegExp): Flow {
   if (value.type !== "known" && value.type !== "glob") return cameFrom(FROM.program);
   const at = marks.exec(text);
   if (!at) return value.type === "glob" ? OUTPUT : literal(text);
-  const path =
-    text
-      .slice(at.index + at[0].length)
-      .replace(/;.*$/s, "")
-      .split(",")[0] ?? "";
+  const path = text.slice(at.index + at[0].length).split(/[;,]/, 1)[0] ?? "";
   return contentOf(value.type === "glob" ? { type: "glob", text: path } : known(path), spot);
 }
 
@@ -143,7 +139,7 @@ function fetched(targets: readonly Text[], given: Arguments, spot: Spot): Flow {
 /** The name under which a file is saved that comes from an address. */
 function nameIn(address: Text): Text {
   if (address.type !== "known") return unknown("it is the name of what is fetched");
-  const name = address.text.replace(/[?#].*$/s, "").replace(/^.*\//, "");
+  const name = (address.text.split(/[?#]/, 1)[0] ?? "").replace(/^.*\//, "");
   return known(name || "index.html");
 }
 
@@ -230,7 +226,7 @@ export const socat: Behaviour = ({ args, spot }) => {
       (one) => !/^(?:-|STDIO|STDIN|STDOUT|OPEN|FILE|GOPEN|CREATE?|PIPE|EXEC|SYSTEM|SHELL|\.{0,2}\/)/i.test(one),
     ) || args.some((arg) => arg.type !== "known");
   for (const one of addresses) {
-    const [, kind = "", rest = ""] = /^([A-Za-z0-9-]+):?(.*)$/s.exec(one) ?? [];
+    const [, kind = "", rest = ""] = /^([A-Za-z0-9-]+)(?![A-Za-z0-9-]):?(.*)$/s.exec(one) ?? [];
     if (/^(?:EXEC|SYSTEM|SHELL)$/i.test(kind)) {
       noteEffect(spot, { kind: isOut ? "code" : "unknown", what: `gives a program to what connects: ${one}` });
       spot.line.engine.runSource(
@@ -243,7 +239,7 @@ export const socat: Behaviour = ({ args, spot }) => {
         spot,
       );
     }
-    if (/^(?:CREATE?|GOPEN)$/i.test(kind)) writes(spot, known(rest.replace(/,.*$/s, "")));
+    if (/^(?:CREATE?|GOPEN)$/i.test(kind)) writes(spot, known(rest.split(",", 1)[0] ?? ""));
   }
   if (isOut) noteEffect(spot, { kind: "sends", what: "connects something of this machine with another one" });
   return cameFrom(FROM.network);

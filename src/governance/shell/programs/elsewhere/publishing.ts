@@ -69,7 +69,7 @@ const CHANGES_PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ["bun", /^upgrade\b|^(?=.*(?<![^ ])(?:install|i|add|a|remove|rm|update|unlink)\b).* (?:-g|--global)(?: |$)/],
   [
     "deno",
-    /^(?:upgrade|uninstall)\b|^install\b.* (?:-\w*g\w*|--global|--root\S*|-n|--name\S*)(?: |$)|^jupyter\b.* --install/,
+    /^(?:upgrade|uninstall)\b|^install\b.* (?:-(?![^g ]*(?: |$))\w+|--global|--root\S*|-n|--name\S*)(?: |$)|^jupyter\b.* --install/,
   ],
   ["pnpm", /^(?:self-update|setup)\b/],
   ["dotnet", /^tool (?:install|update|uninstall)\b.* (?:-g|--global)(?: |$)/],

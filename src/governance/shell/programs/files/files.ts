@@ -100,7 +100,7 @@ export const changeRights: Behaviour = ({ name, args, spot }) => {
   const hasReference = given.values("reference").length > 0;
   const [first] = given.operands;
   const files = hasReference || removesRights ? given.operands : given.operands.slice(1);
-  if (isMode && first && /^[0-7]?[4267][0-7]{3}$|[ugoa]*[+=][rwxXt]*s/.test(textOf(first)))
+  if (isMode && first && /^[0-7]?[4267][0-7]{3}$|[+=][rwxXt]*s/.test(textOf(first)))
     privileged(spot, "gives a program the rights of its owner");
   if (!isMode && !hasReference && /^(?:root|0)(?::|$)/.test(textOf(first ?? known(""))))
     privileged(spot, `gives files to ${describeText(first ?? known(""))}`);

@@ -3,7 +3,7 @@ import { type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, reads, touch, writes } from "../../paths.ts";
 import { noteUnknown, type Spot } from "../../state/state.ts";
 import { type Flow, FROM, NOTHING } from "../../values/flow.ts";
-import { fillIn, known, type Text, textOf } from "../../values/text.ts";
+import { fillIn, known, type Text, textOf, withoutWildcards } from "../../values/text.ts";
 
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
@@ -47,7 +47,14 @@ export const find: Behaviour = ({ args, spot }) => {
   };
 };
 
-const asGlob = (part: string): string => (part === "\\." ? "." : "*");
+/** A pattern of names in place of a regular expression, which fits at least the same. */
+function globOfRegular(regular: string): string {
+  const open = regular.search(/[[(]/);
+  const end = Math.max(regular.lastIndexOf("]"), regular.lastIndexOf(")")) + 1;
+  const plain = (part: string) => part.replace(/\\\.|\.[*+?]|[.*+?^$|\\]/g, (sign) => (sign === "\\." ? "." : "*"));
+  if (open < 0 || end <= open) return plain(regular);
+  return `${plain(regular.slice(0, open))}*${plain(regular.slice(end))}`;
+}
 
 /** What names and paths must look like, whichever of the alternatives is the one that counts. */
 function patternsIn(tests: readonly Text[]): string[] {
@@ -56,7 +63,7 @@ function patternsIn(tests: readonly Text[]): string[] {
     const value = textOf(tests[at + 1] ?? known(""));
     if (isNegated) return [];
     if (/^-i?(?:name|path|wholename)$/.test(textOf(test))) return [value];
-    return /^-i?regex$/.test(textOf(test)) ? [value.replace(/\\\.|[[(].*[\])]|\.[*+?]|[.*+?^$|\\]/g, asGlob)] : [];
+    return /^-i?regex$/.test(textOf(test)) ? [globOfRegular(value)] : [];
   });
 }
 
@@ -76,8 +83,14 @@ function narrows(tests: readonly Text[]): boolean {
   return isNamed;
 }
 
+/** What fd puts the name of a file in place of: `{}`, `{/}` and their like. */
+const hasBraces = (word: Text): boolean => {
+  const text = textOf(word);
+  return text.includes("{") && text.indexOf("}", text.indexOf("{")) > 0;
+};
+
 /** A pattern of wildcards alone. */
-const isWide = (pattern: string): boolean => /^[.*?+/\\]*$/.test(pattern.replace(/\[[^\]]*\]/g, "*"));
+const isWide = (pattern: string): boolean => /^[.*+/\\]*$/.test(withoutWildcards(pattern, "*"));
 
 function action(tests: readonly Text[], at: number, { spot, found }: { spot: Spot; found: readonly Text[] }): number {
   const name = textOf(tests[at] as Text);
@@ -134,12 +147,12 @@ export const fd: Behaviour = ({ args, spot }) => {
   );
   if (at >= 0) {
     const words = args.slice(at + 1);
-    const hasMark = words.some((word) => /\{.*\}/.test(textOf(word)));
+    const hasMark = words.some(hasBraces);
     for (const path of found)
-      spot.line.engine.runWords(
-        hasMark ? words.map((word) => (/\{.*\}/.test(textOf(word)) ? path : word)) : [...words, path],
-        { ...spot, input: NOTHING },
-      );
+      spot.line.engine.runWords(hasMark ? words.map((word) => (hasBraces(word) ? path : word)) : [...words, path], {
+        ...spot,
+        input: NOTHING,
+      });
   }
   return { from: FROM.program, names: found[0] };
 };

@@ -55,7 +55,7 @@ export const RIPGREP: OptionRules = {
   valued:
     "e regexp f file m max-count A B C context color colors g glob iglob t type T type-not j threads M max-columns r replace sort sortr E encoding max-depth d max-filesize path-separator pre pre-glob engine ignore-file after-context before-context hostname-bin",
 };
-const LISTS_NAMES = /^(?:-(?=[a-zA-Z]+$)[^lL]*[lL].*|--files-with-matches|--files-without-match|--files|--null)$/;
+const LISTS_NAMES = /^(?:-(?![^lL]*$)[a-zA-Z]+|--files-with-matches|--files-without-match|--files|--null)$/;
 
 /** grep and its like. With `-l` they print names, which others then work on. */
 export const search = (rules: OptionRules): Behaviour => {
@@ -119,7 +119,7 @@ export const printsUnless =
 
 /** `ps e` shows the environment of processes. */
 export const ps: Behaviour = ({ args, spot }) => {
-  if (/^(?=[a-zA-Z]+$)[^e]*e/.test(textOf(args[0] ?? known("")))) reads(spot, known("/proc/self/environ"));
+  if (/^(?![^e]*$)[a-zA-Z]+$/.test(textOf(args[0] ?? known("")))) reads(spot, known("/proc/self/environ"));
   return args.some(isOurName) ? cameFrom(FROM.agents) : OUTPUT;
 };
 
@@ -174,7 +174,7 @@ const queries = reader({ skip: 1 });
 
 export const yq: Behaviour = (call) => {
   const inPlace = call.args.some(
-    (arg) => arg.type === "known" && /^(?:-(?=[a-zA-Z]+$)[^i]*i.*|--inplace|--in-place)$/.test(arg.text),
+    (arg) => arg.type === "known" && /^(?:-(?![^i]*$)[a-zA-Z]+|--inplace|--in-place)$/.test(arg.text),
   );
   const given = readArguments(call.args, {
     valued: "p input-format o output-format I indent from-file s split-exp arg argjson slurpfile rawfile",

@@ -179,7 +179,7 @@ const SHOWS = /^(?:-n\d*|--(?:sort|format|column|color|ignore-case|omit-empty)(?
 const SHOWS_BRANCHES = /^(?:-a|--all|-r|--remotes?|-vv?|--verbose|--show-current|--abbrev(?:=.*)?)$/;
 /** Options of these that delete or move something. */
 const NOT_LISTS =
-  /^(?:-(?=[a-zA-Z]+$)[^dDfmMcCu]*[dDfmMcCu].*|--delete|--force|--move|--copy|--edit-description|--unset-upstream|--set-upstream.*)$/;
+  /^(?:-(?![^dDfmMcCu]*$)[a-zA-Z]+|--delete|--force|--move|--copy|--edit-description|--unset-upstream|--set-upstream.*)$/;
 const listsOr =
   (otherwise: Behaviour, shows: RegExp): Behaviour =>
   (call) => {

@@ -6,10 +6,10 @@ import { type Text, textOf } from "../../values/text.ts";
 
 /** Options with which a command prints more than names, or none. */
 const PRINTS_MORE =
-  /^(?:-(?=[a-zA-Z]+$)[^stvfu]*[stvfu].*|--(?:stage|unmerged|eol|format|debug|resolve-undo|recurse-submodules|no-index|relative).*)$/;
+  /^(?:-(?![^stvfu]*$)[a-zA-Z]+|--(?:stage|unmerged|eol|format|debug|resolve-undo|recurse-submodules|no-index|relative).*)$/;
 const ONLY_NAMES: ReadonlyMap<string, RegExp> = new Map([
   ["ls-files", /^/],
-  ["grep", /^(?:-(?=[a-zA-Z]+$)[^lL]*[lL].*|--(?:files-with(?:out)?-match(?:es)?|name-only))$/],
+  ["grep", /^(?:-(?![^lL]*$)[a-zA-Z]+|--(?:files-with(?:out)?-match(?:es)?|name-only))$/],
   ["diff", /^--name-only$/],
 ]);
 
