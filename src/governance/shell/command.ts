@@ -3,7 +3,7 @@ import { BUILTINS } from "./builtins.ts";
 import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
-import { judgeAssignment } from "./state/assignments.ts";
+import { judgeAssignment, judgeExported } from "./state/assignments.ts";
 import { setPositional } from "./state/positional.ts";
 import {
   copyShell,
@@ -188,6 +188,7 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
     // An array could be doubled with each assignment.
     spend(spot, elements.length);
     setArray(shell, name, elements);
+    judgeExported(name, elements, spot);
     return;
   }
   const values = expanding.string(one.value, spot);
@@ -197,6 +198,7 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
     const [value = known(""), ...more] = values;
     const list = shell.arrays.get(name) ?? shell.variables.get(name) ?? [];
     setArray(shell, name, placed(list, index, { spot, value: more.length > 0 ? GAPS : value }));
+    judgeExported(name, values, spot);
     return;
   }
   const before = one.append ? (shell.variables.get(name) ?? [known("")]) : [known("")];
@@ -212,7 +214,8 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   // It makes `*` mean hidden names as well.
   if (name === "GLOBIGNORE") noteUnknown(spot, "changes what patterns mean");
   setVariable(shell, name, made);
-  if (isForCommand || shell.exported.has(name)) for (const value of made) judgeAssignment(name, value, spot);
+  if (isForCommand) for (const value of made) judgeAssignment(name, value, spot);
+  else judgeExported(name, made, spot);
 }
 
 function runNamed(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {

@@ -1,5 +1,6 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
-import { noteUnknown, SEVERAL, type Shell, type Spot, setVariable, spend } from "../state/state.ts";
+import { giveVariable } from "../state/assignments.ts";
+import { noteUnknown, SEVERAL, type Shell, type Spot, spend } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
 import { lookAtOperation, lookAtRenaming } from "./hidden.ts";
@@ -104,9 +105,9 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   if (operation.type === "Default") {
     const other = expand(operation.operand).map((text) => [text]);
     if (operation.operator.includes("=")) lookAtRenaming(parameter, spot);
-    if (operation.operator.includes("=")) setVariable(spot.shell, parameter, other.flat());
     if (operation.operator.includes("?")) return [value];
     const isSet = only?.type === "known" && only.text !== "" && !operation.operator.includes("+");
+    if (operation.operator.includes("=") && !(isSet && value.length === 1)) giveVariable(parameter, other.flat(), spot);
     return isSet ? [value] : [value, ...other].filter(([text]) => text?.type !== "unknown" || other.length === 0);
   }
   if (operation.type === "Transform" && operation.operand.value === "P")

@@ -1,8 +1,8 @@
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, reads } from "../paths.ts";
-import { isOurSetting, judgeAssignment } from "../state/assignments.ts";
-import { noteEffect, noteUnknown, setArray, setVariable } from "../state/state.ts";
+import { giveVariable, isOurSetting, judgeAssignment } from "../state/assignments.ts";
+import { noteEffect, noteUnknown, SEVERAL, setArray } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
 import { lookAtRenaming } from "./hidden.ts";
@@ -24,6 +24,7 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
     else if (given.has("l", "u", "c")) shell.changing.set(variable ?? textOf(operand), "letters");
     if (variable === undefined) {
       lookAtSubscript(operand, spot);
+      if (textOf(operand).includes("[")) giveVariable(textOf(operand), [SEVERAL], spot);
       if (exports && operand.type === "known") exportVariable(operand.text, spot);
       else if (operand.type !== "known")
         noteUnknown(spot, `sets a variable that cannot be told: ${describeText(operand)}`);
@@ -40,7 +41,7 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
       operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "", plain: isPlain(operand) };
     if (name === "local") shell.locals.set(variable, true);
     if (name === "readonly" || given.has("r")) shell.fixed.set(variable, true);
-    setVariable(shell, variable, [...before, made]);
+    giveVariable(variable, [...before, made], spot);
     if (exports) exportVariable(variable, spot);
   }
   return NOTHING;
@@ -77,7 +78,7 @@ export const unset: Behaviour = ({ args, spot }) => {
 /** A variable that is set by its name: of another one, what it was would be told. */
 function setNamed(name: Text, choices: readonly Text[], spot: ProgramCall["spot"]): void {
   lookAtSubscript(name, spot);
-  if (name.type === "known") setVariable(spot.shell, name.text, choices);
+  if (name.type === "known") giveVariable(name.text, choices, spot);
   else noteUnknown(spot, `sets a variable that cannot be told: ${describeText(name)}`);
 }
 
