@@ -1,6 +1,7 @@
 import type { Behaviour } from "../call.ts";
 import { endsByName, findsProcesses, fuser } from "../processes.ts";
 import { OUTPUT } from "../values/flow.ts";
+import { foldersOf, lastOf } from "../values/text.ts";
 import { showVariables } from "../values/variables.ts";
 import { administersUnless, direnv, opensElsewhere, scalar } from "./administering.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
@@ -17,7 +18,7 @@ import { ar, cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
 import { copy, link, move } from "./files/copying.ts";
 import { awk, editor, m4, opensWindow, patch, sed } from "./files/editors.ts";
 import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
-import { fd, find, lists } from "./files/finding.ts";
+import { fd, find, lists, partOfName } from "./files/finding.ts";
 import {
   ACK,
   bat,
@@ -34,6 +35,7 @@ import {
   search,
   seq,
   sorting,
+  tree,
   uniq,
   yq,
 } from "./files/readers.ts";
@@ -59,7 +61,10 @@ const names = (list: string | readonly string[], behaviour: Behaviour): [string,
 export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ...names("cat tac", reader({ copies: true })),
   ...names("bat batcat", bat),
-  ...names("head tail", reader({ copies: false, rules: { valued: "n c lines bytes s pid" } })),
+  ...names(
+    "head tail",
+    reader({ rules: { valued: "n c lines bytes s pid" }, keeps: (given) => !given.has("c", "bytes") }),
+  ),
   ...names(
     "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
@@ -93,16 +98,15 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["fzf", fzf],
   ["dmesg", printsUnless(/^(?:-[CcDEn]|--clear|--read-clear|--console.*)$/)],
   ["journalctl", printsUnless(/^--(?:vacuum|rotate|flush|sync|relinquish|update)/)],
-  ["tree", printsUnless(/^-o/, lists({ valued: "I ignore P L" }, 0))],
-  ...names("ls dir vdir exa eza lsd", lists({ valued: "I ignore P L w color sort time" }, 0)),
-  ...names(
-    "stat du df readlink realpath basename dirname namei lsattr getfacl lsof lsblk pathchk mountpoint findmnt",
-    prints,
-  ),
+  ["tree", printsUnless(/^-o/, tree)],
+  ...names("ls dir vdir exa eza lsd", lists({ valued: "I ignore P L w color sort time" })),
+  ...names("stat du df readlink realpath namei lsattr getfacl lsof lsblk pathchk mountpoint findmnt", prints),
   ...names(
     "cal uptime uname whoami id groups who w users tty nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
+  ["basename", partOfName(lastOf)],
+  ["dirname", partOfName(foldersOf)],
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
   ...names("ag ack", search(ACK)),
   ...names("rg ripgrep", search(RIPGREP)),
@@ -118,7 +122,10 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("sort gsort", sorting),
   ["uniq", uniq],
   ["info", reader({ rules: { valued: "o output f file n node" }, writes: ["o", "output"] })],
-  ["shuf", reader({ rules: { valued: "i n o r input-range head-count output" }, writes: ["o", "output"] })],
+  [
+    "shuf",
+    reader({ rules: { valued: "i n o r input-range head-count output" }, writes: ["o", "output"], keeps: () => true }),
+  ],
   ["iconv", reader({ rules: { valued: "f t o from-code to-code output" }, writes: ["o", "output"] })],
   ["base64", decodes(["d", "D", "decode"], "w wrap b i o break")],
   ...names("base32 basenc uudecode gbase64", decodes(["d", "decode", "D"], "w wrap")),
