@@ -2,7 +2,7 @@ import type { Assignment, Command, Word, WordPart } from "unbash";
 import { BUILTINS } from "./builtins.ts";
 import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
-import { redirect } from "./redirect.ts";
+import { afterExec, redirect } from "./redirect.ts";
 import { judgeAssignment, judgeExported } from "./state/assignments.ts";
 import { setPositional } from "./state/positional.ts";
 import {
@@ -51,7 +51,8 @@ const isWord = ({ type }: Word | Assignment): boolean => type === "Word";
 const isAssignment = (one: Command["prefix"][number]): one is Assignment => one.type === "Assignment";
 
 /** A simple command: assignments, redirections, and what it is called with. */
-export function runSimpleCommand(node: Command, spot: Spot, expanding: Expanding): Flow {
+export function runSimpleCommand(node: Command, outer: Spot, expanding: Expanding): Flow {
+  const spot = afterExec(outer);
   if (!node.name) return runWithoutName(node, spot, expanding);
   if (node.prefix.length === 0) return runWith(node, spot.shell, { spot, expanding });
   // What a builtin or a function changes stays so, but for what is set for it alone.

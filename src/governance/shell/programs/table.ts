@@ -45,7 +45,19 @@ import { cargo, forge, installs, packages, startsBehind, uv } from "./packages.t
 import { pythonRunner } from "./python-modules.ts";
 import { cmake, just, make } from "./recipes.ts";
 import { runsOrCarries, runsTool } from "./shells.ts";
-import { carrier, debugs, elevates, env, fzf, lineWrapper, measurer, outlives, wrapper } from "./wrappers.ts";
+import {
+  carrier,
+  debugs,
+  elevates,
+  env,
+  fzf,
+  lineWrapper,
+  locks,
+  measurer,
+  outlives,
+  recorder,
+  wrapper,
+} from "./wrappers.ts";
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
@@ -193,7 +205,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("time gtime", measurer({ valued: "f format o output" })),
   ...names("strace ltrace", measurer({ valued: "e o p s u a I O S E P X b output" })),
   ...names(
-    "timeout gtimeout faketime cpulimit flock chrt taskset setarch",
+    "timeout gtimeout faketime cpulimit chrt taskset setarch",
     wrapper({ valued: "k s signal kill-after l p e i w wait E conflict-exit-code T P D" }, 1),
   ),
   ...names(
@@ -210,10 +222,12 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ),
   ["watch", lineWrapper({ valued: "n interval", stopsAtOperand: true })],
   ...names(
-    "script dbus-run-session xvfb-run entr hyperfine watchexec reflex perf rr mispipe pee concurrently nodemon chokidar npm-run-all run-p run-s cross-env dotenv dotenvx start-server-and-test foreman overmind honcho nx lerna rush",
+    "dbus-run-session xvfb-run entr hyperfine watchexec reflex perf rr mispipe pee concurrently nodemon chokidar npm-run-all run-p run-s cross-env dotenv dotenvx start-server-and-test foreman overmind honcho nx lerna rush",
     carrier,
   ),
   ...names("gdb lldb", debugs),
+  ["flock", locks],
+  ["script", recorder],
   ...names("busybox toybox arch", wrapper({})),
   ...names("at batch crontab fcrontab incrontab anacron launchctl schtasks", schedules),
   ...names(
