@@ -2,6 +2,7 @@ import type { Effect, EffectTree } from "../../shell/effects.ts";
 import { beforePattern, describeText, type Text, textOf } from "../../shell/values/text.ts";
 import { below, follow, isTemporary } from "../paths.ts";
 import { behindPattern } from "../pattern-links.ts";
+import type { Policy } from "../policy-file.ts";
 import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
@@ -179,7 +180,7 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
   if (owner !== undefined && !isAnswer(located))
     return because(whyProtected(owner), "Write into the plan what should be changed there.");
   if (!isInScope(located, question) && !isFolderOfScope(located, question, isKnown))
-    return because(outside(located, question), `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`);
+    return because(outside(located, question), whereInstead(located, policy));
   const holdsRoot = located.real !== undefined && below(ground.root, located.real) !== undefined;
   if (effect.kind === "deletes" && holdsRoot && place.isAll)
     return because(
@@ -208,6 +209,12 @@ function refuseBehind(effect: Effect, question: Question, command: string): Rule
 /** A pattern in a folder that has some of the scope below it. */
 function isFolderOfScope(located: LocatedPath, { policy }: Question, isKnown: boolean): boolean {
   return !isKnown && located.inTree !== undefined && policy.role.paths.includes("**") && policy.paths === null;
+}
+
+function whereInstead(located: LocatedPath, policy: Policy): string {
+  const isWide = scopeOfPath(located, policy).paths.includes("**");
+  if (isWide) return `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`;
+  return `Say in your answer what should be changed there, or use ${policy.temporary} for a moment.`;
 }
 
 function outside(located: LocatedPath, { policy }: Question): string {
