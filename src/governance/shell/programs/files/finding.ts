@@ -191,8 +191,9 @@ export const lists =
   };
 
 /** Names of files that a search finds something in, below folders or among files. */
-export function foundIn(folders: readonly Text[], spot: Spot): Flow {
-  const names = foundBelow(folders.length > 0 ? folders : [known(".")], spot, () => ({ all: false, within: true }));
+export function foundIn(folders: readonly Text[], spot: Spot, follows = false): Flow {
+  const how = { all: false, within: true, follows };
+  const names = foundBelow(folders.length > 0 ? folders : [known(".")], spot, () => how);
   return { from: FROM.program | FROM.files, names };
 }
 

@@ -99,7 +99,8 @@ export const search = (rules: OptionRules): Behaviour => {
             reads(spot, known(`${home}/.ssh`));
     const flow = read(call);
     const files = given.operands.slice(given.has(...PATTERNS) ? 0 : 1);
-    if (args.some((arg) => arg.type === "known" && LISTS_NAMES.test(arg.text))) return foundIn(files, spot);
+    if (args.some((arg) => arg.type === "known" && LISTS_NAMES.test(arg.text)))
+      return foundIn(files, spot, given.has("dereference-recursive", "follow", rules === RIPGREP ? "L" : "R"));
     if (files.length === 0 && flow.names) return narrowed(flow, given);
     // Lines of `ps` about our own processes hold their numbers.
     return given.operands.length === 1 && args.some(isOurName) ? cameFrom(flow.from | FROM.agents) : flow;
