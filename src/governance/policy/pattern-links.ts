@@ -1,5 +1,5 @@
 import { fitsPattern } from "../shell/values/glob.ts";
-import { folderBefore, isPattern, type Text } from "../shell/values/text.ts";
+import { type Found, folderBefore, isPattern, type Text } from "../shell/values/text.ts";
 import type { Files } from "./paths.ts";
 
 /** More folders than these are not looked into: whether a link is among them cannot be told then. */
@@ -19,6 +19,25 @@ export function behindPattern(pattern: string, files: Files, isDeleted: boolean)
   const walk: Walk = { files, isDeleted, found: [], left: MAX_FOLDERS };
   look(start.replace(/(.)\/$/, "$1"), patternBehind(pattern).split("/").filter(Boolean), walk);
   return walk.left < 0 ? undefined : walk.found;
+}
+
+/** Links of packages lead to others there, and git makes none. */
+const WITHOUT = new Set(["node_modules", ".git"]);
+
+/** Links below a folder that a search can tell, or follow; undefined when there are too many folders to look at. */
+export function linksFound({ folder, names, follows }: Found, files: Files): readonly Text[] | undefined {
+  const patterns = follows ? ["*"] : (names ?? []).filter((name) => !name.includes("/"));
+  const found: Text[] = [];
+  const folders = patterns.length === 0 ? [] : [folder];
+  for (let at = 0; at < folders.length; at += 1) {
+    if (at === MAX_FOLDERS) return undefined;
+    const here = folders[at] as string;
+    const entries = files.entries(here);
+    for (const one of entries.links)
+      if (patterns.some((pattern) => fitsPattern(pattern, one))) found.push({ type: "known", text: `${here}/${one}` });
+    for (const one of entries.folders) if (!WITHOUT.has(one)) folders.push(`${here}/${one}`);
+  }
+  return found;
 }
 
 /** The part with special characters, from the beginning of the name in which the first of them is. */

@@ -204,7 +204,7 @@ const tests: Behaviour = ({ args, spot }) => {
 
 /** Options with which names mean more, and pipes change the shell. */
 const shopt: Behaviour = ({ args, spot }) => {
-  const changes = args.find((arg) => /^(?:lastpipe|dotglob)$/.test(textOf(arg)));
+  const changes = args.find((arg) => /^(?:lastpipe|dotglob|allexport)$/.test(textOf(arg)));
   if (changes) noteUnknown(spot, `makes the shell work otherwise: ${textOf(changes)}`, "Do it without this option.");
   return NOTHING;
 };

@@ -2,8 +2,8 @@ import type { Assignment, Command, Word, WordPart } from "unbash";
 import { BUILTINS } from "./builtins.ts";
 import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
-import { redirect } from "./redirect.ts";
-import { judgeAssignment } from "./state/assignments.ts";
+import { afterExec, redirect } from "./redirect.ts";
+import { judgeAssignment, judgeExported } from "./state/assignments.ts";
 import { setPositional } from "./state/positional.ts";
 import {
   copyShell,
@@ -51,7 +51,8 @@ const isWord = ({ type }: Word | Assignment): boolean => type === "Word";
 const isAssignment = (one: Command["prefix"][number]): one is Assignment => one.type === "Assignment";
 
 /** A simple command: assignments, redirections, and what it is called with. */
-export function runSimpleCommand(node: Command, spot: Spot, expanding: Expanding): Flow {
+export function runSimpleCommand(node: Command, outer: Spot, expanding: Expanding): Flow {
+  const spot = afterExec(outer);
   if (!node.name) return runWithoutName(node, spot, expanding);
   if (node.prefix.length === 0) return runWith(node, spot.shell, { spot, expanding });
   // What a builtin or a function changes stays so, but for what is set for it alone.
@@ -188,6 +189,7 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
     // An array could be doubled with each assignment.
     spend(spot, elements.length);
     setArray(shell, name, elements);
+    judgeExported(name, elements, spot);
     return;
   }
   const values = expanding.string(one.value, spot);
@@ -197,6 +199,7 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
     const [value = known(""), ...more] = values;
     const list = shell.arrays.get(name) ?? shell.variables.get(name) ?? [];
     setArray(shell, name, placed(list, index, { spot, value: more.length > 0 ? GAPS : value }));
+    judgeExported(name, values, spot);
     return;
   }
   const before = one.append ? (shell.variables.get(name) ?? [known("")]) : [known("")];
@@ -212,7 +215,8 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   // It makes `*` mean hidden names as well.
   if (name === "GLOBIGNORE") noteUnknown(spot, "changes what patterns mean");
   setVariable(shell, name, made);
-  if (isForCommand || shell.exported.has(name)) for (const value of made) judgeAssignment(name, value, spot);
+  if (isForCommand) for (const value of made) judgeAssignment(name, value, spot);
+  else judgeExported(name, made, spot);
 }
 
 function runNamed(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {

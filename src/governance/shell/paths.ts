@@ -1,12 +1,13 @@
 import type { Effect, EffectKind } from "./effects.ts";
 import { behindCopies, behindLinks, mayBeUnpacked } from "./links.ts";
 import { isIn, normal } from "./normal-path.ts";
-import { copyShell, type Line, noteEffect, noteUnknown, type Sink, type Spot } from "./state/state.ts";
+import { copyShell, type Folders, type Line, noteEffect, noteUnknown, type Sink, type Spot } from "./state/state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import {
   asPattern,
   beforePattern,
   describeText,
+  type Found,
   folderBefore,
   isPattern,
   startOf,
@@ -30,12 +31,16 @@ export function absolutePaths(path: Text, spot: Spot): Text[] {
 }
 
 function fromFolders(path: Text, { line, shell }: Spot): Text[] {
-  if (path.type === "unknown" || path.type === "found") return [path];
+  if (path.type === "unknown") return [path];
+  if (path.type === "found") return [isElsewhere(path, shell.folders) ? unknown("it was found elsewhere") : path];
   if (path.text.startsWith("/")) return [normal(path.type, path.text)];
   const { folders } = shell;
   if (folders.length === 1) return [fromFolder(path, folders[0], line)];
   return folders.map((folder) => fromFolder(path, folder, line));
 }
+
+const isElsewhere = ({ base }: Found, folders: Folders): boolean =>
+  base !== undefined && folders.some((folder) => folder !== base);
 
 function fromFolder({ type, text }: Extract<Text, { text: string }>, folder: string | undefined, line: Line): Text {
   if (folder === undefined) return unknown("where it is cannot be told");
@@ -46,7 +51,10 @@ function fromFolder({ type, text }: Extract<Text, { text: string }>, folder: str
 
 /** The folders that a path can be, for a shell that goes there. */
 export const foldersMeant = (path: Text, spot: Spot): (string | undefined)[] =>
-  absolutePaths(path, spot).map((one) => (one.type === "known" || one.type === "glob" ? one.text : undefined));
+  absolutePaths(path, spot).map((one) => {
+    if (one.type === "found") return one.follows ? undefined : `${asPattern(one.folder)}/*`;
+    return one.type === "unknown" ? undefined : one.text;
+  });
 
 export interface Touch {
   readonly kind: EffectKind & ("reads" | "writes" | "deletes");
@@ -241,12 +249,7 @@ function remember(all: readonly Text[], flow: Flow, { spot, appends }: { spot: S
   for (const one of all) {
     if (one.type !== "known") continue;
     const before = appends ? spot.line.files.get(one.text) : undefined;
-    const text = before
-      ? before.text === undefined || flow.text === undefined
-        ? undefined
-        : joinFlows([before, flow]).text
-      : flow.text;
-    spot.line.files.set(one.text, { text, from: flow.from | (before?.from ?? 0), names: flow.names });
+    spot.line.files.set(one.text, before ? joinFlows([before, flow]) : flow);
   }
 }
 

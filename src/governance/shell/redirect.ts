@@ -52,6 +52,12 @@ export function redirect(
   return { input, output };
 }
 
+/** What was opened with `exec <` is read instead of what was piped in before, but not behind a later pipe. */
+export function afterExec(spot: Spot): Spot {
+  const opened = spot.shell.channels.get("0")?.reads;
+  return opened ? { ...spot, input: cameFrom(opened.from | spot.input.from | FROM.program) } : spot;
+}
+
 /** A descriptor that is opened twice leads to both: which one was last may depend on a condition. */
 function keep(key: string, channel: Channel, { shell }: Spot): void {
   const before = shell.channels.get(key);

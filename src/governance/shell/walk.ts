@@ -19,6 +19,7 @@ import { type Expanding, runSimpleCommand } from "./command.ts";
 import { linksIn } from "./links.ts";
 import { deliverBytes } from "./paths.ts";
 import { redirect } from "./redirect.ts";
+import { giveVariable } from "./state/assignments.ts";
 import { isEndless, startsWithoutEnd } from "./state/loops.ts";
 import { runRounds } from "./state/rounds.ts";
 import {
@@ -30,7 +31,6 @@ import {
   noteEffect,
   noteUnknown,
   type Spot,
-  setVariable,
   sizeOf,
   spend,
 } from "./state/state.ts";
@@ -219,7 +219,7 @@ function runFor({ type, name, wordlist, body }: For | Select, spot: Spot): Flow 
   const once = (outer: Spot): Flow => {
     const inner = { ...outer, shell: copyShell(outer.shell) };
     const flows = (distinct.length === 0 ? [known("")] : distinct).map((value) => {
-      setVariable(inner.shell, name.value, [value]);
+      giveVariable(name.value, [value], inner);
       const flow = runStatements(body.commands, inner);
       if (!isSure) joinShells(inner.shell, outer.shell);
       return flow;

@@ -43,6 +43,20 @@ test("who cannot commit is not told to", () => {
   assert.doesNotMatch(denialOf(...push, investigator).useInstead, /commit/i);
 });
 
+test("who writes in some folders only is not sent to any path of the worktree", () => {
+  const touch = ["bash", { command: "touch src/a.ts" }] as const;
+  const investigator = {
+    policy: policy({}, "investigator"),
+    graph: graph(node("two", { assignedTo: "investigator" })),
+  };
+  for (const asked of [investigator, { policy: policy({ paths: ["docs/**"] }) }])
+    assert.match(
+      denialOf(...touch, asked).useInstead,
+      /^Say in your answer what should be changed there, or use \S+ for/,
+    );
+  assert.match(denialOf("bash", { command: "touch ../a" }).useInstead, /^Use a path below/);
+});
+
 test("everyone may write to /dev/null, and answer whatever tools the task has", () => {
   assert.equal(ruleOf(ask("write", { filePath: "/dev/null" })), "allowed");
   const reading = { policy: policy({ tools: ["read"] }) };

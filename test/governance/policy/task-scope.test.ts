@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, policy, ruleOf } from "./fixtures.ts";
+import { ask, fakeFiles, policy, ROOT, ruleOf } from "./fixtures.ts";
 
 /** What git puts back is lost where it was changed: that is for the paths of the task, as writing is. */
 const ROWS: readonly [command: string, expected: string][] = [
@@ -18,3 +18,22 @@ for (const [command, expected] of ROWS)
   test(`with src as the paths of the task, ${command} is ${expected}`, () => {
     assert.equal(ruleOf(ask("bash", { command }, { policy: policy({ paths: ["src/**"] }) })), expected);
   });
+
+test("patterns and searches in a folder of the scope are in it", () => {
+  const asked = { policy: policy({ paths: ["docs/**"] }), files: fakeFiles({}, [`${ROOT}/docs`]) };
+  const ruled = (command: string) => ruleOf(ask("bash", { command }, asked));
+  for (const command of [
+    "rm -f docs/*.bak",
+    "find docs -name '*.md' | grep -v old | xargs sed -i s/a/b/",
+    "for f in $(find docs -name '*.md'); do cp $f $f.old; done",
+  ])
+    assert.equal(ruled(command), "allowed", command);
+  for (const command of [
+    "rm -f *.bak",
+    "rm -f d*/a.bak",
+    "find . -name '*.md' | xargs sed -i s/a/b/",
+    "for f in $(find docs -name '*.md'); do cp $f src/$(basename $f); done",
+    "for f in $(ls docs); do mv docs/$f $f; done",
+  ])
+    assert.equal(ruled(command), "shell safety", command);
+});

@@ -1,7 +1,8 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
 import { beforePattern, describeText, folderBefore, type Text, textOf } from "../../shell/values/text.ts";
 import { below, follow, isTemporary } from "../paths.ts";
-import { behindPattern } from "../pattern-links.ts";
+import { behindPattern, linksFound } from "../pattern-links.ts";
+import type { Policy } from "../policy-file.ts";
 import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
@@ -151,7 +152,7 @@ function secretRefusal(effect: Effect, command: string): RuleRefusal {
 /** The folder in which everything lies that a path can mean. */
 function placeOf(path: Text): { folder: string; isAll: boolean } | undefined {
   if (path.type === "unknown") return undefined;
-  if (path.type === "found") return path.follows ? undefined : { folder: path.folder, isAll: path.all };
+  if (path.type === "found") return { folder: path.folder, isAll: path.all };
   if (path.type === "known") return { folder: path.text, isAll: true };
   const start = beforePattern(path.text);
   const folder = folderBefore(path.text).replace(/(.)\/$/, "$1");
@@ -178,8 +179,8 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
   const owner = protectedIn(effect.path as Text, { located, question });
   if (owner !== undefined && !isAnswer(located))
     return because(whyProtected(owner), "Write into the plan what should be changed there.");
-  if (!isInScope(located, question) && !isFolderOfScope(located, question, isKnown))
-    return because(outside(located, question), `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`);
+  if (!isInScope(located, question) && (isKnown || !isFolderOfScope(located, question)))
+    return because(outside(located, question), whereInstead(located, policy));
   const holdsRoot = located.real !== undefined && below(ground.root, located.real) !== undefined;
   if (effect.kind === "deletes" && holdsRoot && place.isAll)
     return because(
@@ -190,24 +191,45 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
     return because("It would delete what others keep there for a moment, too.", "Delete what you mean by its name.");
   if (effect.kind === "writes" && effect.whole && holdsRoot)
     return because("It would change everything in the worktree.", "Name the files that you mean.");
-  return effect.path?.type === "glob" ? refuseBehind(effect, question, command) : undefined;
+  return refuseBehind(effect, question, command);
 }
 
-/** A pattern means what is there: also what a link leads to. */
+/** A pattern, or a search, means what is there: also what a link leads to. */
 function refuseBehind(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
-  const found = behindPattern(textOf(effect.path as Text), question.files, effect.kind === "deletes");
+  const { path: meant, kind } = effect;
+  const isSearch = meant?.type === "found";
+  // What a search tells by its name is gone itself where it is deleted.
+  if (isSearch ? kind === "deletes" && !meant.follows : meant?.type !== "glob") return undefined;
+  const found = isSearch
+    ? linksFound(meant, question.files)
+    : behindPattern(textOf(meant as Text), question.files, kind === "deletes");
+  // A search that follows no links hardly ever tells one.
+  if (!found && isSearch && !meant.follows) return undefined;
   if (!found)
     return refusal(effect, { why: "It means too many folders to look for links in.", instead: "Name them.", command });
   for (const path of found) {
-    const refused = refuseChange({ ...effect, path }, question, command);
+    const through: Effect = isSearch ? { ...effect, kind: "writes", whole: undefined, path } : { ...effect, path };
+    const refused = refuseChange(through, question, command);
     if (refused) return refused;
   }
   return undefined;
 }
 
-/** A pattern in a folder that has some of the scope below it. */
-function isFolderOfScope(located: LocatedPath, { policy }: Question, isKnown: boolean): boolean {
-  return !isKnown && located.inTree !== undefined && policy.role.paths.includes("**") && policy.paths === null;
+/** A name that no pattern has in it. */
+const ANY_NAME = "\u{FFFC}";
+
+/** Patterns and searches mean what is in a folder, at any depth: all of that must be in scope. */
+function isFolderOfScope(located: LocatedPath, question: Question): boolean {
+  const { inTree } = located;
+  if (inTree === undefined) return false;
+  const inside = inTree === "" ? ANY_NAME : `${inTree}/${ANY_NAME}`;
+  return [inside, `${inside}/${ANY_NAME}`].every((path) => isInScope({ ...located, inTree: path }, question));
+}
+
+function whereInstead(located: LocatedPath, policy: Policy): string {
+  const isWide = scopeOfPath(located, policy).paths.includes("**");
+  if (isWide) return `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`;
+  return `Say in your answer what should be changed there, or use ${policy.temporary} for a moment.`;
 }
 
 function outside(located: LocatedPath, { policy }: Question): string {

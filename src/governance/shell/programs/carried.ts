@@ -19,6 +19,9 @@ const SEVERAL_WORDS = /[\s;|&`$]/;
 /** Builtins that run what follows them, for programs that give their arguments to a shell. */
 const BUILTINS = new Set(["eval", "exec", "command", "builtin", "source", "trap"]);
 
+/** Builtins with which a line begins that writes somewhere or changes what follows; as words among others they say nothing. */
+const BEGINS = new Set(["echo", "printf", "cd", "kill", ":", "declare", "export", "set", "unset"]);
+
 /** Words and forms of sentences; what a shell has as keywords is not among them. */
 const PROSE =
   /(?:^|\s)(?:the|is|are|was|not|to|of|and|with|use|uses|used|when|that|this|should|must|never|always|can|cannot|without)(?=\s|$)|^[A-Z][a-z]|[a-z][.!?]$/;
@@ -56,7 +59,7 @@ function runPartOf(start: string, spot: Spot): void {
 
 /** A string that may be a line for a shell, or prose: it is the former when a known program is called in it. */
 function runLine(line: string, spot: Spot): void {
-  const isFirst = isCommand(firstWord(line));
+  const isFirst = isCommand(firstWord(line)) || BEGINS.has(firstWord(line));
   if (!isFirst && "problem" in parseShell(line)) return;
   const tree: EffectTree = { command: line, effects: [], inner: [] };
   spot.line.engine.runSource(known(line), {

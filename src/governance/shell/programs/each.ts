@@ -2,7 +2,7 @@ import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { contentOf, inFolder, reads, writes } from "../paths.ts";
 import { noteEffect, type Spot } from "../state/state.ts";
-import { type Flow, FROM, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../values/flow.ts";
+import { type Flow, FROM, joinFlows, NOTHING, OUTPUT, TERMINAL, textsOfFlow } from "../values/flow.ts";
 import { describeText, fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
 
 /** Where the words of its input go: in place of a mark, or to the end. */
@@ -47,7 +47,7 @@ interface Items {
 /** What stands in the input, one by one. */
 function inputItems({ input }: Spot, { isWhole, separator }: Items): Text[] {
   if (input === TERMINAL) return [unknown("it is what is typed")];
-  if (input.text === undefined) return [textOfFlow(input)];
+  if (input.text === undefined) return [...textsOfFlow(input)];
   // Quotes are taken away before it is filled in: what stands there then must not be taken for a program's own.
   if (!isWhole && /["'\\]/.test(input.text))
     return [{ type: "unknown", why: "it has quotes in it", from: FROM.decoded }];

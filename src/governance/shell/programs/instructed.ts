@@ -1,12 +1,12 @@
 import { contentOf, descriptorOf, noteSecrets } from "../paths.ts";
 import { noteEffect, type Spot } from "../state/state.ts";
-import { type Flow, FROM, textOfFlow } from "../values/flow.ts";
+import { type Flow, FROM, textsOfFlow } from "../values/flow.ts";
 import { known, type Text, textOf } from "../values/text.ts";
 
 /** Names in a flow, one a line, or ended by zeros. */
 export function namesInFlow(flow: Flow): Text[] {
-  const text = textOfFlow(flow);
-  if (text.type !== "known") return [text];
+  const [text, ...more] = textsOfFlow(flow);
+  if (text?.type !== "known") return text ? [text, ...more] : [];
   return text.text
     .split(/[\0\n]/)
     .filter(Boolean)

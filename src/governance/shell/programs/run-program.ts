@@ -1,4 +1,4 @@
-import { runFlow } from "../builtins.ts";
+import { BUILTINS, runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
 import { noteEffect, noteUnknown } from "../state/state.ts";
@@ -29,7 +29,8 @@ export function judgeProgram(call: ProgramCall): Flow {
   notePublishing(inner);
   noteLostData(inner);
   noteConsole(inner);
-  const behaviour = gitCommand(base) ?? behaviourOf(base);
+  const behaviour =
+    gitCommand(base) ?? behaviourOf(base) ?? (isPath && ALSO_PROGRAMS.test(base) ? BUILTINS.get(base) : undefined);
   const path = isPath ? absolutePaths(known(name), spot)[0] : undefined;
   if (behaviour) {
     // One that lies elsewhere has the name of a known program, and may do anything besides.
@@ -55,6 +56,9 @@ function gitCommand(base: string): Behaviour | undefined {
   if (!isGitCommand(name)) return undefined;
   return (call) => judgeGit({ ...call, name: "git", args: [known(name), ...call.args] });
 }
+
+/** Builtins that are programs as well. */
+const ALSO_PROGRAMS = /^(?:kill|echo|printf|pwd)$/;
 
 const SYSTEM_FOLDER = /^\/(?:usr\/|usr\/local\/|opt\/[\w.-]+\/|snap\/)?s?bin\/[^/]+$/;
 

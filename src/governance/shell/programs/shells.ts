@@ -2,7 +2,7 @@ import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, inFolder, noteSecrets, reads, writtenBefore } from "../paths.ts";
-import { setPositional } from "../state/positional.ts";
+import { setOption, setPositional } from "../state/positional.ts";
 import { copyShell, noteEffect, noteUnknown, type Spot } from "../state/state.ts";
 import { toItsEnd } from "../state/traps.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
@@ -19,6 +19,7 @@ import { carrier } from "./wrappers.ts";
 export const shell: Behaviour = ({ name, args, spot }) => {
   let rest = [...args];
   let [isText, parsesOnly, readsInput] = [false, false, false];
+  const inside: Spot = { ...spot, shell: copyShell(spot.shell) };
   while (rest.length > 0) {
     const [first] = rest;
     const text = textOf(first as Text);
@@ -38,13 +39,13 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     if (text.startsWith("-") && text.includes("c")) isText = true;
     if (text.startsWith("-") && text.includes("s")) readsInput = true;
     if (text.includes("n")) parsesOnly = text.startsWith("-");
+    setOption(inside.shell, text, textOf(rest[0] ?? known("")));
     if (/[oO]$/.test(text)) rest = rest.slice(1);
   }
   if (parsesOnly) {
     noteSecrets(rest.slice(0, 1), spot);
     return OUTPUT;
   }
-  const inside: Spot = { ...spot, shell: copyShell(spot.shell) };
   if (isText) {
     const [source, self = known(name), ...positional] = rest;
     if (!source) return OUTPUT;

@@ -1,6 +1,7 @@
 import type { Behaviour } from "../call.ts";
 import { endsByName, findsProcesses, fuser } from "../processes.ts";
 import { OUTPUT } from "../values/flow.ts";
+import { foldersOf, lastOf } from "../values/text.ts";
 import { showVariables } from "../values/variables.ts";
 import { administersUnless, direnv, opensElsewhere, scalar } from "./administering.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
@@ -17,7 +18,7 @@ import { ar, cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
 import { copy, link, move } from "./files/copying.ts";
 import { awk, editor, m4, opensWindow, patch, sed } from "./files/editors.ts";
 import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
-import { fd, find, lists } from "./files/finding.ts";
+import { fd, find, lists, partOfName } from "./files/finding.ts";
 import {
   ACK,
   bat,
@@ -34,6 +35,7 @@ import {
   search,
   seq,
   sorting,
+  tree,
   uniq,
   yq,
 } from "./files/readers.ts";
@@ -43,7 +45,19 @@ import { cargo, forge, installs, packages, startsBehind, uv } from "./packages.t
 import { pythonRunner } from "./python-modules.ts";
 import { cmake, just, make } from "./recipes.ts";
 import { runsOrCarries, runsTool } from "./shells.ts";
-import { carrier, debugs, elevates, env, fzf, lineWrapper, measurer, outlives, wrapper } from "./wrappers.ts";
+import {
+  carrier,
+  debugs,
+  elevates,
+  env,
+  fzf,
+  lineWrapper,
+  locks,
+  measurer,
+  outlives,
+  recorder,
+  wrapper,
+} from "./wrappers.ts";
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
@@ -59,7 +73,10 @@ const names = (list: string | readonly string[], behaviour: Behaviour): [string,
 export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ...names("cat tac", reader({ copies: true })),
   ...names("bat batcat", bat),
-  ...names("head tail", reader({ copies: false, rules: { valued: "n c lines bytes s pid" } })),
+  ...names(
+    "head tail",
+    reader({ rules: { valued: "n c lines bytes s pid" }, keeps: (given) => !given.has("c", "bytes") }),
+  ),
   ...names(
     "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
@@ -93,16 +110,15 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["fzf", fzf],
   ["dmesg", printsUnless(/^(?:-[CcDEn]|--clear|--read-clear|--console.*)$/)],
   ["journalctl", printsUnless(/^--(?:vacuum|rotate|flush|sync|relinquish|update)/)],
-  ["tree", printsUnless(/^-o/, lists({ valued: "I ignore P L" }, 0))],
-  ...names("ls dir vdir exa eza lsd", lists({ valued: "I ignore P L w color sort time" }, 0)),
-  ...names(
-    "stat du df readlink realpath basename dirname namei lsattr getfacl lsof lsblk pathchk mountpoint findmnt",
-    prints,
-  ),
+  ["tree", printsUnless(/^-o/, tree)],
+  ...names("ls dir vdir exa eza lsd", lists({ valued: "I ignore P L w color sort time" })),
+  ...names("stat du df readlink realpath namei lsattr getfacl lsof lsblk pathchk mountpoint findmnt", prints),
   ...names(
     "cal uptime uname whoami id groups who w users tty nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
+  ["basename", partOfName(lastOf)],
+  ["dirname", partOfName(foldersOf)],
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
   ...names("ag ack", search(ACK)),
   ...names("rg ripgrep", search(RIPGREP)),
@@ -118,7 +134,10 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("sort gsort", sorting),
   ["uniq", uniq],
   ["info", reader({ rules: { valued: "o output f file n node" }, writes: ["o", "output"] })],
-  ["shuf", reader({ rules: { valued: "i n o r input-range head-count output" }, writes: ["o", "output"] })],
+  [
+    "shuf",
+    reader({ rules: { valued: "i n o r input-range head-count output" }, writes: ["o", "output"], keeps: () => true }),
+  ],
   ["iconv", reader({ rules: { valued: "f t o from-code to-code output" }, writes: ["o", "output"] })],
   ["base64", decodes(["d", "D", "decode"], "w wrap b i o break")],
   ...names("base32 basenc uudecode gbase64", decodes(["d", "decode", "D"], "w wrap")),
@@ -186,7 +205,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("time gtime", measurer({ valued: "f format o output" })),
   ...names("strace ltrace", measurer({ valued: "e o p s u a I O S E P X b output" })),
   ...names(
-    "timeout gtimeout faketime cpulimit flock chrt taskset setarch",
+    "timeout gtimeout faketime cpulimit chrt taskset setarch",
     wrapper({ valued: "k s signal kill-after l p e i w wait E conflict-exit-code T P D" }, 1),
   ),
   ...names(
@@ -203,10 +222,12 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ),
   ["watch", lineWrapper({ valued: "n interval", stopsAtOperand: true })],
   ...names(
-    "script dbus-run-session xvfb-run entr hyperfine watchexec reflex perf rr mispipe pee concurrently nodemon chokidar npm-run-all run-p run-s cross-env dotenv dotenvx start-server-and-test foreman overmind honcho nx lerna rush",
+    "dbus-run-session xvfb-run entr hyperfine watchexec reflex perf rr mispipe pee concurrently nodemon chokidar npm-run-all run-p run-s cross-env dotenv dotenvx start-server-and-test foreman overmind honcho nx lerna rush",
     carrier,
   ),
   ...names("gdb lldb", debugs),
+  ["flock", locks],
+  ["script", recorder],
   ...names("busybox toybox arch", wrapper({})),
   ...names("at batch crontab fcrontab incrontab anacron launchctl schtasks", schedules),
   ...names(

@@ -21,6 +21,30 @@ export function wrapper(rules: OptionRules = {}, skip = 0): Behaviour {
   };
 }
 
+/** `flock <file> <command>`, or a line behind `-c`. */
+export const locks: Behaviour = ({ args, spot }) => {
+  const { operands } = readArguments(args, { valued: "w wait timeout E conflict-exit-code", stopsAtOperand: true });
+  const [option, line] = operands.slice(1);
+  const isLine = option && line && /^(?:-c|--command)$/.test(textOf(option));
+  return isLine ? spot.line.engine.runSource(line, spot) : spot.line.engine.runWords(operands.slice(1), spot);
+};
+
+/** `script -c <line> <file>`; on some systems `script <file> <command>`. */
+export const recorder: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "c command B log-io I log-in O log-out T log-timing m logging-format E echo o output-limit t",
+    stopsAtOperand: true,
+  });
+  const [file = known("typescript"), ...words] = given.operands;
+  for (const written of [file, ...given.values("B", "log-io", "I", "log-in", "O", "log-out", "T", "log-timing")])
+    writes(spot, written);
+  const lines = given.values("c", "command");
+  for (const line of lines) spot.line.engine.runSource(line, spot);
+  if (words.length > 0) spot.line.engine.runWords(words, spot);
+  else if (lines.length === 0) noteUnknown(spot, "opens a shell, which waits for commands");
+  return OUTPUT;
+};
+
 const RECORDS = ["o", "output", "log-file", "xml-file"];
 
 /** `time` and tracers can write what they measure into a file. */

@@ -2,7 +2,7 @@ import { absolutePaths, isLoopback, writes } from "../paths.ts";
 import { noteOutputs } from "../programs/outputs.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
-import { noteEffect, noteUnknown, type Spot } from "./state.ts";
+import { ALL_THAT_IS_SET, noteEffect, noteUnknown, type Spot, setVariable } from "./state.ts";
 
 /** Variables that make programs load code, or other settings. */
 const LOADS_CODE =
@@ -108,6 +108,18 @@ function runsFrom(folder: Text, spot: Spot): void {
   if (!/^(?:\/|\.\.)/.test(textOf(folder))) return;
   for (const path of absolutePaths(folder, spot))
     noteEffect(spot, { kind: "runs", what: `loads modules from ${describeText(path)}`, path });
+}
+
+/** Sets a variable in whatever way; programs that are started from then on get it, where it is exported. */
+export function giveVariable(written: string, choices: readonly Text[], spot: Spot): void {
+  setVariable(spot.shell, written, choices);
+  judgeExported(written.split("[", 1)[0] ?? "", choices, spot);
+}
+
+export function judgeExported(name: string, choices: readonly Text[], spot: Spot): void {
+  const { exported } = spot.shell;
+  if (exported.has(name) || exported.has(ALL_THAT_IS_SET))
+    for (const value of choices) judgeAssignment(name, value, spot);
 }
 
 /** What an assignment changes about programs that are started with it. */

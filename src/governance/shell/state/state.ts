@@ -126,6 +126,16 @@ export interface Engine {
 /** Made once for all shells that start with the same variables. */
 const started = new WeakMap<ShellPlace["variables"], Shell["variables"]>();
 
+/** Variables that are in every environment, or that agent programs and prloom set: what is assigned to them is exported. */
+const IN_ENVIRONMENT =
+  "PATH HOME SHELL TMPDIR PAGER EDITOR VISUAL GIT_PAGER GIT_EDITOR GIT_CONFIG_GLOBAL XDG_CONFIG_HOME NODE_OPTIONS LD_LIBRARY_PATH";
+
+const EXPORTED = new Names<true>();
+for (const name of IN_ENVIRONMENT.split(" ")) EXPORTED.set(name, true);
+
+/** Among what is exported, in place of all that is set: no variable is called like this. */
+export const ALL_THAT_IS_SET = "*";
+
 function variablesOf({ variables }: ShellPlace): Shell["variables"] {
   let made = started.get(variables);
   if (!made) {
@@ -140,7 +150,7 @@ export function newShell(place: ShellPlace): Shell {
   return {
     variables: variablesOf(place).copy(),
     arrays: new Names(),
-    exported: new Names(),
+    exported: EXPORTED.copy(),
     functions: new Names(),
     channels: new Names(),
     locals: new Names(),

@@ -1,5 +1,6 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
-import { copyForReading, noteEffect, noteUnknown, type Spot, setVariable, spend } from "../state/state.ts";
+import { giveVariable } from "../state/assignments.ts";
+import { copyForReading, noteEffect, noteUnknown, type Spot, spend } from "../state/state.ts";
 import { FROM } from "./flow.ts";
 import { lookAtCommands, lookAtQuotes, lookAtRenaming } from "./hidden.ts";
 import { MAX_SHOWN, type Text, textOf, unknown } from "./text.ts";
@@ -63,7 +64,7 @@ function lookAtNames(word: string, spot: Spot, seen = new Set<string>()): void {
     if (seen.has(name)) continue;
     seen.add(name);
     // It may be set there. What any other variable would become is a number.
-    if (name === "IFS") setVariable(spot.shell, name, [unknown("it is computed with")]);
+    if (name === "IFS" || name === "PATH") giveVariable(name, [unknown("it is computed with")], spot);
     for (const value of [...(variables.get(name) ?? []), ...(arrays.get(name) ?? [])]) {
       lookAtSubscript(value, spot);
       lookAtNames(textOf(value), spot, seen);

@@ -4,7 +4,7 @@ import { openProcess } from "../redirect.ts";
 import { copyForReading, type Line, type Shell, type Spot, spend } from "../state/state.ts";
 import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
-import { textOfFlow } from "./flow.ts";
+import { textsOfFlow } from "./flow.ts";
 import { lookAtCommands, lookAtQuotes } from "./hidden.ts";
 import { joinWords } from "./joined.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
@@ -143,14 +143,14 @@ function expansionTexts(part: Expansion, spot: Spot): (readonly Text[])[] {
     lookAtArithmetic(part.expression, spot, (parts) => expandParts(parts, spot));
     return [[aNumber]];
   }
-  if (part.type === "CommandExpansion") return [[substituted(part, spot)]];
+  if (part.type === "CommandExpansion") return substituted(part, spot).map((text) => [text]);
   if (part.type === "SimpleExpansion") return variableTexts(part.text.slice(1), spot);
   return parameterText(part as ParameterExpansionPart, spot, (word) => expandString(word, spot));
 }
 
-function substituted(part: Extract<WordPart, { type: "CommandExpansion" }>, spot: Spot): Text {
-  if (!part.script) return unknown("it is a command that cannot be parsed");
-  return textOfFlow(spot.line.engine.runScript(part.script, { ...spot, shell: copyForReading(spot.shell) }));
+function substituted(part: Extract<WordPart, { type: "CommandExpansion" }>, spot: Spot): readonly Text[] {
+  if (!part.script) return [unknown("it is a command that cannot be parsed")];
+  return textsOfFlow(spot.line.engine.runScript(part.script, { ...spot, shell: copyForReading(spot.shell) }));
 }
 
 function quoted(parts: readonly WordPart[], spot: Spot): Piece[] {

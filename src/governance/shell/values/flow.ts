@@ -17,8 +17,8 @@ export const FROM = {
 export interface Flow {
   /** The bytes themselves, where they are known. */
   readonly text?: string | undefined;
-  /** One name a line, where that is what it is. */
-  readonly names?: Text | undefined;
+  /** One name a line, where that is what it is: each is one of these. */
+  readonly names?: readonly Text[] | undefined;
   readonly from: number;
 }
 
@@ -39,7 +39,8 @@ export function joinFlows(flows: readonly Flow[]): Flow {
   let length = 0;
   for (const flow of some) length += flow.text?.length ?? MAX_TEXT;
   const text = length < MAX_TEXT ? some.map((flow) => flow.text).join("") : undefined;
-  return text === undefined ? { from } : { text, from };
+  if (text !== undefined) return { text, from };
+  return { from, names: some.every(({ names }) => names) ? some.flatMap(({ names = [] }) => names) : undefined };
 }
 
 /** The same bytes changed in a way that is not followed. */
@@ -47,10 +48,20 @@ export function changed(flow: Flow): Flow {
   return flow.text === "" ? NOTHING : { from: flow.from | FROM.program };
 }
 
-/** What `$(…)` makes of it. */
+/** Some of its lines, as they are. */
+export function someOf(flow: Flow): Flow {
+  return flow.text === "" ? NOTHING : { from: flow.from | FROM.program, names: flow.names };
+}
+
+/** What `$(…)` makes of it: one text, or each of the names in it. */
+export function textsOfFlow(flow: Flow): readonly Text[] {
+  if (flow.text !== undefined) return [known(flow.text.replace(/(?<!\n)\n+$/, ""))];
+  return flow.names ?? [{ type: "unknown", why: describeFlow(flow), from: flow.from }];
+}
+
 export function textOfFlow(flow: Flow): Text {
-  if (flow.text !== undefined) return known(flow.text.replace(/(?<!\n)\n+$/, ""));
-  return flow.names ?? { type: "unknown", why: describeFlow(flow), from: flow.from };
+  const [only, ...more] = textsOfFlow(flow);
+  return only && more.length === 0 ? only : { type: "unknown", why: describeFlow(flow), from: flow.from };
 }
 
 /** Where the bytes of a text come from. */

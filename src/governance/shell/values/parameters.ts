@@ -1,9 +1,24 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
-import { noteUnknown, SEVERAL, type Shell, type Spot, setVariable, spend } from "../state/state.ts";
+import { giveVariable } from "../state/assignments.ts";
+import { noteUnknown, SEVERAL, type Shell, type Spot, spend } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
 import { lookAtOperation, lookAtRenaming } from "./hidden.ts";
-import { addChoice, aNumber, isPattern, known, MAX_CHOICES, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
+import {
+  addChoice,
+  aNumber,
+  type Found,
+  foldersOf,
+  isPattern,
+  known,
+  lastOf,
+  MAX_CHOICES,
+  MAX_TEXT,
+  plainWord,
+  type Text,
+  unknown,
+  withoutEnding,
+} from "./text.ts";
 
 type Expand = (word: Word) => Text[];
 type Ways = (readonly Text[])[];
@@ -104,13 +119,17 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   if (operation.type === "Default") {
     const other = expand(operation.operand).map((text) => [text]);
     if (operation.operator.includes("=")) lookAtRenaming(parameter, spot);
-    if (operation.operator.includes("=")) setVariable(spot.shell, parameter, other.flat());
     if (operation.operator.includes("?")) return [value];
     const isSet = only?.type === "known" && only.text !== "" && !operation.operator.includes("+");
+    if (operation.operator.includes("=") && !(isSet && value.length === 1)) giveVariable(parameter, other.flat(), spot);
     return isSet ? [value] : [value, ...other].filter(([text]) => text?.type !== "unknown" || other.length === 0);
   }
   if (operation.type === "Transform" && operation.operand.value === "P")
     for (const text of value) lookAtPrompt(text, spot);
+  if (only?.type === "found" && value.length === 1 && operation.type === "Remove") {
+    const made = withoutPart(operation, only, { spot, expand });
+    if (made) return [[made]];
+  }
   if (only?.type === "glob" && value.length === 1 && operation.type === "Remove") {
     const text = removed(operation, only.text, expand);
     if (text !== undefined) return [[{ type: "glob", text }]];
@@ -119,6 +138,22 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   spend(spot, only.text.length >> 8);
   const made = changedText(operation, only.text, expand);
   return [[made === undefined ? unknown(`\${${parameter}…} is not computed`) : known(made)]];
+}
+
+/** A name that was found without its ending, its folder or its last part. */
+function withoutPart(
+  { operator, operand }: Extract<ParameterOperation, { type: "Remove" }>,
+  found: Found,
+  { spot, expand }: Pick<Operated, "spot" | "expand">,
+): Text | undefined {
+  const [only, ...more] = expand(operand);
+  const [folder, ...others] = spot.shell.folders;
+  if (!only || more.length > 0) return undefined;
+  if (operator === "##" && only.type === "glob" && only.text === "*/" && folder !== undefined && others.length === 0)
+    return lastOf(found, folder);
+  if (operator === "%" && only.type === "glob" && only.text === "/*") return foldersOf(found);
+  if (!operator.startsWith("%") || only.type !== "known" || only.text.includes("/")) return undefined;
+  return withoutEnding(found, only.text);
 }
 
 /** What is expanded like a prompt, as by `${x@P}`: the commands in it run. */

@@ -36,8 +36,8 @@ function flowOf(texts: readonly Text[], print: (texts: string[]) => string): Flo
   for (const text of texts) from |= originOf(text);
   const names = texts.length === 1 ? texts[0] : undefined;
   // What the format, or backslashes, make of it is not followed.
-  if (names?.type === "glob") return { from, names: { type: "glob", text: names.text } };
-  return { from, names: names?.type === "known" ? undefined : names };
+  if (names?.type === "glob") return { from, names: [{ type: "glob", text: names.text }] };
+  return { from, names: names && names.type !== "known" ? [names] : undefined };
 }
 
 export function echoed(args: readonly Text[]): Flow {

@@ -8,16 +8,7 @@ export type Text =
       /** Each star in it is letters and digits, whatever else of it is known: nothing that a shell reads otherwise. */
       readonly plain?: boolean | undefined;
     }
-  /** Names that a program finds below a folder: all of them, or those that a filter leaves. */
-  | {
-      readonly type: "found";
-      readonly folder: string;
-      readonly all: boolean;
-      /** Whether it was looked behind links, which lead anywhere. */
-      readonly follows?: boolean | undefined;
-      /** Patterns of which each of them fits one; with a slash they are of the whole path. */
-      readonly names?: readonly string[] | undefined;
-    }
+  | Found
   /** What it begins with may still be known, and where it comes from, as bits of FROM. */
   | {
       readonly type: "unknown";
@@ -29,6 +20,21 @@ export type Text =
       readonly filled?: Text | undefined;
       readonly from?: number | undefined;
     };
+
+/** Names that a program finds below a folder: all of them, or those that a filter leaves. */
+export interface Found {
+  readonly type: "found";
+  readonly folder: string;
+  readonly all: boolean;
+  /** Whether it was looked behind links, which lead anywhere. */
+  readonly follows?: boolean | undefined;
+  /** Patterns of which each of them fits one; with a slash they are of the whole path. */
+  readonly names?: readonly string[] | undefined;
+  /** Whether the folder itself is none of them. */
+  readonly within?: boolean | undefined;
+  /** The folder from which they are told, where they are told from one: elsewhere they mean something else. */
+  readonly base?: string | undefined;
+}
 
 export const known = (text: string): Text => ({ type: "known", text });
 export const unknown = (why: string): Text => ({ type: "unknown", why });
@@ -80,7 +86,7 @@ export function joinTexts(parts: readonly Text[]): Text {
   const [only] = parts;
   if (parts.length === 1 && only) return only;
   const lost = parts.find((part) => part.type === "unknown" || part.type === "found");
-  if (lost) return beginning(parts, lost);
+  if (lost) return joinFound(parts) ?? beginning(parts, lost);
   let length = 0;
   for (const part of parts) length += textOf(part).length;
   if (length > MAX_TEXT) return unknown("it is too long");
@@ -91,6 +97,67 @@ export function joinTexts(parts: readonly Text[]): Text {
     plain: parts.every((part) => part.type === "known" || isPlain(part)),
   };
 }
+
+const parentOf = (folder: string): string => folder.slice(0, Math.max(folder.lastIndexOf("/"), 1));
+
+/** A name that was found, with an ending or in another folder: `$f.bak`, `build/$f`. Undefined for what else is made of it. */
+function joinFound(parts: readonly Text[]): Text | undefined {
+  const at = parts.findIndex(({ type }) => type === "found");
+  const found = parts[at];
+  if (found?.type !== "found" || parts.some((part) => part !== found && part.type !== "known")) return undefined;
+  const [before, after] = [parts.slice(0, at), parts.slice(at + 1)].map((some) => some.map(textOf).join("")) as [
+    string,
+    string,
+  ];
+  if (!/^[\w.+,%~-]*$/.test(after) || found.names?.some((name) => name.length > MAX_SHOWN)) return undefined;
+  const beside: Found =
+    after === ""
+      ? found
+      : {
+          ...found,
+          folder: found.within ? found.folder : parentOf(found.folder),
+          all: false,
+          names: found.names?.map((name) => name + asPattern(after)),
+        };
+  return before === "" ? beside : movedInto(before, beside);
+}
+
+function movedInto(folder: string, found: Found): Text | undefined {
+  const { base } = found;
+  if (base === undefined || !/^(?!-)[\w./+,%-]*\/$/.test(folder) || folder.includes("..")) return undefined;
+  if (found.folder !== base && !found.folder.startsWith(`${base}/`)) return undefined;
+  const start = folder.startsWith("/") ? folder : `${base}/${folder}`;
+  const path = `${start}/${found.folder.slice(base.length)}`.replace(/\/(?:\.?\/)+/g, "/").replace(/(.)\/\.?$/, "$1");
+  const names = found.names?.map((name) => (name.includes("/") ? `*/${name.replace(/^\.?\//, "")}` : name));
+  return { ...found, folder: path, names, base: folder.startsWith("/") ? undefined : base };
+}
+
+/** The folders of names that were found. */
+export const foldersOf = (found: Found): Found => ({
+  ...found,
+  folder: found.within ? found.folder : parentOf(found.folder),
+  all: true,
+  names: undefined,
+  within: false,
+});
+
+/** The last parts of names that were found, as names in a folder. */
+export const lastOf = ({ names }: Found, folder: string): Found => ({
+  type: "found",
+  folder,
+  base: folder,
+  all: false,
+  within: true,
+  names: names?.map((name) => name.slice(name.lastIndexOf("/") + 1)),
+});
+
+/** Names that were found, without an ending. */
+export const withoutEnding = (found: Found, ending: string): Found => ({
+  ...found,
+  folder: found.within ? found.folder : parentOf(found.folder),
+  all: false,
+  names: found.names?.map((name) => (name.endsWith(ending) ? name.slice(0, name.length - ending.length) : name)),
+});
 
 export const isPlain = (text: Text): boolean => text.type === "glob" && text.plain === true;
 
@@ -121,7 +188,11 @@ export function fillIn(word: string, mark: string, value: Text | undefined): Tex
   const given = value ?? unknown("nothing tells what it gets");
   if (word === mark) return given;
   const made = joinTexts(word.split(mark).flatMap((part, at) => (at === 0 ? [known(part)] : [given, known(part)])));
-  return made.type === "unknown" ? { ...made, template: word.replaceAll(mark, GAP), filled: given } : made;
+  const template = word.replaceAll(mark, GAP);
+  if (made.type === "unknown") return { ...made, template, filled: given };
+  // In a line, a name that is only known as a pattern is not what a shell would make of the pattern.
+  const isLine = /\s/.test(word) && given.type === "glob" && !isPlain(given);
+  return isLine ? { type: "unknown", why: "it is a name that a program found", template, filled: given } : made;
 }
 
 /** The characters of a text as they are written; empty for one that is not known. */
@@ -142,6 +213,7 @@ export function describeText(text: Text): string {
 }
 
 export function sameText(one: Text, other: Text): boolean {
+  if (one.type === "found") return JSON.stringify(one) === JSON.stringify(other);
   return one.type === other.type && describeText(one) === describeText(other) && isPlain(one) === isPlain(other);
 }
 

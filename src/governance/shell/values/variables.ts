@@ -1,10 +1,10 @@
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, reads } from "../paths.ts";
-import { isOurSetting, judgeAssignment } from "../state/assignments.ts";
-import { noteEffect, noteUnknown, setArray, setVariable } from "../state/state.ts";
+import { giveVariable, isOurSetting, judgeAssignment } from "../state/assignments.ts";
+import { noteEffect, noteUnknown, SEVERAL, setArray } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
-import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
+import { cameFrom, type Flow, FROM, NOTHING, textOfFlow, textsOfFlow } from "./flow.ts";
 import { lookAtRenaming } from "./hidden.ts";
 import { printedByFormat } from "./printed.ts";
 import { addChoice, aNumber, describeText, isPlain, known, plainWord, type Text, textOf, unknown } from "./text.ts";
@@ -24,6 +24,7 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
     else if (given.has("l", "u", "c")) shell.changing.set(variable ?? textOf(operand), "letters");
     if (variable === undefined) {
       lookAtSubscript(operand, spot);
+      if (textOf(operand).includes("[")) giveVariable(textOf(operand), [SEVERAL], spot);
       if (exports && operand.type === "known") exportVariable(operand.text, spot);
       else if (operand.type !== "known")
         noteUnknown(spot, `sets a variable that cannot be told: ${describeText(operand)}`);
@@ -40,7 +41,7 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
       operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "", plain: isPlain(operand) };
     if (name === "local") shell.locals.set(variable, true);
     if (name === "readonly" || given.has("r")) shell.fixed.set(variable, true);
-    setVariable(shell, variable, [...before, made]);
+    giveVariable(variable, [...before, made], spot);
     if (exports) exportVariable(variable, spot);
   }
   return NOTHING;
@@ -77,7 +78,7 @@ export const unset: Behaviour = ({ args, spot }) => {
 /** A variable that is set by its name: of another one, what it was would be told. */
 function setNamed(name: Text, choices: readonly Text[], spot: ProgramCall["spot"]): void {
   lookAtSubscript(name, spot);
-  if (name.type === "known") setVariable(spot.shell, name.text, choices);
+  if (name.type === "known") giveVariable(name.text, choices, spot);
   else noteUnknown(spot, `sets a variable that cannot be told: ${describeText(name)}`);
 }
 
@@ -93,8 +94,8 @@ function inputOf(descriptor: Text | undefined, { shell, input }: ProgramCall["sp
 
 /** Lines that are known, or one text for all of them. Unless they are raw, a backslash takes what follows it as it is. */
 function linesOf(flow: Flow, isRaw = true): Text[] {
-  const value = textOfFlow(flow);
-  if (value.type !== "known") return [value];
+  const [value, ...more] = textsOfFlow(flow);
+  if (value?.type !== "known") return value ? [value, ...more] : [];
   const text = isRaw ? value.text : value.text.replace(/\\([\s\S])/g, (_, next) => (next === "\n" ? "" : next));
   return text.split("\n").map(known);
 }
@@ -118,7 +119,7 @@ export const read: Behaviour = ({ args, spot }) => {
   const isPlain =
     separators.every((text) => text.type === "known" && text.text === "") && given.values("d", "n", "N").length === 0;
   const isRaw = given.has("r");
-  const lines = isPlain ? addChoice([], linesOf(flow, isRaw)) : [partOf(textOfFlow(flow))];
+  const lines = isPlain ? addChoice([], linesOf(flow, isRaw)) : textsOfFlow(flow).map(partOf);
   const names = given.operands.length > 0 ? given.operands : [known("REPLY")];
   const divides = names.length > 1 && !variables.has("IFS") && !arrays.has("IFS");
   for (const [at, name] of names.entries()) {
@@ -137,7 +138,7 @@ export const mapfile: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "d n O s u C c" });
   for (const command of given.values("C")) spot.line.engine.runSource(command, spot);
   const flow = inputOf(given.values("u")[0], spot);
-  const lines = given.values("d").length > 0 ? [textOfFlow(flow)] : linesOf(flow);
+  const lines = given.values("d").length > 0 ? textsOfFlow(flow) : linesOf(flow);
   setList(given.operands[0] ?? known("MAPFILE"), lines, spot);
   return NOTHING;
 };

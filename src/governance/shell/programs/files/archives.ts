@@ -38,7 +38,7 @@ export const tar: Behaviour = ({ args, spot }) => {
   ])
     for (const program of given.values(name))
       if (!/^(?:gzip|pigz|zstd|xz|bzip2|lz4|lzma|pbzip2|pixz)(?: -[\w]+)*$/.test(textOf(program)))
-        spot.line.engine.runSource(program, spot);
+        spot.line.engine.runSource(program, { ...spot, input: cameFrom(FROM.files | FROM.decoded) });
   for (const action of given.values("checkpoint-action")) {
     const command = /^exec=(.*)$/s.exec(textOf(action))?.[1];
     if (command !== undefined) spot.line.engine.runSource(known(command), spot);

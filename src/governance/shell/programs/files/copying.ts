@@ -17,10 +17,10 @@ const COPY_RULES: OptionRules = {
 function destination(given: Arguments): { sources: readonly Text[]; target: Text | undefined } {
   const [folder] = given.values("t", "target-directory");
   if (folder) return { sources: given.operands, target: folder };
-  return {
-    sources: given.operands.slice(0, -1),
-    target: given.operands.length > 1 ? given.operands.at(-1) : undefined,
-  };
+  const [only, ...more] = given.operands;
+  // It may be several, of which the last one is the target.
+  if (only && more.length === 0 && only.type !== "known") return { sources: [only], target: only };
+  return { sources: given.operands.slice(0, -1), target: more.at(-1) };
 }
 
 /** Whether it is a file wherever the shell may be. */

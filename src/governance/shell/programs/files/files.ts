@@ -1,8 +1,8 @@
 import type { Behaviour } from "../../call.ts";
-import { type OptionRules, readArguments } from "../../options.ts";
+import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
-import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
+import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT, someOf } from "../../values/flow.ts";
 import { asPattern, describeText, joinTexts, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
 import { isList, listedIn } from "../instructed.ts";
 
@@ -17,9 +17,12 @@ interface Reader {
   readonly writes?: readonly string[];
   /** What it prints is what it reads, unchanged. */
   readonly copies?: boolean;
+  /** Whether it prints lines of what it reads as they are. */
+  readonly keeps?: (given: Arguments) => boolean;
 }
 
-export function reader({ rules = {}, skip = 0, unless = [], writes: outputs = [], copies = false }: Reader): Behaviour {
+export function reader(how: Reader): Behaviour {
+  const { rules = {}, skip = 0, unless = [], writes: outputs = [], copies = false } = how;
   return ({ args, spot }) => {
     const given = readArguments(args, rules);
     const skipped = given.has(...unless) ? 0 : skip;
@@ -30,7 +33,7 @@ export function reader({ rules = {}, skip = 0, unless = [], writes: outputs = []
     if (skip === 0) for (const { value } of given.options) if (value && isSecretHere(value, spot)) reads(spot, value);
     const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
     for (const path of given.values(...outputs)) store(path, changed(flow), { spot });
-    return copies ? flow : changed(flow);
+    return copies ? flow : how.keeps?.(given) ? someOf(flow) : changed(flow);
   };
 }
 
@@ -137,7 +140,7 @@ export const mktemp: Behaviour = ({ args, spot }) => {
   const name: Text = { type: "glob", text: written.replace(/X{3,}/g, "*"), plain };
   const path = folder ? joinTexts([folder, known("/"), name]) : name;
   writes(spot, path);
-  return { from: FROM.program, names: path };
+  return { from: FROM.program, names: [path] };
 };
 
 function temporary({ shell, line }: Spot): Text {

@@ -2,8 +2,9 @@ import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, reads, touch, writes } from "../../paths.ts";
 import { noteUnknown, type Spot } from "../../state/state.ts";
-import { type Flow, FROM, NOTHING } from "../../values/flow.ts";
-import { fillIn, known, type Text, textOf, withoutWildcards } from "../../values/text.ts";
+import { type Flow, FROM, NOTHING, OUTPUT } from "../../values/flow.ts";
+import { fitsPattern } from "../../values/glob.ts";
+import { type Found, fillIn, known, type Text, textOf, withoutWildcards } from "../../values/text.ts";
 
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
@@ -28,12 +29,13 @@ export const find: Behaviour = ({ args, spot }) => {
   const isNarrow = narrows(tests);
   const names = patternsIn(tests);
   const follows = args.some((arg) => /^-(?:L|follow)$/.test(textOf(arg)));
-  const found = starts.flatMap((folder) =>
-    absolutePaths(folder, spot).map(
-      (path): Text =>
-        path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, names, follows } : path,
-    ),
-  );
+  const isFiles = tests.some((test, at) => textOf(test) === "-type" && textOf(tests[at + 1] ?? known("")) === "f");
+  const found = foundBelow(starts, spot, (path) => ({
+    all: !isNarrow,
+    names,
+    follows,
+    within: isFiles || (isNarrow && !names.some((name) => fitsPattern(name, path.slice(path.lastIndexOf("/") + 1)))),
+  }));
   for (const folder of starts) reads(spot, folder);
   for (const [at, test] of tests.entries()) if (textOf(tests[at - 1] ?? known("")) === "-samefile") reads(spot, test);
   // A pattern of whole paths says where they are.
@@ -41,11 +43,32 @@ export const find: Behaviour = ({ args, spot }) => {
     if (pattern.includes("/") && !/^[*?[]/.test(pattern))
       found.push(...absolutePaths({ type: "glob", text: pattern }, spot));
   for (let at = 0; at < tests.length; at += 1) at = action(tests, at, { spot, found });
-  return {
-    from: FROM.program,
-    names: found.length === 1 ? found[0] : (found.find(({ type }) => type === "unknown") ?? found[0]),
-  };
+  return { from: FROM.program, names: found };
 };
+
+/** What is found below folders; those that are given from where the shell is are told from there. */
+function foundBelow(
+  starts: readonly Text[],
+  spot: Spot,
+  how: (folder: string) => Omit<Found, "type" | "folder">,
+): Text[] {
+  const [base, ...more] = spot.shell.folders;
+  return starts.flatMap((start) => {
+    const isRelative = !/^\/|\.\./.test(textOf(start)) && more.length === 0;
+    return absolutePaths(start, spot).map((path): Text => {
+      if (path.type !== "known") return path;
+      const { within, ...others } = how(path.text);
+      const isFolder = spot.line.place.look(path.text) === "folder";
+      return {
+        type: "found",
+        folder: path.text,
+        ...others,
+        within: within && isFolder,
+        base: isRelative ? base : undefined,
+      };
+    });
+  });
+}
 
 /** A pattern of names in place of a regular expression, which fits at least the same. */
 function globOfRegular(regular: string): string {
@@ -139,12 +162,12 @@ export const fd: Behaviour = ({ args, spot }) => {
   const endings = given.values("e", "extension").map((ending) => `*.${textOf(ending)}`);
   const names = endings.length > 0 ? endings : pattern && [`*${textOf(pattern).replace(/[\^$\\]/g, "")}*`];
   const follows = given.has("L", "follow");
-  const found = (starts.length > 0 ? starts : [known(".")]).flatMap((folder) =>
-    absolutePaths(folder, spot).map(
-      (path): Text =>
-        path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, names, follows } : path,
-    ),
-  );
+  const found = foundBelow(starts.length > 0 ? starts : [known(".")], spot, () => ({
+    all: !isNarrow,
+    names,
+    follows,
+    within: true,
+  }));
   if (at >= 0) {
     const words = args.slice(at + 1);
     const hasMark = words.some(hasBraces);
@@ -154,23 +177,46 @@ export const fd: Behaviour = ({ args, spot }) => {
         input: NOTHING,
       });
   }
-  return { from: FROM.program, names: found[0] };
+  return { from: FROM.program, names: found };
 };
 
 const isNameHere = (path: Text): boolean => path.type === "known" && /^(?:\.\/)?[^/~]+$/.test(path.text);
 
-/** Programs that print names of files below a folder. */
-export function lists(rules: OptionRules, skip: number): Behaviour {
-  return ({ args, spot }) => {
-    const { operands } = readArguments(args, rules);
-    const folders = operands.slice(skip);
+/** Programs that print names of files in the folders that they are given, and those that they are given. */
+export const lists =
+  (rules: OptionRules): Behaviour =>
+  ({ args, spot }) => {
+    const given = readArguments(args, rules);
+    const { operands } = given;
     // That a file is in the worktree is no secret.
-    for (const folder of folders) if (skip > 0 || !isNameHere(folder)) reads(spot, folder);
-    const [only] = folders.length === 0 ? [known(".")] : folders;
-    const [path] = absolutePaths(only ?? known("."), spot);
-    const names: Text | undefined =
-      path?.type === "known" && folders.length <= 1 ? { type: "found", folder: path.text, all: skip === 0 } : undefined;
-    const flow: Flow = { from: FROM.program | FROM.files, names };
-    return flow;
+    for (const operand of operands) if (!isNameHere(operand)) reads(spot, operand);
+    const from = FROM.program | FROM.files;
+    const [folder, ...more] = spot.shell.folders;
+    // Then it prints more than names, or `..` among them.
+    if (folder === undefined || more.length > 0 || given.has("l", "a", "all", "long")) return { from };
+    const paths = operands.flatMap((operand) => absolutePaths(operand, spot));
+    const isFolder = (path: Text) => path.type !== "known" || spot.line.place.look(path.text) !== "file";
+    // Of what is in a folder, it prints the last part.
+    const inside: Found = { type: "found", folder, base: folder, all: operands.length === 0, within: true };
+    const named = given.has("d", "directory") ? paths : paths.filter((path) => path.type === "glob" || !isFolder(path));
+    const hasFolder = operands.length === 0 || (!given.has("d", "directory") && paths.some(isFolder));
+    return { from, names: hasFolder ? [...named, inside] : named };
   };
+
+/** Names of files that a search finds something in, below folders or among files. */
+export function foundIn(folders: readonly Text[], spot: Spot, follows = false): Flow {
+  const how = { all: false, within: true, follows };
+  const names = foundBelow(folders.length > 0 ? folders : [known(".")], spot, () => how);
+  return { from: FROM.program | FROM.files, names };
 }
+
+/** `basename` and `dirname`. */
+export const partOfName =
+  (part: (found: Found, folder: string) => Found): Behaviour =>
+  ({ args, spot }) => {
+    const { operands } = readArguments(args, { valued: "s suffix" });
+    const [folder, ...more] = spot.shell.folders;
+    const [only] = operands;
+    if (only?.type !== "found" || folder === undefined || more.length > 0) return OUTPUT;
+    return { from: FROM.program, names: [part(only, folder)] };
+  };

@@ -1,15 +1,15 @@
 import type { Behaviour } from "../../call.ts";
-import { type OptionRules, readArguments } from "../../options.ts";
+import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, descriptorOf, reads, sendBytes, store, writes } from "../../paths.ts";
 import { isOurName } from "../../processes.ts";
 import { judgePager } from "../../state/assignments.ts";
 import { noteEffect, noteUnknown } from "../../state/state.ts";
-import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../../values/flow.ts";
+import { cameFrom, changed, type Flow, FROM, literal, OUTPUT, someOf, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
 import { listedIn } from "../instructed.ts";
 import { reader } from "./files.ts";
-import { lists } from "./finding.ts";
+import { foundIn } from "./finding.ts";
 
 /** base64, xxd and their like: what they decode is not what was read. */
 export const decodes =
@@ -57,10 +57,31 @@ export const RIPGREP: OptionRules = {
 };
 const LISTS_NAMES = /^(?:-(?![^lL]*$)[a-zA-Z]+|--files-with-matches|--files-without-match|--files|--null)$/;
 
+/** Options instead of a pattern as the first operand. */
+const PATTERNS = ["e", "regexp", "f", "file", "files"] as const;
+/** With these it does not print lines as they are, or looks elsewhere. */
+const PRINTS_OTHERWISE =
+  "o only-matching c count n line-number b byte-offset H with-filename T initial-tab r R recursive replace column json vimgrep heading color colour label".split(
+    " ",
+  );
+
+/** A pattern leaves some of them; what it leaves out may be hardly any. */
+function narrowed(flow: Flow, given: Arguments): Flow {
+  const [pattern] = [...given.values("e", "regexp"), ...given.operands];
+  const isWide = given.has("v", "invert-match", "f", "file") || !/\w/.test(textOf(pattern ?? known("")));
+  return { ...flow, names: flow.names?.map((one) => (one.type === "found" && !isWide ? { ...one, all: false } : one)) };
+}
+
+/** What it prints below folders, as whole paths or drawn. */
+export const tree: Behaviour = ({ args, spot }) => {
+  const { operands } = readArguments(args, { valued: "I ignore P L" });
+  for (const folder of operands) reads(spot, folder);
+  return { ...foundIn(operands, spot), from: FROM.program | FROM.files };
+};
+
 /** grep and its like. With `-l` they print names, which others then work on. */
 export const search = (rules: OptionRules): Behaviour => {
-  const read = reader({ rules, skip: 1, unless: ["e", "regexp", "f", "file", "files"] });
-  const list = lists(rules, 1);
+  const read = reader({ rules, skip: 1, unless: [...PATTERNS], keeps: (given) => !given.has(...PRINTS_OTHERWISE) });
   return (call) => {
     const { args, spot } = call;
     const given = readArguments(args, rules);
@@ -77,7 +98,10 @@ export const search = (rules: OptionRules): Behaviour => {
           if (path.type === "known" && (path.text === "/" || `${home}/`.startsWith(`${path.text}/`)))
             reads(spot, known(`${home}/.ssh`));
     const flow = read(call);
-    if (args.some((arg) => arg.type === "known" && LISTS_NAMES.test(arg.text))) return list(call);
+    const files = given.operands.slice(given.has(...PATTERNS) ? 0 : 1);
+    if (args.some((arg) => arg.type === "known" && LISTS_NAMES.test(arg.text)))
+      return foundIn(files, spot, given.has("dereference-recursive", "follow", rules === RIPGREP ? "L" : "R"));
+    if (files.length === 0 && flow.names) return narrowed(flow, given);
     // Lines of `ps` about our own processes hold their numbers.
     return given.operands.length === 1 && args.some(isOurName) ? cameFrom(flow.from | FROM.agents) : flow;
   };
@@ -90,6 +114,7 @@ const sort = reader({
     long: "reverse numeric-sort unique check merge stable",
   },
   writes: ["o", "output"],
+  keeps: (given) => !given.has("files0-from"),
 });
 
 export const sorting: Behaviour = (call) => {
@@ -101,11 +126,11 @@ export const sorting: Behaviour = (call) => {
 
 /** `uniq in out` writes its second operand. */
 export const uniq: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(args, { valued: "f s w skip-fields skip-chars check-chars" });
-  const [source, target] = operands;
+  const given = readArguments(args, { valued: "f s w skip-fields skip-chars check-chars" });
+  const [source, target] = given.operands;
   const flow = source ? contentOf(source, spot) : spot.input;
   if (target) store(target, changed(flow), { spot });
-  return changed(flow);
+  return given.has("c", "count") ? changed(flow) : someOf(flow);
 };
 
 /** Programs that only tell something, unless one of their arguments says otherwise. */

@@ -22,9 +22,13 @@ export function namesPrinted({ name, args, spot }: ProgramCall): Text | undefine
     return undefined;
   const paths = pathsGiven({ name, args, spot });
   const names = paths.flatMap((path) => (/^:|^\.\/?$|\.\./.test(path) ? ["*"] : [`*/${path}`, `*/${path}/*`, path]));
+  const [base, ...more] = spot.shell.folders;
+  if (base === undefined || more.length > 0) return undefined;
   return {
     type: "found",
     folder: spot.line.place.folder,
+    within: true,
+    base,
     // Without anything to look for, these are all files.
     all: name === "ls-files" && (names.length === 0 || names.includes("*")),
     names: names.includes("*") ? [] : names,
