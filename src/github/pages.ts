@@ -49,7 +49,10 @@ export async function onePage<T>(
   const place = page > 1 ? { page } : {};
   const outcome = await repository.get(path, { query: { per_page: PAGE_SIZE, ...query, ...place } });
   if (outcome.kind !== "ok") throw new CallError(path, outcome);
-  return { items: schema.parse(outcome.data), hasMore: outcome.headers.link?.includes('rel="next"') ?? false };
+  const items = schema.parse(outcome.data);
+  // A page that is full stays unchanged for GitHub when the first of the next one comes: what it said of that is old then.
+  const isFull = items.length >= PAGE_SIZE;
+  return { items, hasMore: isFull || (outcome.headers.link?.includes('rel="next"') ?? false) };
 }
 
 /** All that is there, or an error: something that a part of it lacks would pass for gone. */

@@ -35,6 +35,7 @@ const happeningSchema = z.object({
   created_at: z.string(),
   label: z.object({ name: z.string() }).nullish(),
   assignee: userSchema.nullish(),
+  assigner: userSchema.nullish(),
   performed_via_github_app: z.object({ slug: z.string().nullish() }).nullish(),
 });
 export const happeningsSchema = z.array(happeningSchema);
@@ -97,13 +98,22 @@ export interface LookedAt {
   readonly told: readonly ToldEvent[];
   readonly held: IssueCursor["held"];
   readonly texts: NonNullable<IssueCursor["texts"]>;
+  /** The time there when it began, in milliseconds. */
+  readonly began: number;
 }
 
+/** Times have whole seconds, clocks differ by some, and what happened to an issue may be in its list a little later than its time. */
+const SETTLED_MS = 10_000;
+
 /** Pure: how far we are after a look. */
-export function cursorAfter({ issues, isWhole, told, held, texts }: LookedAt, cursor: IssueCursor): IssueCursor {
+export function cursorAfter({ issues, isWhole, told, held, texts, began }: LookedAt, cursor: IssueCursor): IssueCursor {
   const at = issues.reduce((time, issue) => newer(time, issue.updated_at), cursor.at);
   const from = isWhole ? newer(cursor.from, readAgainFrom(at)) : cursor.from;
-  const seen = issues.length > 0 ? seenAround(issues, at) : cursor.seen;
+  // One that changed just now may have changed once more by the end of that second, and would look the same: it is looked at again.
+  const settled = issues.filter(
+    ({ number, updated_at: changed }) => number in held || began - Date.parse(changed) >= SETTLED_MS,
+  );
+  const seen = issues.length > 0 ? seenAround(settled, at) : cursor.seen;
   return { at, from, seen, told: [...cursor.told, ...told].filter((one) => one.at >= from), held, texts };
 }
 
@@ -151,7 +161,9 @@ export function newsOf(
     const assignee = one.assignee ? { assignee: one.assignee.login } : {};
     const byApp = one.performed_via_github_app ? { byApp: true as const } : {};
     const what = { ...label, ...assignee, ...byApp };
-    return [{ id: `github-event-${one.id}`, at: one.created_at, type, actor: one.actor, ...what }];
+    // Of an assignment GitHub tells the assignee as actor.
+    const actor = type === "issue.assigned" ? (one.assigner ?? null) : one.actor;
+    return [{ id: `github-event-${one.id}`, at: one.created_at, type, actor, ...what }];
   });
   return [opened, ...later].filter(({ id, at }) => at >= from && !told.some((one) => one.id === id));
 }

@@ -79,11 +79,12 @@ class Look {
   }
 
   async hear(): Promise<HeardIssues> {
+    const began = this.#looking.repository.client.timeThere();
     for (const [number, from] of Object.entries(this.#cursor.held)) await this.#lookAgain(number, from);
     const read = new Map<number, GitHubIssue>();
     const isWhole = await this.#readChanged(read);
     const issues = [...read.values()];
-    const after = { issues, isWhole, told: this.#told, held: this.#held, texts: this.#texts };
+    const after = { issues, isWhole, told: this.#told, held: this.#held, texts: this.#texts, began };
     return { events: this.#events, cursor: cursorAfter(after, this.#cursor) };
   }
 
