@@ -35,7 +35,7 @@ interface Page<T> {
   readonly hasMore: boolean;
 }
 
-const PAGE_SIZE = 100;
+export const PAGE_SIZE = 100;
 /** GitHub lets no thread grow so long. */
 const MAX_PAGES = 100;
 
@@ -97,6 +97,12 @@ const OVERLAP_MS = 60_000;
 /** From when on a list is read again whose newest change was at this time. */
 export const readAgainFrom = (at: string): string =>
   new Date(Date.parse(at) - OVERLAP_MS).toISOString().replace(/\.\d+Z$/, "Z");
+
+/** Pure: by now everything that happened up to that time is in the lists, so that nothing around it need be read again. */
+export const isPast = (at: string, now: number): boolean => now - Date.parse(at) >= 2 * OVERLAP_MS;
+
+/** Right behind a time; times have whole seconds. */
+export const behind = (at: string): string => new Date(Date.parse(at) + 1000).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** Before everything: where a list was empty. */
 export const BEGINNING = "1970-01-01T00:02:00Z";

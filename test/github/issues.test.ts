@@ -50,6 +50,26 @@ describe("looks at issues", () => {
     assert.deepEqual(types(await look()), ["issue.labeled"]);
   });
 
+  it("hears of an issue that comes after exactly a hundred, and asks no more than otherwise until then", async (t) => {
+    const { github, ada, look, pass } = await pullSetting(t);
+    await look();
+    pass(100);
+    for (let count = 0; count < 100; count += 1) ada.opens({ title: `Issue ${count}` });
+    assert.equal((await look()).length, 100);
+    for (let minute = 0; minute < 3; minute += 1) {
+      pass(60);
+      assert.deepEqual(await look(), []);
+    }
+    const { length } = github.server.seen;
+    pass(60);
+    assert.deepEqual(await look(), []);
+    assert.equal(github.server.seen.length - length, 4);
+    ada.opens({ title: "One more" });
+    assert.deepEqual(types(await look()), ["issue.opened"]);
+    pass(60);
+    assert.deepEqual(await look(), []);
+  });
+
   it("takes who assigned an issue for the one who did it, not who was assigned", async (t) => {
     const { ada, eve, look, pass } = await pullSetting(t);
     await look();

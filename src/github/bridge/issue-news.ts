@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { peoplesPart } from "../body/issue-part.ts";
-import { BEGINNING, newer, readAgainFrom } from "../pages.ts";
+import { BEGINNING, behind, isPast, newer, PAGE_SIZE, readAgainFrom } from "../pages.ts";
 import { userSchema } from "../tracker/comments.ts";
 
 const labelSchema = z.union([z.string(), z.object({ name: z.string().nullish() })]);
@@ -48,6 +48,8 @@ export const labelsOf = ({ labels }: GitHubIssue): string[] =>
 export interface IssueCursor {
   /** The newest change that was read. */
   readonly at: string;
+  /** From when on the list is read again; around `at` where absent. */
+  readonly since?: string | undefined;
   /** What happened before is not told. It stays behind while not all is read: something old may have happened to what changed last. */
   readonly from: string;
   /** When those around `at` were changed last, by their numbers. */
@@ -114,7 +116,10 @@ export function cursorAfter({ issues, isWhole, told, held, texts, began }: Looke
     ({ number, updated_at: changed }) => number in held || began - Date.parse(changed) >= SETTLED_MS,
   );
   const seen = issues.length > 0 ? seenAround(settled, at) : cursor.seen;
-  return { at, from, seen, told: [...cursor.told, ...told].filter((one) => one.at >= from), held, texts };
+  // With more than a page around that time, each look would take several requests.
+  const isRead = isWhole && issues.length >= PAGE_SIZE && isPast(at, began);
+  const since = issues.length === 0 ? cursor.since : isRead ? behind(at) : undefined;
+  return { at, since, from, seen, told: [...cursor.told, ...told].filter((one) => one.at >= from), held, texts };
 }
 
 function seenAround(issues: readonly GitHubIssue[], at: string): Record<string, string> {

@@ -90,7 +90,8 @@ class Look {
 
   /** False where the time was over before all were looked at. */
   async #readChanged(read: Map<number, GitHubIssue>): Promise<boolean> {
-    const list = { since: readAgainFrom(this.#cursor.at), query: { state: "all" }, schema: issuesSchema };
+    const { at, since = readAgainFrom(at) } = this.#cursor;
+    const list = { since, query: { state: "all" }, schema: issuesSchema };
     for await (const issues of changedSince(this.#looking.repository, "/issues", list)) {
       for (const issue of issues) {
         if (read.get(issue.number)?.updated_at === issue.updated_at) continue;
