@@ -9,8 +9,11 @@ const actorSchema = z
   .object({ __typename: z.string(), login: z.string(), databaseId: z.number().nullish() })
   .nullable();
 
+/** Has more bits than GraphQL's numbers, so it comes as a string. */
+const fullId = z.union([z.string(), z.number()]).transform(Number);
+
 const reviewSchema = z.object({
-  databaseId: z.number(),
+  fullDatabaseId: fullId,
   author: actorSchema,
   state: z.enum(["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"]),
   body: z.string(),
@@ -26,7 +29,7 @@ const threadSchema = z.object({
   resolvedBy: actorSchema,
   path: z.string(),
   line: z.number().nullish(),
-  comments: z.object({ nodes: z.array(z.object({ databaseId: z.number() })) }),
+  comments: z.object({ nodes: z.array(z.object({ fullDatabaseId: fullId })) }),
 });
 export type ReviewThread = z.infer<typeof threadSchema>;
 
@@ -44,11 +47,11 @@ const ACTOR = "__typename login ... on User { databaseId } ... on Bot { database
 /** Reviews and threads of one pull request, a page of each. */
 export const TALK = `query ($id: ID!, $reviews: String, $threads: String) { node(id: $id) { ... on PullRequest {
   reviews(first: 100, after: $reviews) {
-    nodes { databaseId author { ${ACTOR} } state body submittedAt lastEditedAt commit { oid } }
+    nodes { fullDatabaseId author { ${ACTOR} } state body submittedAt lastEditedAt commit { oid } }
     pageInfo { endCursor hasNextPage }
   }
   reviewThreads(first: 100, after: $threads) {
-    nodes { id isResolved resolvedBy { __typename login databaseId } path line comments(first: 1) { nodes { databaseId } } }
+    nodes { id isResolved resolvedBy { __typename login databaseId } path line comments(first: 1) { nodes { fullDatabaseId } } }
     pageInfo { endCursor hasNextPage }
   }
 } } }`;
@@ -125,9 +128,9 @@ export function reviewEvents(
   reviews: readonly Review[],
   { known, thread, self }: { readonly known: readonly number[]; readonly thread: string; readonly self: TrackerAuthor },
 ): PullEvent[] {
-  const fresh = reviews.filter(({ databaseId, state }) => state !== "PENDING" && !known.includes(databaseId));
+  const fresh = reviews.filter(({ fullDatabaseId, state }) => state !== "PENDING" && !known.includes(fullDatabaseId));
   return fresh.flatMap((review): PullEvent[] => {
-    const { databaseId: id, state, body, submittedAt, lastEditedAt, commit } = review;
+    const { fullDatabaseId: id, state, body, submittedAt, lastEditedAt, commit } = review;
     const by = actorOf(review.author);
     const isOurs = by.id === self.id && splitMarker(body).id !== undefined;
     if (state === "PENDING" || isOurs || (state === "COMMENTED" && body.trim() === "")) return [];
@@ -159,7 +162,7 @@ export function resolvedEvents(
     .map(({ id, resolvedBy, path, line, comments: { nodes } }) => {
       const by = actorOf(resolvedBy);
       const [first] = nodes;
-      const token = first ? `${thread}/${first.databaseId}` : thread;
+      const token = first ? `${thread}/${first.fullDatabaseId}` : thread;
       return {
         ...{ id: `github-resolved-${id}`, type: "review_thread.resolved", severity: "info", body: "", by },
         title: `${by.login} resolved the thread on ${path}${line ? `:${line}` : ""}`,

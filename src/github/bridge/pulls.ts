@@ -186,7 +186,7 @@ class PullsLook {
       ...reviewEvents(reviews, { known: known?.reviews ?? [], thread, self: this.#looking.self }),
       ...resolvedEvents(threads, known?.resolved ?? [], thread),
     ];
-    const handedIn = reviews.filter(({ state }) => state !== "PENDING").map(({ databaseId }) => databaseId);
+    const handedIn = reviews.filter(({ state }) => state !== "PENDING").map(({ fullDatabaseId: id }) => id);
     // What was there before the first look is not told.
     if (this.#cursor) {
       const fresh = handedIn.filter((id) => !known?.reviews.includes(id));
