@@ -49,11 +49,14 @@ export async function onePage<T>(
   const place = page > 1 ? { page } : {};
   const outcome = await repository.get(path, { query: { per_page: PAGE_SIZE, ...query, ...place } });
   if (outcome.kind !== "ok") throw new CallError(path, outcome);
-  const items = schema.parse(outcome.data);
-  // A page that is full stays unchanged for GitHub when the first of the next one comes: what it said of that is old then.
-  const isFull = items.length >= PAGE_SIZE;
-  return { items, hasMore: isFull || (outcome.headers.link?.includes('rel="next"') ?? false) };
+  return { items: schema.parse(outcome.data), hasMore: outcome.headers.link?.includes('rel="next"') ?? false };
 }
+
+/**
+ * Pure: whether something may be behind a page of a list that grows at its end. A full one stays as it was for GitHub when the next one is
+ * begun: what it told then of others is old.
+ */
+const mayGoOn = ({ items, hasMore }: Page<unknown>): boolean => hasMore || items.length >= PAGE_SIZE;
 
 /** All that is there, or an error: something that a part of it lacks would pass for gone. */
 export async function allPages<T>(
@@ -63,9 +66,9 @@ export async function allPages<T>(
 ): Promise<readonly T[]> {
   const all: T[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const { items, hasMore } = await onePage(repository, path, options, page);
-    all.push(...items);
-    if (!hasMore) return all;
+    const read = await onePage(repository, path, options, page);
+    all.push(...read.items);
+    if (!mayGoOn(read)) return all;
   }
   throw new Error(`${path}: there are more than ${MAX_PAGES * PAGE_SIZE} of them`);
 }
@@ -82,10 +85,10 @@ export async function* changedSince<T extends { readonly updated_at: string }>(
   let from = since;
   for (let page = 1; ; ) {
     const asked = { ...query, since: from, sort: "updated", direction: "asc" };
-    const { items, hasMore } = await onePage(repository, path, { query: asked, schema }, page);
-    yield items;
-    const last = items.at(-1)?.updated_at;
-    if (!hasMore || last === undefined) return;
+    const read = await onePage(repository, path, { query: asked, schema }, page);
+    yield read.items;
+    const last = read.items.at(-1)?.updated_at;
+    if (!mayGoOn(read) || last === undefined) return;
     page = last > from ? 1 : page + 1;
     from = last > from ? last : from;
   }

@@ -76,6 +76,8 @@ export interface KnownPull {
   /** The summary of its checks at that head, and since when that head is known (milliseconds). */
   readonly checks: ChecksState;
   readonly headAt: number;
+  /** When its checks were looked at one by one, in milliseconds. */
+  readonly checkedAt?: number;
   /** Checks whose end was told. */
   readonly told: readonly string[];
   /** The head whose failed jobs were asked to run once more. */
@@ -99,6 +101,16 @@ const CHECKS_END_MS = 2 * 60 * 60_000;
 export function isUnfinished({ checks, headAt }: KnownPull, now: number): boolean {
   const age = Math.abs(now - headAt);
   return (checks === "pending" && age < CHECKS_END_MS) || (checks === "none" && age < CHECKS_BEGIN_MS);
+}
+
+/**
+ * Pure: whether the checks of one are to be looked at for a token that is told no summary of them: that takes several requests, so what
+ * stays as it is is looked at less and less often.
+ */
+export function isCheckDue(known: KnownPull, now: number): boolean {
+  const { headAt, checkedAt = headAt } = known;
+  const age = Math.min(Math.abs(checkedAt - headAt), CHECKS_END_MS);
+  return Math.abs(now - checkedAt) >= (isUnfinished(known, now) ? age / 8 : age);
 }
 
 export type ChecksState = "none" | "pending" | "red" | "green";
