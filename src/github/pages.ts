@@ -35,7 +35,7 @@ interface Page<T> {
   readonly hasMore: boolean;
 }
 
-const PAGE_SIZE = 100;
+export const PAGE_SIZE = 100;
 /** GitHub lets no thread grow so long. */
 const MAX_PAGES = 100;
 
@@ -52,6 +52,12 @@ export async function onePage<T>(
   return { items: schema.parse(outcome.data), hasMore: outcome.headers.link?.includes('rel="next"') ?? false };
 }
 
+/**
+ * Pure: whether something may be behind a page of a list that grows at its end. A full one stays as it was for GitHub when the next one is
+ * begun: what it told then of others is old.
+ */
+const mayGoOn = ({ items, hasMore }: Page<unknown>): boolean => hasMore || items.length >= PAGE_SIZE;
+
 /** All that is there, or an error: something that a part of it lacks would pass for gone. */
 export async function allPages<T>(
   repository: RepositoryCalls,
@@ -60,9 +66,9 @@ export async function allPages<T>(
 ): Promise<readonly T[]> {
   const all: T[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const { items, hasMore } = await onePage(repository, path, options, page);
-    all.push(...items);
-    if (!hasMore) return all;
+    const read = await onePage(repository, path, options, page);
+    all.push(...read.items);
+    if (!mayGoOn(read)) return all;
   }
   throw new Error(`${path}: there are more than ${MAX_PAGES * PAGE_SIZE} of them`);
 }
@@ -79,10 +85,10 @@ export async function* changedSince<T extends { readonly updated_at: string }>(
   let from = since;
   for (let page = 1; ; ) {
     const asked = { ...query, since: from, sort: "updated", direction: "asc" };
-    const { items, hasMore } = await onePage(repository, path, { query: asked, schema }, page);
-    yield items;
-    const last = items.at(-1)?.updated_at;
-    if (!hasMore || last === undefined) return;
+    const read = await onePage(repository, path, { query: asked, schema }, page);
+    yield read.items;
+    const last = read.items.at(-1)?.updated_at;
+    if (!mayGoOn(read) || last === undefined) return;
     page = last > from ? 1 : page + 1;
     from = last > from ? last : from;
   }
@@ -94,6 +100,12 @@ const OVERLAP_MS = 60_000;
 /** From when on a list is read again whose newest change was at this time. */
 export const readAgainFrom = (at: string): string =>
   new Date(Date.parse(at) - OVERLAP_MS).toISOString().replace(/\.\d+Z$/, "Z");
+
+/** Pure: by now everything that happened up to that time is in the lists, so that nothing around it need be read again. */
+export const isPast = (at: string, now: number): boolean => now - Date.parse(at) >= 2 * OVERLAP_MS;
+
+/** Right behind a time; times have whole seconds. */
+export const behind = (at: string): string => new Date(Date.parse(at) + 1000).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** Before everything: where a list was empty. */
 export const BEGINNING = "1970-01-01T00:02:00Z";

@@ -106,6 +106,7 @@ describe("the poll of GitHub", { concurrency: 4 }, () => {
     pass(3600);
     ada.comments(2, "an hour later");
     assert.deepEqual(told(await look()), []);
+    pass(60);
     assert.deepEqual(told(await look()), ["issue.opened 1", "issue.labeled 1"]);
     const calls = github.server.seen.length;
     assert.deepEqual(told(await look()), []);

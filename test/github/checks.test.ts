@@ -8,6 +8,13 @@ import { reportCheck, reportStatus } from "../testing/github/people.ts";
 import { pullSetting } from "./pull-setting.ts";
 import { setUp } from "./setting.ts";
 
+const FORBIDDEN = {
+  kind: "fine-grained",
+  permissions: {
+    ...({ issues: "write", pull_requests: "write", contents: "write" } as const),
+    ...({ actions: "read", statuses: "read" } as const),
+  },
+} as const;
 const RULES = { approvals: 0, mergeQueue: false, refusePush: undefined };
 
 describe("the checks of a pull request", { concurrency: 4 }, () => {
@@ -95,6 +102,51 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
       ],
     );
     assert.match(warnings.join(), /may not see checks/);
+  });
+
+  for (const [whose, token] of Object.entries({ seen: undefined, forbidden: FORBIDDEN })) {
+    it(`that stay red are asked for together, or less and less often, where they are ${whose}`, async (t) => {
+      const { look, pull, github, repository, pass } = await pullSetting(t, token ? { token } : {});
+      await look();
+      for (let count = 0; count < 6; count += 1) {
+        // At one time all would be the same commit.
+        pass(1);
+        const sha = pull(`prloom/${count}`).pull?.head.sha ?? "";
+        reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure" });
+      }
+      assert.equal((await look()).length, 6);
+      for (let minutes = 0; minutes < 60; minutes += 20) {
+        pass(1200);
+        assert.deepEqual(await look(), []);
+      }
+      const { length } = github.server.seen;
+      for (let minutes = 0; minutes < 60; minutes += 10) {
+        pass(600);
+        assert.deepEqual(await look(), []);
+      }
+      const seen = github.server.seen.slice(length);
+      assert.deepEqual(
+        seen.filter(({ bucket, points }) => bucket === "core" && points > 0),
+        [],
+      );
+      assert.equal(seen.filter(({ bucket }) => bucket === "graphql").length, 12);
+      const about = seen.filter(({ path }) => /\/(actions|commits)\//.test(path));
+      assert.equal(about.length, token ? 18 : 0);
+    });
+  }
+
+  it("that fail again after a person ran them once more are told again, where the token may not see them", async (t) => {
+    const { look, pull, github, repository, pass } = await pullSetting(t, { token: FORBIDDEN });
+    await look();
+    const sha = pull().pull?.head.sha ?? "";
+    const check = reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure" });
+    const types = async (): Promise<string[]> => (await look()).map(({ type }) => type);
+    assert.deepEqual(await types(), ["check_failed"]);
+    pass(600);
+    assert.deepEqual(await types(), []);
+    Object.assign(check, { completedAt: "2026-01-01T00:15:00Z" });
+    pass(600);
+    assert.deepEqual(await types(), ["check_failed"]);
   });
 
   it("run once more first where the config says so", async (t) => {

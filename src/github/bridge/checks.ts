@@ -40,24 +40,65 @@ const contexts = z.object({
   nodes: z.array(z.discriminatedUnion("__typename", [checkRunNode, statusNode])),
   pageInfo: z.object({ endCursor: z.string().nullable(), hasNextPage: z.boolean() }),
 });
-const checksSchema = z.object({
-  node: z.object({
-    commits: z.object({
-      nodes: z.array(z.object({ commit: z.object({ statusCheckRollup: z.object({ contexts }).nullable() }) })),
-    }),
+const pullSchema = z.object({
+  commits: z.object({
+    nodes: z.array(z.object({ commit: z.object({ statusCheckRollup: z.object({ contexts }).nullable() }) })),
   }),
 });
+const checksSchema = z.record(z.string(), pullSchema);
 
-const CHECKS = `query ($id: ID!, $after: String) { node(id: $id) { ... on PullRequest { commits(last: 1) { nodes { commit {
+/** A pull request has to be named for each check, to tell whether it is required. */
+const ofPull = (
+  name: string,
+): string => `${name}: node(id: $${name}) { ... on PullRequest { commits(last: 1) { nodes { commit {
   statusCheckRollup { contexts(first: 100, after: $after) {
     nodes {
       __typename
-      ... on CheckRun { databaseId name status conclusion completedAt isRequired(pullRequestId: $id) checkSuite { workflowRun { databaseId } } }
-      ... on StatusContext { id context state description isRequired(pullRequestId: $id) }
+      ... on CheckRun { databaseId name status conclusion completedAt isRequired(pullRequestId: $${name}) checkSuite { workflowRun { databaseId } } }
+      ... on StatusContext { id context state description isRequired(pullRequestId: $${name}) }
     }
     pageInfo { endCursor hasNextPage }
   } }
-} } } } } }`;
+} } } } }`;
+
+type Contexts = z.infer<typeof contexts>;
+
+/** A page of the checks of each; `unseen`: the token may not see them. */
+async function contextsOf(
+  { client }: RepositoryCalls,
+  ids: readonly string[],
+  after: string | null = null,
+): Promise<readonly (Contexts | undefined)[] | "unseen"> {
+  const names = ids.map((_, index) => `pull${index}`);
+  const query = `query ($after: String, ${names.map((name) => `$${name}: ID!`).join(", ")}) { ${names.map(ofPull).join("\n")} }`;
+  const variables = Object.fromEntries(names.map((name, index) => [name, ids[index]]));
+  const outcome: Outcome = await client.graphql(query, { ...variables, after });
+  // Refused for anything else, they are there to be seen, and those of other apps would be left out.
+  if (outcome.kind === "refused" && outcome.status === 403) return "unseen";
+  if (outcome.kind !== "ok") throw new CallError("checks", outcome);
+  const pulls = checksSchema.parse(outcome.data);
+  return names.map((name) => pulls[name]?.commits.nodes[0]?.commit.statusCheckRollup?.contexts);
+}
+
+const AT_ONCE = 50;
+
+/** The checks of the heads of pull requests, by their node ids, many with one question; without those that have too many for that. */
+export async function checksTogether(
+  repository: RepositoryCalls,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly Check[]>> {
+  const found = new Map<string, readonly Check[]>();
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const some = ids.slice(from, from + AT_ONCE);
+    const pages = await contextsOf(repository, some);
+    if (pages === "unseen") return found;
+    for (const [index, id] of some.entries()) {
+      const page = pages[index];
+      if (!page?.pageInfo.hasNextPage) found.set(id, (page?.nodes ?? []).map(checkOf));
+    }
+  }
+  return found;
+}
 
 /** The checks of the head of a pull request; without the permission for checks those of GitHub Actions and statuses. */
 export async function headChecks(
@@ -66,12 +107,9 @@ export async function headChecks(
 ): Promise<readonly Check[]> {
   const found: Check[] = [];
   for (let after: string | null = null; ; ) {
-    const outcome: Outcome = await repository.client.graphql(CHECKS, { id: nodeId, after });
-    // Refused for anything else, they are there to be seen, and those of other apps would be left out.
-    if (outcome.kind === "refused" && outcome.status === 403) return actionsOf(repository, head);
-    if (outcome.kind !== "ok") throw new CallError("checks", outcome);
-    const [commit] = checksSchema.parse(outcome.data).node.commits.nodes;
-    const page = commit?.commit.statusCheckRollup?.contexts;
+    const pages: Awaited<ReturnType<typeof contextsOf>> = await contextsOf(repository, [nodeId], after);
+    if (pages === "unseen") return actionsOf(repository, head);
+    const [page] = pages;
     found.push(...(page?.nodes ?? []).map(checkOf));
     if (!page?.pageInfo.hasNextPage) return found;
     after = page.pageInfo.endCursor;
@@ -130,7 +168,7 @@ async function readOf<T>(
 }
 
 /** What a fine-grained token sees of them. Which of them are required it does not see. */
-async function actionsOf(repository: RepositoryCalls, sha: string): Promise<readonly Check[]> {
+export async function actionsOf(repository: RepositoryCalls, sha: string): Promise<readonly Check[]> {
   return [...(await jobsOf(repository, sha)), ...(await statusesOf(repository, sha))];
 }
 

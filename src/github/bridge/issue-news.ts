@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { peoplesPart } from "../body/issue-part.ts";
-import { BEGINNING, newer, readAgainFrom } from "../pages.ts";
+import { BEGINNING, behind, isPast, newer, PAGE_SIZE, readAgainFrom } from "../pages.ts";
 import { userSchema } from "../tracker/comments.ts";
 
 const labelSchema = z.union([z.string(), z.object({ name: z.string().nullish() })]);
@@ -35,6 +35,7 @@ const happeningSchema = z.object({
   created_at: z.string(),
   label: z.object({ name: z.string() }).nullish(),
   assignee: userSchema.nullish(),
+  assigner: userSchema.nullish(),
   performed_via_github_app: z.object({ slug: z.string().nullish() }).nullish(),
 });
 export const happeningsSchema = z.array(happeningSchema);
@@ -47,6 +48,8 @@ export const labelsOf = ({ labels }: GitHubIssue): string[] =>
 export interface IssueCursor {
   /** The newest change that was read. */
   readonly at: string;
+  /** From when on the list is read again; around `at` where absent. */
+  readonly since?: string | undefined;
   /** What happened before is not told. It stays behind while not all is read: something old may have happened to what changed last. */
   readonly from: string;
   /** When those around `at` were changed last, by their numbers. */
@@ -97,14 +100,26 @@ export interface LookedAt {
   readonly told: readonly ToldEvent[];
   readonly held: IssueCursor["held"];
   readonly texts: NonNullable<IssueCursor["texts"]>;
+  /** The time there when it began, in milliseconds. */
+  readonly began: number;
 }
 
+/** Times have whole seconds, clocks differ by some, and what happened to an issue may be in its list a little later than its time. */
+const SETTLED_MS = 10_000;
+
 /** Pure: how far we are after a look. */
-export function cursorAfter({ issues, isWhole, told, held, texts }: LookedAt, cursor: IssueCursor): IssueCursor {
+export function cursorAfter({ issues, isWhole, told, held, texts, began }: LookedAt, cursor: IssueCursor): IssueCursor {
   const at = issues.reduce((time, issue) => newer(time, issue.updated_at), cursor.at);
   const from = isWhole ? newer(cursor.from, readAgainFrom(at)) : cursor.from;
-  const seen = issues.length > 0 ? seenAround(issues, at) : cursor.seen;
-  return { at, from, seen, told: [...cursor.told, ...told].filter((one) => one.at >= from), held, texts };
+  // One that changed just now may have changed once more by the end of that second, and would look the same: it is looked at again.
+  const settled = issues.filter(
+    ({ number, updated_at: changed }) => number in held || began - Date.parse(changed) >= SETTLED_MS,
+  );
+  const seen = issues.length > 0 ? seenAround(settled, at) : cursor.seen;
+  // With more than a page around that time, each look would take several requests.
+  const isRead = isWhole && issues.length >= PAGE_SIZE && isPast(at, began);
+  const since = issues.length === 0 ? cursor.since : isRead ? behind(at) : undefined;
+  return { at, since, from, seen, told: [...cursor.told, ...told].filter((one) => one.at >= from), held, texts };
 }
 
 function seenAround(issues: readonly GitHubIssue[], at: string): Record<string, string> {
@@ -151,7 +166,9 @@ export function newsOf(
     const assignee = one.assignee ? { assignee: one.assignee.login } : {};
     const byApp = one.performed_via_github_app ? { byApp: true as const } : {};
     const what = { ...label, ...assignee, ...byApp };
-    return [{ id: `github-event-${one.id}`, at: one.created_at, type, actor: one.actor, ...what }];
+    // Of an assignment GitHub tells the assignee as actor.
+    const actor = type === "issue.assigned" ? (one.assigner ?? null) : one.actor;
+    return [{ id: `github-event-${one.id}`, at: one.created_at, type, actor, ...what }];
   });
   return [opened, ...later].filter(({ id, at }) => at >= from && !told.some((one) => one.id === id));
 }

@@ -79,17 +79,19 @@ class Look {
   }
 
   async hear(): Promise<HeardIssues> {
+    const began = this.#looking.repository.client.timeThere();
     for (const [number, from] of Object.entries(this.#cursor.held)) await this.#lookAgain(number, from);
     const read = new Map<number, GitHubIssue>();
     const isWhole = await this.#readChanged(read);
     const issues = [...read.values()];
-    const after = { issues, isWhole, told: this.#told, held: this.#held, texts: this.#texts };
+    const after = { issues, isWhole, told: this.#told, held: this.#held, texts: this.#texts, began };
     return { events: this.#events, cursor: cursorAfter(after, this.#cursor) };
   }
 
   /** False where the time was over before all were looked at. */
   async #readChanged(read: Map<number, GitHubIssue>): Promise<boolean> {
-    const list = { since: readAgainFrom(this.#cursor.at), query: { state: "all" }, schema: issuesSchema };
+    const { at, since = readAgainFrom(at) } = this.#cursor;
+    const list = { since, query: { state: "all" }, schema: issuesSchema };
     for await (const issues of changedSince(this.#looking.repository, "/issues", list)) {
       for (const issue of issues) {
         if (read.get(issue.number)?.updated_at === issue.updated_at) continue;

@@ -11,6 +11,8 @@ export interface Beat {
   readonly resolved: readonly string[];
   /** Undefined where the token may not see checks. */
   readonly checks: ChecksState | undefined;
+  /** And that is why: it need not be asked for them. */
+  readonly isForbidden: boolean;
   readonly needs: ServerChange["needs"];
   /** It is open, and in no merge queue. */
   readonly isUnqueued: boolean;
@@ -46,7 +48,7 @@ export async function beatOf(repository: RepositoryCalls, ids: readonly string[]
   const beats = new Map<string, Beat>();
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const some = ids.slice(from, from + AT_ONCE);
-    const { nodes, isBlind } = await ask(repository, some);
+    const { nodes, isBlind, isForbidden } = await ask(repository, some);
     for (const node of nodes) {
       const commit = node?.commits.nodes[0]?.commit;
       if (!node || !commit) continue;
@@ -55,7 +57,7 @@ export async function beatOf(repository: RepositoryCalls, ids: readonly string[]
       const isMergeable = node.mergeable === "UNKNOWN" ? undefined : node.mergeable !== "CONFLICTING";
       const needs = needsOf(isMergeable, node.mergeStateStatus);
       const isUnqueued = node.state === "OPEN" && !node.isInMergeQueue;
-      beats.set(node.id, { head: commit.oid, resolved, checks, needs, isUnqueued });
+      beats.set(node.id, { head: commit.oid, resolved, checks, isForbidden, needs, isUnqueued });
     }
   }
   return beats;
@@ -64,12 +66,13 @@ export async function beatOf(repository: RepositoryCalls, ids: readonly string[]
 async function ask(
   { client }: RepositoryCalls,
   ids: readonly string[],
-): Promise<z.infer<typeof beatSchema> & { readonly isBlind: boolean }> {
+): Promise<z.infer<typeof beatSchema> & { readonly isBlind: boolean; readonly isForbidden: boolean }> {
   const whole = await client.graphql(BEAT("mergeStateStatus", "statusCheckRollup { state }"), { ids });
   // A fine-grained token may not see checks; threads it may.
   const outcome = whole.kind === "refused" ? await client.graphql(BEAT("", ""), { ids }) : whole;
   if (outcome.kind !== "ok") throw new CallError("what became of pull requests", outcome);
-  return { ...beatSchema.parse(outcome.data), isBlind: outcome !== whole };
+  const isForbidden = whole.kind === "refused" && whole.status === 403;
+  return { ...beatSchema.parse(outcome.data), isBlind: outcome !== whole, isForbidden };
 }
 
 /** Pure: that its base got something, or that it left the queue, changes nothing that lists tell. */

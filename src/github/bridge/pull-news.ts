@@ -9,8 +9,11 @@ const actorSchema = z
   .object({ __typename: z.string(), login: z.string(), databaseId: z.number().nullish() })
   .nullable();
 
+/** Has more bits than GraphQL's numbers, so it comes as a string. */
+const fullId = z.union([z.string(), z.number()]).transform(Number);
+
 const reviewSchema = z.object({
-  databaseId: z.number(),
+  fullDatabaseId: fullId,
   author: actorSchema,
   state: z.enum(["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"]),
   body: z.string(),
@@ -26,7 +29,7 @@ const threadSchema = z.object({
   resolvedBy: actorSchema,
   path: z.string(),
   line: z.number().nullish(),
-  comments: z.object({ nodes: z.array(z.object({ databaseId: z.number() })) }),
+  comments: z.object({ nodes: z.array(z.object({ fullDatabaseId: fullId })) }),
 });
 export type ReviewThread = z.infer<typeof threadSchema>;
 
@@ -44,11 +47,11 @@ const ACTOR = "__typename login ... on User { databaseId } ... on Bot { database
 /** Reviews and threads of one pull request, a page of each. */
 export const TALK = `query ($id: ID!, $reviews: String, $threads: String) { node(id: $id) { ... on PullRequest {
   reviews(first: 100, after: $reviews) {
-    nodes { databaseId author { ${ACTOR} } state body submittedAt lastEditedAt commit { oid } }
+    nodes { fullDatabaseId author { ${ACTOR} } state body submittedAt lastEditedAt commit { oid } }
     pageInfo { endCursor hasNextPage }
   }
   reviewThreads(first: 100, after: $threads) {
-    nodes { id isResolved resolvedBy { __typename login databaseId } path line comments(first: 1) { nodes { databaseId } } }
+    nodes { id isResolved resolvedBy { __typename login databaseId } path line comments(first: 1) { nodes { fullDatabaseId } } }
     pageInfo { endCursor hasNextPage }
   }
 } } }`;
@@ -73,6 +76,8 @@ export interface KnownPull {
   /** The summary of its checks at that head, and since when that head is known (milliseconds). */
   readonly checks: ChecksState;
   readonly headAt: number;
+  /** When its checks were looked at one by one, in milliseconds. */
+  readonly checkedAt?: number;
   /** Checks whose end was told. */
   readonly told: readonly string[];
   /** The head whose failed jobs were asked to run once more. */
@@ -96,6 +101,16 @@ const CHECKS_END_MS = 2 * 60 * 60_000;
 export function isUnfinished({ checks, headAt }: KnownPull, now: number): boolean {
   const age = Math.abs(now - headAt);
   return (checks === "pending" && age < CHECKS_END_MS) || (checks === "none" && age < CHECKS_BEGIN_MS);
+}
+
+/**
+ * Pure: whether the checks of one are to be looked at for a token that is told no summary of them: that takes several requests, so what
+ * stays as it is is looked at less and less often.
+ */
+export function isCheckDue(known: KnownPull, now: number): boolean {
+  const { headAt, checkedAt = headAt } = known;
+  const age = Math.min(Math.abs(checkedAt - headAt), CHECKS_END_MS);
+  return Math.abs(now - checkedAt) >= (isUnfinished(known, now) ? age / 8 : age);
 }
 
 export type ChecksState = "none" | "pending" | "red" | "green";
@@ -125,9 +140,9 @@ export function reviewEvents(
   reviews: readonly Review[],
   { known, thread, self }: { readonly known: readonly number[]; readonly thread: string; readonly self: TrackerAuthor },
 ): PullEvent[] {
-  const fresh = reviews.filter(({ databaseId, state }) => state !== "PENDING" && !known.includes(databaseId));
+  const fresh = reviews.filter(({ fullDatabaseId, state }) => state !== "PENDING" && !known.includes(fullDatabaseId));
   return fresh.flatMap((review): PullEvent[] => {
-    const { databaseId: id, state, body, submittedAt, lastEditedAt, commit } = review;
+    const { fullDatabaseId: id, state, body, submittedAt, lastEditedAt, commit } = review;
     const by = actorOf(review.author);
     const isOurs = by.id === self.id && splitMarker(body).id !== undefined;
     if (state === "PENDING" || isOurs || (state === "COMMENTED" && body.trim() === "")) return [];
@@ -159,7 +174,7 @@ export function resolvedEvents(
     .map(({ id, resolvedBy, path, line, comments: { nodes } }) => {
       const by = actorOf(resolvedBy);
       const [first] = nodes;
-      const token = first ? `${thread}/${first.databaseId}` : thread;
+      const token = first ? `${thread}/${first.fullDatabaseId}` : thread;
       return {
         ...{ id: `github-resolved-${id}`, type: "review_thread.resolved", severity: "info", body: "", by },
         title: `${by.login} resolved the thread on ${path}${line ? `:${line}` : ""}`,

@@ -1,27 +1,16 @@
 import * as z from "zod";
-import type { BridgeContext, BridgeEvent } from "../../bridges/contract.ts";
+import type { BridgeEvent } from "../../bridges/contract.ts";
 import { isSame } from "../../bridges/tracker/bridge.ts";
 import type { TrackerAuthor } from "../../bridges/tracker/port.ts";
 import type { ServerChange } from "../../forge/port.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { CallError, newer, onePage } from "../pages.ts";
 import { changeOf, type PullState, pullState } from "../pulls/pull-state.ts";
-import type { RepositoryCalls } from "../repository.ts";
 import type { CommentCursor } from "../tracker/comments.ts";
 import type { Permissions } from "../tracker/permissions.ts";
-import { failedCheckEvent, greenEvent, reportOf } from "./check-report.ts";
-import { countingOf, headChecks, redOn, stateOf } from "./checks.ts";
+import { CheckLooks, type LookingAtChecks } from "./check-looks.ts";
 import { beatOf, movedSince } from "./pull-beat.ts";
-import {
-  type ChecksState,
-  isFresh,
-  isUnfinished,
-  type KnownPull,
-  type PullEvent,
-  resolvedEvents,
-  reviewEvents,
-} from "./pull-news.ts";
+import { isFresh, isUnfinished, type KnownPull, type PullEvent, resolvedEvents, reviewEvents } from "./pull-news.ts";
 import { talkOf } from "./pull-talk.ts";
 import { commentsOf, eventsOnLines, hearReviewComments, type LineComment } from "./review-comments.ts";
 
@@ -38,16 +27,11 @@ export interface PullsCursor {
   readonly beatAt: number;
 }
 
-export interface LookingAtPulls {
-  readonly repository: RepositoryCalls;
+export interface LookingAtPulls extends LookingAtChecks {
   readonly self: TrackerAuthor;
   readonly permissions: Permissions;
-  readonly clock: Clock;
-  readonly log: Pick<BridgeContext["log"], "warn">;
   /** The plans whose pull requests these are, by number. */
   readonly plans: ReadonlyMap<number, string>;
-  /** Failed jobs run once more before they are told. */
-  readonly rerun: boolean;
   /** A pull request as it is now. */
   onPull?(planId: string, change: ServerChange): void;
   /** Whether it waits in the merge queue, as far as that is known. */
@@ -77,7 +61,6 @@ class PullsLook {
   readonly #looking: LookingAtPulls;
   readonly #cursor: PullsCursor | undefined;
   readonly #known = new Map<number, KnownPull>();
-  #isTold = false;
   readonly #onLines: LineComment[] = [];
   readonly #found: { readonly number: number; readonly event: PullEvent }[] = [];
 
@@ -186,7 +169,7 @@ class PullsLook {
       ...reviewEvents(reviews, { known: known?.reviews ?? [], thread, self: this.#looking.self }),
       ...resolvedEvents(threads, known?.resolved ?? [], thread),
     ];
-    const handedIn = reviews.filter(({ state }) => state !== "PENDING").map(({ databaseId }) => databaseId);
+    const handedIn = reviews.filter(({ state }) => state !== "PENDING").map(({ fullDatabaseId: id }) => id);
     // What was there before the first look is not told.
     if (this.#cursor) {
       const fresh = handedIn.filter((id) => !known?.reviews.includes(id));
@@ -209,53 +192,24 @@ class PullsLook {
       this.#looking.repository,
       asked.map(([, { nodeId }]) => nodeId),
     );
-    for (const [number, known] of asked) {
+    const told = asked.flatMap(([number, known]) => {
       const beat = beats.get(known.nodeId);
-      if (!beat) continue;
+      return beat ? [{ number, known, beat }] : [];
+    });
+    const checks = new CheckLooks(this.#looking);
+    await checks.prepare(told);
+    for (const { number, known, beat } of told) {
       await this.#orLater(number, async () => {
         const isNew = beat.resolved.some((id) => !known.resolved.includes(id));
         const talk = isNew ? await this.#talk(number, known.nodeId) : {};
         const isSame = beat.head === known.head;
-        const checked = isSame ? await this.#check(number, known, beat.checks) : {};
+        const checked = isSame ? await checks.check(known, beat, this.#thread(number)) : undefined;
+        this.#found.push(...(checked?.events ?? []).map((event) => ({ number, event })));
         const moved = isSame && movedSince(known, { ...beat, isUnqueued: queued.has(number) && beat.isUnqueued });
         if (moved) this.#looking.onPull?.(plans.get(number) ?? "", moved.change);
-        this.#known.set(number, { ...known, ...talk, ...checked, ...(moved ? moved.known : {}) });
+        this.#known.set(number, { ...known, ...talk, ...checked?.known, ...(moved ? moved.known : {}) });
       });
     }
-  }
-
-  /** What became of its checks, once all that count have ended. */
-  async #check(number: number, known: KnownPull, summary: ChecksState | undefined): Promise<Partial<KnownPull>> {
-    if (summary !== undefined && summary !== "red") return this.#ended(number, known, summary);
-    const { repository, rerun } = this.#looking;
-    if (summary === undefined && !this.#isTold) {
-      this.#isTold = true;
-      this.#looking.log.warn("the token may not see checks: those of GitHub Actions and commit statuses count");
-    }
-    const checks = await headChecks(repository, known);
-    const state = stateOf(checks);
-    const red = countingOf(checks).filter((check) => check.state === "red" && !known.told.includes(check.id));
-    if (state !== "red" || red.length === 0) return this.#ended(number, known, state);
-    const runs = [...new Set(red.flatMap(({ run }) => run ?? []))];
-    if (rerun && runs.length > 0 && known.rerun !== known.head) {
-      // A job that runs already is refused, which is as good.
-      for (const run of runs) await repository.send("POST", `/actions/runs/${run}/rerun-failed-jobs`);
-      return { checks: "pending", rerun: known.head };
-    }
-    const alsoRed = await redOn(repository, known.base);
-    for (const check of red) {
-      const report = await reportOf(repository, check);
-      const on = alsoRed.has(check.name) ? known.base : undefined;
-      const event = failedCheckEvent({ check, report, thread: this.#thread(number), sha: known.head, redOn: on });
-      this.#found.push({ number, event });
-    }
-    return { checks: state, told: [...known.told, ...red.map(({ id }) => id)] };
-  }
-
-  #ended(number: number, known: KnownPull, state: ChecksState): Partial<KnownPull> {
-    const isNew = state === "green" && known.checks !== "green";
-    if (isNew) this.#found.push({ number, event: greenEvent(this.#thread(number), known.head) });
-    return { checks: state };
   }
 
   async #authorised(

@@ -47,7 +47,7 @@ export function pullNode(repository: Repository, issue: Issue & { pull: Pull }, 
   const rules = repository.rules.get(pull.base.branch);
   const commits = [{ id: pull.head.sha, commit: commitNode(repository, pull, seesChecks) }];
   return {
-    ...{ __typename: "PullRequest", id: nodeId("PR", issue.id), databaseId: issue.id, number: issue.number },
+    ...{ __typename: "PullRequest", id: nodeId("PR", issue.id), number: issue.number },
     state: pull.merged ? "MERGED" : issue.state.toUpperCase(),
     ...{ isDraft: pull.draft, headRefOid: pull.head.sha, updatedAt: issue.updatedAt },
     ...{ isInMergeQueue: pull.queued, isMergeQueueEnabled: rules?.mergeQueue ?? false },
@@ -60,7 +60,7 @@ export function pullNode(repository: Repository, issue: Issue & { pull: Pull }, 
         pull.reviews.map((review) => ({
           ...{
             id: nodeId("PRR", review.id),
-            databaseId: review.id,
+            fullDatabaseId: String(review.id),
             author: userNode(review.user),
             state: review.state,
             body: review.body,
@@ -93,7 +93,12 @@ export function threadNodes(comments: readonly ReviewComment[]): Node[] {
 }
 
 export const reviewCommentNode = ({ id, editedAt }: ReviewComment): Node => ({
-  ...{ __typename: "PullRequestReviewComment", id: nodeId("PRRC", id), databaseId: id, lastEditedAt: editedAt ?? null },
+  ...{
+    __typename: "PullRequestReviewComment",
+    id: nodeId("PRRC", id),
+    fullDatabaseId: String(id),
+    lastEditedAt: editedAt ?? null,
+  },
 });
 
 function commitNode(repository: Repository, pull: Pull, seesChecks: boolean): Node {

@@ -90,7 +90,8 @@ export function issueEventShape(api: string, repository: Repository, event: Issu
   return {
     ...{ id: event.id, node_id: nodeId("EV", event.id), event: event.event, commit_id: null, commit_url: null },
     url: `${api}/repos/${fullNameOf(repository)}/issues/events/${event.id}`,
-    ...{ actor: userShape(api, event.actor), created_at: event.createdAt },
+    // Of an assignment the actor is who was assigned: GitHub keeps that as it always was.
+    ...{ actor: userShape(api, event.assignee ?? event.actor), created_at: event.createdAt },
     performed_via_github_app: event.app === undefined ? null : appShape(api, event.app),
     ...(event.label === undefined ? {} : { label: { name: event.label, color: "ededed" } }),
     ...(event.rename === undefined ? {} : { rename: event.rename }),

@@ -64,7 +64,7 @@ describe("the fake GitHub's GraphQL", { concurrency: 2 }, () => {
       `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on PullRequest {
         headRefOid reviewDecision isDraft
         reviews(last: 10) { nodes { state author { login } commit { oid } } }
-        reviewThreads(first: 10) { nodes { id isResolved comments(first: 1) { nodes { databaseId } } } }
+        reviewThreads(first: 10) { nodes { id isResolved comments(first: 1) { nodes { fullDatabaseId } } } }
         commits(last: 1) { nodes { commit { statusCheckRollup { state contexts(first: 10) { nodes {
           ... on CheckRun { name conclusion isRequired checkSuite { app { slug } } } } } } } } } } }
         rateLimit { cost remaining } }`,
@@ -74,6 +74,7 @@ describe("the fake GitHub's GraphQL", { concurrency: 2 }, () => {
     assert.deepEqual([node.headRefOid, node.reviewDecision, node.isDraft], [pull.head.sha, "APPROVED", true]);
     assert.equal(node.reviews.nodes[0].author.login, "ada");
     assert.equal(node.reviewThreads.nodes[0].isResolved, false);
+    assert.match(node.reviewThreads.nodes[0].comments.nodes[0].fullDatabaseId, /^\d+$/);
     const { state, contexts } = node.commits.nodes[0].commit.statusCheckRollup;
     assert.deepEqual([state, contexts.nodes[0].checkSuite.app.slug], ["FAILURE", "github-actions"]);
     assert.equal(data.rateLimit.cost, 1);
@@ -113,6 +114,7 @@ function differences(part: GraphQLSchema, whole: GraphQLSchema): string[] {
       return Object.values(type.getFields()).flatMap((field) => {
         const known = fields[field.name];
         if (String(known?.type) !== String(field.type)) return [`${name}.${field.name}: ${known?.type}`];
+        if (known?.deprecationReason) return [`${name}.${field.name}: ${known.deprecationReason}`];
         const wrong = field.args.filter(
           (arg) => String(known?.args.find((one) => one.name === arg.name)?.type) !== String(arg.type),
         );

@@ -8,6 +8,12 @@ import { clientOf } from "./checked-client.ts";
 
 const APP = "/repos/acme/app";
 
+interface Happened {
+  readonly event: string;
+  readonly actor: { readonly login: string };
+  readonly assigner?: { readonly login: string };
+}
+
 describe("the fake GitHub's REST", () => {
   let github: FakeGitHub;
   let repository: Repository;
@@ -44,11 +50,11 @@ describe("the fake GitHub's REST", () => {
     assert.deepEqual([issue.title, issue.comments, issue.assignee.login], ["Dark mode", 1, "ada"]);
     const events = (await ask(`GET ${APP}/issues/${number}/events`)).body;
     assert.deepEqual(
-      events.map((one: { event: string; actor: { login: string } }) => [one.event, one.actor.login]),
+      events.map((one: Happened) => [one.event, one.actor.login, one.assigner?.login]),
       [
-        ["labeled", "ada"],
-        ["labeled", "bot"],
-        ["assigned", "bot"],
+        ["labeled", "ada", undefined],
+        ["labeled", "bot", undefined],
+        ["assigned", "ada", "bot"],
       ],
     );
     await ask(`DELETE ${APP}/issues/${number}/labels/seen`);
