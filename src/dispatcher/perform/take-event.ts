@@ -75,7 +75,7 @@ function hear(
 
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
 function takeOrTriage(
-  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
+  loom: Located & Configured & Records & Gated & AtWork & Reporting,
   record: PlanRecord,
   event: BusEvent,
 ): Taken {
@@ -117,7 +117,7 @@ type Taken =
   | { kind: "context"; todo: string };
 
 function judgeEvent(
-  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
+  loom: Located & Configured & Records & Gated & AtWork & Reporting,
   record: PlanRecord,
   event: BusEvent,
 ): Taken {
