@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import type { BridgeContext, BridgeEvent, PollFailure, PollResult } from "../../src/bridges/contract.ts";
-import { githubSchema } from "../../src/config/schema/github-schema.ts";
-import { githubAccess } from "../../src/github/access.ts";
-import { boardBridge, LOOK_EVERY_MS } from "../../src/github/board/bridge.ts";
-import { Board } from "../testing/github/boards.ts";
-import { startFakeGitHub } from "../testing/github/fake-github.ts";
-import type { TokenOptions } from "../testing/github/tokens.ts";
-import type { Issue } from "../testing/github/world.ts";
+import type { BridgeContext, BridgeEvent, PollFailure, PollResult } from "../../../src/bridges/contract.ts";
+import { githubSchema } from "../../../src/config/schema/github-schema.ts";
+import { githubAccess } from "../../../src/github/access.ts";
+import { boardBridge, LOOK_EVERY_MS } from "../../../src/github/board/bridge.ts";
+import { Board } from "../../testing/github/boards.ts";
+import { startFakeGitHub } from "../../testing/github/fake-github.ts";
+import type { TokenOptions } from "../../testing/github/tokens.ts";
+import type { Issue } from "../../testing/github/world.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 const HOUR_MS = 3_600_000;

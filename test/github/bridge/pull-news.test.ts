@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { BridgeEvent } from "../../src/bridges/contract.ts";
-import type { ServerChange } from "../../src/forge/port.ts";
-import { reportCheck } from "../testing/github/people.ts";
-import { thorough } from "../testing/thorough.ts";
-import { pullSetting } from "./pull-setting.ts";
+import type { BridgeEvent } from "../../../src/bridges/contract.ts";
+import type { ServerChange } from "../../../src/forge/port.ts";
+import { reportCheck } from "../../testing/github/people.ts";
+import { thorough } from "../../testing/thorough.ts";
+import { pullSetting } from "../pull-setting.ts";
 
 const told = (events: readonly BridgeEvent[]): string[] =>
   events.map(({ type, plan, body }) => `${plan ?? ""} ${type} ${body}`.trim());

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { safeBody } from "../../src/github/outgoing.ts";
-import { withOurPart } from "../../src/github/pulls/body.ts";
-import type { PullState } from "../../src/github/pulls/pull-state.ts";
-import { Pulls } from "../../src/github/pulls/pulls.ts";
-import { runQueue } from "../testing/github/people.ts";
-import { thorough } from "../testing/thorough.ts";
-import { setUp } from "./setting.ts";
+import { safeBody } from "../../../src/github/outgoing.ts";
+import { withOurPart } from "../../../src/github/pulls/body.ts";
+import type { PullState } from "../../../src/github/pulls/pull-state.ts";
+import { Pulls } from "../../../src/github/pulls/pulls.ts";
+import { runQueue } from "../../testing/github/people.ts";
+import { thorough } from "../../testing/thorough.ts";
+import { setUp } from "../setting.ts";
 
 const DRAFT = { head: "prloom/dark", base: "main", title: "Dark `mode`", body: "Closes #1.\n\n@eve" };
 

@@ -4,15 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { appToken } from "../../src/github/client/app.ts";
-import { GitHubClient } from "../../src/github/client/client.ts";
-import { judgeAnswer, judgeGraphql } from "../../src/github/client/outcome.ts";
-import { environmentToken, firstToken, ghToken } from "../../src/github/client/tokens.ts";
-import { sendOnce } from "../../src/github/client/transport.ts";
-import { CallError } from "../../src/github/pages.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
-import { thorough } from "../testing/thorough.ts";
-import { setUp as setUpClient } from "./setting.ts";
+import { appToken } from "../../../src/github/client/app.ts";
+import { GitHubClient } from "../../../src/github/client/client.ts";
+import { judgeAnswer, judgeGraphql } from "../../../src/github/client/outcome.ts";
+import { environmentToken, firstToken, ghToken } from "../../../src/github/client/tokens.ts";
+import { sendOnce } from "../../../src/github/client/transport.ts";
+import { CallError } from "../../../src/github/pages.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { thorough } from "../../testing/thorough.ts";
+import { setUp as setUpClient } from "../setting.ts";
 
 const ISSUES = "/repos/acme/app/issues";
 

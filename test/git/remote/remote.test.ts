@@ -6,14 +6,14 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { fetchBranch } from "../../src/git/remote/fetch.ts";
-import { pushBranch } from "../../src/git/remote/push.ts";
-import { type Remote, remoteTip } from "../../src/git/remote/remote.ts";
-import { openRepository, type Repository } from "../../src/git/repository.ts";
-import { type FakeGitHub, startFakeGitHub } from "../testing/github/fake-github.ts";
-import { git } from "../testing/github/git.ts";
-import type { Person } from "../testing/github/people.ts";
-import { tryGitAsync } from "../testing/github/tests/async-git.ts";
+import { fetchBranch } from "../../../src/git/remote/fetch.ts";
+import { pushBranch } from "../../../src/git/remote/push.ts";
+import { type Remote, remoteTip } from "../../../src/git/remote/remote.ts";
+import { openRepository, type Repository } from "../../../src/git/repository.ts";
+import { type FakeGitHub, startFakeGitHub } from "../../testing/github/fake-github.ts";
+import { git } from "../../testing/github/git.ts";
+import type { Person } from "../../testing/github/people.ts";
+import { tryGitAsync } from "../../testing/github/tests/async-git.ts";
 
 interface Setting {
   readonly github: FakeGitHub;

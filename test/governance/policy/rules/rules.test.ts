@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { POLICY_RULES } from "../../../src/governance/policy/judge.ts";
-import type { Policy } from "../../../src/governance/policy/policy-file.ts";
+import { POLICY_RULES } from "../../../../src/governance/policy/judge.ts";
+import type { Policy } from "../../../../src/governance/policy/policy-file.ts";
 import {
   type Asked,
   bash,
@@ -18,7 +18,7 @@ import {
   table,
   waiting,
   write,
-} from "./fixtures.ts";
+} from "../fixtures.ts";
 
 const PLAN = `${ROOT}/prloom/.local/plan.md`;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { peoplesPart, planPart, withPlanPart } from "../../src/github/body/issue-part.ts";
-import { isOwnEdit } from "../../src/github/body/own-edits.ts";
+import { peoplesPart, planPart, withPlanPart } from "../../../src/github/body/issue-part.ts";
+import { isOwnEdit } from "../../../src/github/body/own-edits.ts";
 
 const written = (body: string, part: string): string => {
   const next = withPlanPart(body, part);

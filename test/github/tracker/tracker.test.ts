@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { GitHubClient } from "../../src/github/client/client.ts";
-import { environmentToken } from "../../src/github/client/tokens.ts";
-import { sendOnce } from "../../src/github/client/transport.ts";
-import { Connection } from "../../src/github/connection.ts";
-import { Permissions } from "../../src/github/tracker/permissions.ts";
-import { githubTracker } from "../../src/github/tracker/tracker.ts";
-import { type TrackerBench, trackerContract } from "../testing/contracts/tracker-contract.ts";
-import { startFakeGitHub } from "../testing/github/fake-github.ts";
+import { GitHubClient } from "../../../src/github/client/client.ts";
+import { environmentToken } from "../../../src/github/client/tokens.ts";
+import { sendOnce } from "../../../src/github/client/transport.ts";
+import { Connection } from "../../../src/github/connection.ts";
+import { Permissions } from "../../../src/github/tracker/permissions.ts";
+import { githubTracker } from "../../../src/github/tracker/tracker.ts";
+import { type TrackerBench, trackerContract } from "../../testing/contracts/tracker-contract.ts";
+import { startFakeGitHub } from "../../testing/github/fake-github.ts";
 
 async function makeBench() {
   // Whole seconds are all that GitHub tells: each thing here happens in one of its own.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, policy, ruleOf } from "./fixtures.ts";
+import { ask, policy, ruleOf } from "../fixtures.ts";
 
 /** What git puts back is lost where it was changed: that is for the paths of the task, as writing is. */
 const ROWS: readonly [command: string, expected: string][] = [

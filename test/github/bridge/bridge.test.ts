@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import type { BridgeContext, BridgeEvent, PollResult } from "../../src/bridges/contract.ts";
-import { githubSchema } from "../../src/config/schema/github-schema.ts";
-import { githubAccess } from "../../src/github/access.ts";
-import { githubBridge } from "../../src/github/bridge/bridge.ts";
-import { startFakeGitHub } from "../testing/github/fake-github.ts";
-import type { Person } from "../testing/github/people.ts";
-import { thorough } from "../testing/thorough.ts";
+import type { BridgeContext, BridgeEvent, PollResult } from "../../../src/bridges/contract.ts";
+import { githubSchema } from "../../../src/config/schema/github-schema.ts";
+import { githubAccess } from "../../../src/github/access.ts";
+import { githubBridge } from "../../../src/github/bridge/bridge.ts";
+import { startFakeGitHub } from "../../testing/github/fake-github.ts";
+import type { Person } from "../../testing/github/people.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 

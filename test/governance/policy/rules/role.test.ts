@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { roleNamed } from "../../../src/governance/policy/roles.ts";
-import { ask, policy, ruleOf } from "./fixtures.ts";
+import { roleNamed } from "../../../../src/governance/policy/roles.ts";
+import { ask, policy, ruleOf } from "../fixtures.ts";
 
 const bash = ["bash", { command: "ls" }] as const;
 const own = ["govern_shell", { command: "ls" }] as const;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Asked, ask, handedOver, policy, STARTED, table } from "./fixtures.ts";
+import { type Asked, ask, handedOver, policy, STARTED, table } from "../fixtures.ts";
 
 const chain = (depth: number): Asked => ({
   session: `s${depth}`,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ignoredFor } from "../../src/github/board/bridge.ts";
+import { ignoredFor } from "../../../src/github/board/bridge.ts";
 import {
   type BoardCursor,
   type BoardItem,
@@ -8,7 +8,7 @@ import {
   columnsOf,
   isLookDue,
   movesIn,
-} from "../../src/github/board/moves.ts";
+} from "../../../src/github/board/moves.ts";
 
 const OPTIONS = { a: "Backlog", b: "Todo 🚀", c: "Done" };
 const WANTED = new Map([["todo 🚀", "b"]]);

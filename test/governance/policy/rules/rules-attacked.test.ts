@@ -1,4 +1,4 @@
-import type { TaskGraph } from "../../../src/governance/graph/schema.ts";
+import type { TaskGraph } from "../../../../src/governance/graph/schema.ts";
 import {
   type Asked,
   bash,
@@ -12,7 +12,7 @@ import {
   STARTED,
   table,
   write,
-} from "./fixtures.ts";
+} from "../fixtures.ts";
 
 // Ways around the rules that an agent could try; what is allowed is what must not be refused with them.
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { BusEvent } from "../../src/bus/types.ts";
-import { answerAt } from "../../src/dispatcher/perform/answer-triaged.ts";
+import type { BusEvent } from "../../../src/bus/types.ts";
+import { answerAt } from "../../../src/dispatcher/perform/answer-triaged.ts";
 
 const event = (id: string, token: string, path?: string): BusEvent => ({
   ...{ id, source: "github", type: "comment", severity: "info", title: "", body: id },

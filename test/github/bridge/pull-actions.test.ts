@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import type { DeliveryResult, OutgoingAction } from "../../src/bridges/contract.ts";
-import { type PullOptions, type PullSetting, pullSetting } from "./pull-setting.ts";
+import type { DeliveryResult, OutgoingAction } from "../../../src/bridges/contract.ts";
+import { type PullOptions, type PullSetting, pullSetting } from "../pull-setting.ts";
 
 const MARKER = /\n\n<!-- prloom (\S+) -->$/;
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseConfig } from "../../../src/config/load.ts";
-import { makePolicy } from "../../../src/governance/policy/make-policy.ts";
-import { type Role, roleNamed } from "../../../src/governance/policy/roles.ts";
-import { ask, graph, node, ROOT, ruleOf } from "./fixtures.ts";
+import { parseConfig } from "../../../../src/config/load.ts";
+import { makePolicy } from "../../../../src/governance/policy/make-policy.ts";
+import { type Role, roleNamed } from "../../../../src/governance/policy/roles.ts";
+import { ask, graph, node, ROOT, ruleOf } from "../fixtures.ts";
 
 function rulings(governance: object, role: string, tools: readonly string[]): string[] {
   const config = { agents: { a: { command: "a" } }, stages: { default: "a" }, governance };

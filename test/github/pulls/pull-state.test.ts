@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { needsOf } from "../../src/github/pulls/pull-state.ts";
+import { needsOf } from "../../../src/github/pulls/pull-state.ts";
 
 const TABLE: [isMergeable: boolean | undefined, state: string | undefined, needs: ReturnType<typeof needsOf>][] = [
   [undefined, "unknown", undefined],

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { excerptOf } from "../../src/github/bridge/check-report.ts";
-import { whyNotGreen } from "../../src/github/bridge/green.ts";
-import { judgeGraphql } from "../../src/github/client/outcome.ts";
-import { Pulls } from "../../src/github/pulls/pulls.ts";
-import { reportCheck, reportStatus } from "../testing/github/people.ts";
-import { pullSetting } from "./pull-setting.ts";
-import { setUp } from "./setting.ts";
+import { excerptOf } from "../../../src/github/bridge/check-report.ts";
+import { whyNotGreen } from "../../../src/github/bridge/green.ts";
+import { judgeGraphql } from "../../../src/github/client/outcome.ts";
+import { Pulls } from "../../../src/github/pulls/pulls.ts";
+import { reportCheck, reportStatus } from "../../testing/github/people.ts";
+import { pullSetting } from "../pull-setting.ts";
+import { setUp } from "../setting.ts";
 
 const RULES = { approvals: 0, mergeQueue: false, refusePush: undefined };
 
