@@ -27,7 +27,7 @@ export function hasConflict(text: string): boolean {
 }
 
 /**
- * Pure: what both sides changed since `base`. Changes of neighbouring lines are no conflict, unlike in git: an agent ticks
+ * Pure: what both sides changed since `base`. Changes of neighbouring lines are not a conflict, unlike in git: an agent ticks
  * one TODO while a person rewords the next.
  */
 export function mergeLines(base: string, mine: string, theirs: string): MergedLines {

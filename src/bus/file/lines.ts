@@ -16,7 +16,7 @@ export interface RawLine {
   /** Where the next line starts. */
   readonly end: number;
   readonly text: string;
-  /** False for what we never write: bytes that are no UTF-8, which `text` has as others, and an overlong line's beginning. */
+  /** False for what we never write: bytes that are not UTF-8, which `text` has as others, and an overlong line's beginning. */
   readonly isOurs: boolean;
 }
 

@@ -12,7 +12,7 @@ export const issueSchema = z.object({
   node_id: z.string(),
   html_url: z.string(),
   title: z.string(),
-  // What prloom writes there itself is no part of what it says: so nothing of that is an edit, by whatever hand.
+  // What prloom writes there itself is not a part of what it says: so nothing of that is an edit, by whatever hand.
   body: z
     .string()
     .nullish()

@@ -45,7 +45,7 @@ export interface Touch {
   readonly whole?: boolean | undefined;
 }
 
-/** Notes what a command does with a file. What is no file, as `-` and `/dev/null`, is nothing. */
+/** Notes what a command does with a file. What is not a file, such as `-` and `/dev/null`, is nothing. */
 export function touch(spot: Spot, { kind, path, whole }: Touch): void {
   if (isFileName(path)) noteTouch(spot, { kind, path, whole }, absolutePaths(path, spot));
 }

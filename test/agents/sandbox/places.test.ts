@@ -87,7 +87,7 @@ test("what may not be looked at, in a home or among the arguments, is not shown 
   const script = put("home/agents/run.mjs");
   put("home/.rbenv/bin/x");
   chmodSync(at("home/.rbenv"), 0);
-  // Root gets through closed doors; through a link that leads to itself nobody does.
+  // Root gets through closed doors; not through a link that leads to itself.
   symlinkSync(at("home/.nvm"), at("home/.nvm"));
   const tools = pathsOf(toolPlaces(options())).filter((path) => !path.includes(".rbenv"));
   assert.deepEqual(tools, ["home/.cargo/bin"]);

@@ -65,7 +65,7 @@ describe("a repository on a server", { concurrency: 3 }, () => {
     });
   });
 
-  it("keeps what somebody else pushed, or deleted", async (t) => {
+  it("keeps what another person pushed, or deleted", async (t) => {
     const { repo, remote, ada, commit } = await setUp(t);
     const sha = commit("one");
     await pushBranch(repo, remote, { branch: "topic", sha, expected: undefined });

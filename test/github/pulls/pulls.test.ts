@@ -168,7 +168,7 @@ describe("pull requests", { concurrency: 3 }, () => {
 });
 
 describe("our part of a description", () => {
-  it("comes again below what is there when somebody took its markers out", () => {
+  it("comes again below what is there when a person took its markers out", () => {
     const first = withOurPart("", "one");
     const half = first.slice(0, first.indexOf("<!-- prloom ends"));
     assert.match(

@@ -142,7 +142,7 @@ describe("the tracker of GitHub", { concurrency: 4 }, () => {
       assert.equal(posts[0]?.author.bot, true);
     }));
 
-  it("gives a login that somebody else took over nothing", () =>
+  it("gives nothing to a login that another person took over", () =>
     withBench(async ({ github, anna, tracker }) => {
       const { id } = anna.user;
       assert.equal(await tracker.permissionOf({ login: "anna", id: String(id) }), "write");

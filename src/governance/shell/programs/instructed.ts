@@ -13,7 +13,7 @@ export function namesInFlow(flow: Flow): Text[] {
     .map(known);
 }
 
-/** Names that a program reads from what is no file of the worktree: those in a file are its own matter. */
+/** Names that a program reads from what is not a file of the worktree: those in a file are its own matter. */
 export function listedIn(list: Text, spot: Spot): Text[] {
   const text = textOf(list);
   return text === "-" || descriptorOf(text) !== undefined ? namesInFlow(contentOf(list, spot)) : [];
@@ -28,7 +28,7 @@ const LISTS = /^-{0,2}files?0?-from$/;
 
 export const isList = (option: string): boolean => LISTS.test(option);
 
-/** Where in an argument a name begins that is no file but what a process writes, or a descriptor. */
+/** Where in an argument a name begins that is not a file but what a process writes, or a descriptor. */
 function channelIn(arg: Text): number {
   if (arg.type !== "known" || !arg.text.includes("/")) return -1;
   const { text } = arg;

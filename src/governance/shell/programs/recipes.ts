@@ -47,7 +47,7 @@ export const cmake: Behaviour = (call) => {
   return builds({ ...call, spot: inside });
 };
 
-/** A file with rules: one in the worktree is opaque, one that is no file is code. */
+/** A file with rules: one in the worktree is opaque, one that is not a file is code. */
 export function runsRules(file: Text, { name, spot }: Parameters<Behaviour>[0]): void {
   if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
     noteEffect(spot, { kind: "code", what: `gives ${name} rules that are not in a file` });

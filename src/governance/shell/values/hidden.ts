@@ -37,7 +37,7 @@ export function lookAtQuotes(parts: readonly WordPart[] | undefined, spot: Spot)
     else if ("parts" in part) lookAtQuotes(part.parts, spot);
 }
 
-/** The subscript in `a=([…]=x)`, which is no word of its own. */
+/** The subscript in `a=([…]=x)`, which is not a word of its own. */
 export function lookAtPlace({ text, value }: Word, spot: Spot): void {
   if (text.startsWith("["))
     for (const one of [text, value]) lookAtCommands(one.slice(0, one.lastIndexOf("]=") + 1), spot);

@@ -151,7 +151,7 @@ export function lists(rules: OptionRules, skip: number): Behaviour {
   return ({ args, spot }) => {
     const { operands } = readArguments(args, rules);
     const folders = operands.slice(skip);
-    // That a file is in the worktree is no secret.
+    // That a file is in the worktree is not a secret.
     for (const folder of folders) if (skip > 0 || !isNameHere(folder)) reads(spot, folder);
     const [only] = folders.length === 0 ? [known(".")] : folders;
     const [path] = absolutePaths(only ?? known("."), spot);
