@@ -1,5 +1,5 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
-import { partsOf } from "../../gate/parts.ts";
+import { partsOf } from "../../gate/post-parts.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanStatus } from "../../plan/plan-types.ts";
 import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";

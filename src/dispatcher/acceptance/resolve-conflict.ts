@@ -27,8 +27,8 @@ import { countRun, sessionsAfterTodo } from "../runs/count-run.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { changesOf } from "./changes.ts";
 import { judgeRun, type RunVerdict } from "./judge-run.ts";
-import { settleMissing } from "./refused.ts";
 import { runChecks } from "./run-checks.ts";
+import { settleMissing } from "./settle-refusal.ts";
 import { changeScope, countsAsNoAttempt, takeBackUngoverned } from "./verify.ts";
 
 const SAYS_NOTHING =

@@ -36,8 +36,8 @@ import { tryCommit } from "./commit-hooks.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { type Changes, judgeRun, type RunVerdict } from "./judge-run.ts";
 import { leaveTicked, putAside } from "./leave-todo.ts";
-import { settleMissing, settleRefusal } from "./refused.ts";
 import { runChecks } from "./run-checks.ts";
+import { settleMissing, settleRefusal } from "./settle-refusal.ts";
 
 /** What lies on disk after the run of a TODO decides; an exit code never does. */
 export async function verify(

@@ -9,8 +9,8 @@ import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { inOneLine } from "../../kernel/json.ts";
 import { ownUser } from "../../kernel/system/user.ts";
+import { copiedFrom } from "../moved-repository.ts";
 import type { Paths } from "../paths.ts";
-import { copiedFrom } from "../place.ts";
 
 /** What daemon.json says about a running dispatcher. The lock decides who owns; this only tells where to talk. */
 const daemonSchema = z.object({ pid: z.number(), startedAt: z.string(), socket: z.string(), version: z.string() });

@@ -16,8 +16,8 @@ import { type Located, textPath } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { authorOf, isByApprover } from "./answer.ts";
-import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored.ts";
+import { authorOf, isByApprover } from "./answer-events.ts";
+import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored-comments.ts";
 import { isAboutChecks, takeCheck } from "./take-check.ts";
 
 export interface OfferedEvent extends HeardComment {

@@ -4,12 +4,12 @@ import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
-import { wakeAbove } from "../stacking/above.ts";
 import { settleClosed } from "../stacking/closed-there.ts";
+import { wakeAbove } from "../stacking/plans-above.ts";
 import { changeSeen } from "./change-seen.ts";
 import { backToDraft, isHeldBack, isToBeTakenBack } from "./held-back.ts";
 import { describedAs, isToBeReady, type Level, missingOf, saidNow } from "./level.ts";
-import { blockAsRefused, noteHead, notePublished, type PublishingAtWork } from "./noted.ts";
+import { blockAsRefused, noteHead, notePublished, type PublishingAtWork } from "./note-published.ts";
 import { pushHint, whyNotPushed } from "./push-refusals.ts";
 import { takeOver } from "./take-over.ts";
 

@@ -8,7 +8,7 @@ import { eventsBehind } from "../../plan/todos/provenance.ts";
 import type { Todo } from "../../plan/todos/todo.ts";
 import type { Buses } from "../buses/buses.ts";
 import { updateRecord } from "../records.ts";
-import type { PublishingAtWork } from "./noted.ts";
+import type { PublishingAtWork } from "./note-published.ts";
 
 type DoneFor = NonNullable<PlanRecord["doneFor"]>;
 

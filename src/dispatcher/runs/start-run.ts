@@ -23,7 +23,7 @@ import { governRun, oursFor, roleOfRun } from "../governing/governed.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { messageReceived, offerMessages, settleMessages, takeMessages } from "../messages/messages.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
-import { givenEvents, giveWords, renderWords } from "../perform/answer.ts";
+import { givenEvents, giveWords, renderWords } from "../perform/answer-events.ts";
 import { clearUnstarted } from "../perform/begin.ts";
 import { followPerson } from "../perform/follow-person.ts";
 import { conflictOf, resolutionValues, withResolution } from "../perform/resolution.ts";

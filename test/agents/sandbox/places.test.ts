@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { isPassedOn } from "../../../src/agents/runner/inherited.ts";
+import { isPassedOn } from "../../../src/agents/runner/inherited-files.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
 import { movedCredentials } from "../../../src/agents/sandbox/moved-credentials.ts";
 import { packageAround, programPlaces, toolPlaces, toolSecrets } from "../../../src/agents/sandbox/places.ts";

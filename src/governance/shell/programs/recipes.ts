@@ -6,7 +6,7 @@ import { noteEffect, noteUnknown } from "../state/state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";
-import { runsFetched } from "./fetched.ts";
+import { runsFetched } from "./fetched-code.ts";
 
 /** Commands of `cmake -E`, as the programs that do the same. */
 const CMAKE_TOOLS: Readonly<Record<string, string>> = {

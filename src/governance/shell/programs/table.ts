@@ -6,7 +6,6 @@ import { administersUnless, direnv, opensElsewhere, scalar } from "./administeri
 import { AGENTS, agent, prloom } from "./agents.ts";
 import { builds, linter } from "./builds.ts";
 import { bun } from "./bun.ts";
-import { parallel, xargs } from "./each.ts";
 import { container } from "./elsewhere/containers.ts";
 import { database } from "./elsewhere/databases.ts";
 import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
@@ -44,6 +43,7 @@ import { pythonRunner } from "./python-modules.ts";
 import { cmake, just, make } from "./recipes.ts";
 import { runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, fzf, lineWrapper, measurer, outlives, wrapper } from "./wrappers.ts";
+import { parallel, xargs } from "./xargs.ts";
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =

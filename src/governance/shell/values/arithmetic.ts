@@ -1,7 +1,7 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
 import { copyForReading, noteEffect, noteUnknown, type Spot, setVariable, spend } from "../state/state.ts";
 import { FROM } from "./flow.ts";
-import { lookAtCommands, lookAtQuotes, lookAtRenaming } from "./hidden.ts";
+import { lookAtCommands, lookAtQuotes, lookAtRenaming } from "./hidden-commands.ts";
 import { MAX_SHOWN, type Text, textOf, unknown } from "./text.ts";
 
 /** How words in arithmetic become texts; passed in, because words contain arithmetic. */

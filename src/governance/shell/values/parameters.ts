@@ -2,7 +2,7 @@ import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
 import { noteUnknown, SEVERAL, type Shell, type Spot, setVariable, spend } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
-import { lookAtOperation, lookAtRenaming } from "./hidden.ts";
+import { lookAtOperation, lookAtRenaming } from "./hidden-commands.ts";
 import { addChoice, aNumber, isPattern, known, MAX_CHOICES, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { partsOf } from "../../src/gate/parts.ts";
+import { partsOf } from "../../src/gate/post-parts.ts";
 import { gatePost } from "../../src/gate/shown.ts";
 import { blocksOf } from "../../src/plan/markdown/blocks.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { graphOfPlan } from "../../../src/governance/graph/graph-of-plan.ts";
 import { blockersOf, findNode, nodesOf } from "../../../src/governance/graph/lookup.ts";
-import { graphOfPlan } from "../../../src/governance/graph/of-plan.ts";
 import { graphSchema } from "../../../src/governance/graph/schema.ts";
 import { criteriaIn } from "../../../src/plan/checklists/criteria.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canBearOther, standingOf } from "../../../src/dispatcher/stacking/standing.ts";
+import { canBearOther, standingOf } from "../../../src/dispatcher/stacking/lower-plan.ts";
 import { stackProblem, wantsStack } from "../../../src/plan/metadata.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
 import { planRecord } from "../../testing/plan-record.ts";

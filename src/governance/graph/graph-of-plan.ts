@@ -4,7 +4,7 @@ import { usualRole } from "../policy/roles.ts";
 import { mcpName } from "../policy/tools/mcp-name.ts";
 import { settleWaiting } from "./changes.ts";
 import { A_CHANGE, FINDINGS } from "./expected-output.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "./make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "./make-graph.ts";
 import { asName, asNames, type NodeStatus, type TaskGraph, type TaskNode, type WorkPlan } from "./schema.ts";
 
 /** What of a plan its graph is made from. */
