@@ -8,7 +8,9 @@ export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-type
 
 /** The stored statuses; `triaging` is derived from pending events and shown, never stored. */
 export const STORED_STATUSES = ["draft", "queued", "active", "review", "done"] as const;
-export const PLAN_STATUSES = ["draft", "queued", "active", "triaging", "review", "done"] as const;
+/** Of plans that are not done. */
+export const OPEN_STATUSES = ["draft", "queued", "active", "triaging", "review"] as const;
+export const PLAN_STATUSES = [...OPEN_STATUSES, "done"] as const;
 export const PHASES = [
   "investigating",
   "planning",

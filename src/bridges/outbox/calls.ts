@@ -1,6 +1,6 @@
 import type { Bus } from "../../bus/bus.ts";
 import { actionId, DISPATCHER } from "../../bus/names.ts";
-import type { Action } from "../../bus/types.ts";
+import type { Action, Scope } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { type CircuitMember, type Circuits, circuitState, type Reach } from "../circuit.ts";
 import type { LoadedBridge } from "../load.ts";
@@ -26,8 +26,7 @@ import type { TakenActions } from "./taken-actions.ts";
 /** The bus whose actions are delivered, and what delivers them. */
 export interface DeliveryOptions {
   readonly bus: Bus;
-  /** Whose bus it is; no plan: the repository's own. */
-  readonly scope: { readonly planId?: string };
+  readonly scope: Scope;
   bridgeFor(target: string): LoadedBridge | undefined;
   /** All targets there are, for the error that a wrong one gets. */
   targets?(): readonly string[];

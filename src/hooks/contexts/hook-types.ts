@@ -14,7 +14,8 @@ import type {
 } from "./context-types.ts";
 import type { PluginAction, PluginEvent, UpsertPayload } from "./event-types.ts";
 
-type Awaitable<T> = T | Promise<T>;
+/** What may be given at once or later. */
+export type Awaitable<T> = T | Promise<T>;
 
 export type UpsertVerdict =
   | { readonly proceed: true; readonly payload?: UpsertPayload }
