@@ -2,12 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Environment } from "../kernel/system/environment.ts";
 import { killGroup } from "../kernel/system/process-tree.ts";
 import { homeFolder } from "../kernel/system/user.ts";
 import { agentEnvironment } from "./environment.ts";
 import type { AgentProgram, Login } from "./program.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What an installed agent program tells about itself. Never a secret. */
 export interface ProgramFacts {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { errnoOf } from "../../kernel/errors.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { ARRIVED, CHANNEL_MS, type ChannelOutcome, refused } from "./channel-outcome.ts";
-import type { Environment } from "./desktop.ts";
 
 export interface PostRequest {
   /** The variable that holds the address. */
