@@ -17,7 +17,7 @@ import type { Records } from "./records.ts";
 import type { Configured } from "./settings/pinned.ts";
 
 /** Where the repository was when its owner looked last. Records name worktrees and processes by what they were there. */
-interface Place {
+interface RepositoryPlace {
   readonly id: string;
   readonly root: string;
   readonly commonDir: string;
@@ -26,7 +26,7 @@ interface Place {
 const fileIn = (authority: string): string => join(authority, "place.json");
 
 /** What cannot be looked at counts as not there. Checked by hand: status reads it each time. */
-function readPlace(authority: string): Place | undefined {
+function readPlace(authority: string): RepositoryPlace | undefined {
   try {
     const { id, root, commonDir } = asFields(JSON.parse(readTextIfExists(fileIn(authority)) ?? ""));
     const isPlace = typeof id === "string" && typeof root === "string" && typeof commonDir === "string";
@@ -37,7 +37,7 @@ function readPlace(authority: string): Place | undefined {
 }
 
 function writePlace({ authority, root, commonDir }: Paths, id: string): void {
-  writeFileAtomic(fileIn(authority), `${JSON.stringify({ id, root, commonDir } satisfies Place)}\n`);
+  writeFileAtomic(fileIn(authority), `${JSON.stringify({ id, root, commonDir } satisfies RepositoryPlace)}\n`);
 }
 
 /** The repository that this one was copied from, `.git` and all, if it is still there: worktrees, runs and dispatcher on record are its own. */
@@ -86,7 +86,11 @@ export async function settlePlace(loom: Located & Configured & Records & Reporti
   });
 }
 
-async function moveWorktree(loom: Located & Configured & Records, record: PlanRecord, from: Place): Promise<void> {
+async function moveWorktree(
+  loom: Located & Configured & Records,
+  record: PlanRecord,
+  from: RepositoryPlace,
+): Promise<void> {
   const { worktree: old, uid, revision } = record;
   if (old === undefined) return;
   const path = placeNow(old, from.root, loom.paths.root);

@@ -30,7 +30,7 @@ export interface ListOptions<T> {
   readonly schema: z.ZodType<readonly T[]>;
 }
 
-interface Page<T> {
+interface ListPage<T> {
   readonly items: readonly T[];
   readonly hasMore: boolean;
 }
@@ -45,7 +45,7 @@ export async function onePage<T>(
   path: string,
   { query = {}, schema }: ListOptions<T>,
   page = 1,
-): Promise<Page<T>> {
+): Promise<ListPage<T>> {
   const place = page > 1 ? { page } : {};
   const outcome = await repository.get(path, { query: { per_page: PAGE_SIZE, ...query, ...place } });
   if (outcome.kind !== "ok") throw new CallError(path, outcome);

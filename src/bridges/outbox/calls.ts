@@ -44,7 +44,7 @@ export interface CallsOptions extends DeliveryOptions {
   wake(): void;
 }
 
-interface Call extends RoutedAction {
+interface DeliveryCall extends RoutedAction {
   readonly queue: AddressQueue;
   readonly loaded: LoadedBridge;
   readonly uncertain: boolean;
@@ -54,7 +54,7 @@ interface Call extends RoutedAction {
 export class Calls {
   readonly #options: CallsOptions;
   /** Counted on the bus, to be made as soon as that is on disk. */
-  #begun: Call[] = [];
+  #begun: DeliveryCall[] = [];
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -98,7 +98,7 @@ export class Calls {
     for (const call of calls) void this.#make(call);
   }
 
-  async #make(call: Call): Promise<void> {
+  async #make(call: DeliveryCall): Promise<void> {
     const { services, scope, write, wake } = this.#options;
     const delivery = await deliver(services, { ...call, scope });
     crashPoint("deliver:returned");
@@ -107,7 +107,7 @@ export class Calls {
     wake();
   }
 
-  #settle(call: Call, delivery: Delivery): void {
+  #settle(call: DeliveryCall, delivery: Delivery): void {
     const { bus, services, scope, circuits, queues, taken, wake } = this.#options;
     const { queue } = call;
     const { id } = call.action;
@@ -183,7 +183,7 @@ const NOT_DONE: Readonly<Record<string, string>> = { merge: "Not merged", close_
  * letter is seen by others. Done before the action is buried, so that a kill in between forgets neither. The local
  * bridge answers by itself.
  */
-function answerRefusal({ bus, scope }: DeliveryOptions, { action, loaded }: Call, reason: string): void {
+function answerRefusal({ bus, scope }: DeliveryOptions, { action, loaded }: DeliveryCall, reason: string): void {
   const { id, target, payload, relatedEventId } = action;
   const notDone = NOT_DONE[payload.type];
   if (notDone === undefined || loaded.name === LOCAL_TARGET) return;

@@ -143,14 +143,14 @@ async function plansByThread(
   return plans;
 }
 
-interface Heard extends ThreadOfPlan {
+interface HeardInThread extends ThreadOfPlan {
   readonly post: HeardPost;
   readonly self: TrackerAuthor;
 }
 
 async function eventOf(
   { tracker, target }: TrackerBridgeOptions,
-  { post, plan, replyTo, self }: Heard,
+  { post, plan, replyTo, self }: HeardInThread,
 ): Promise<BridgeEvent> {
   const { author, ref, body, at, edited } = post;
   return {

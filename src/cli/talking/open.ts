@@ -250,12 +250,12 @@ function startInTerminal(started: Interface): ChildProcess {
   return enclosed.child;
 }
 
-interface Held {
+interface HeldWorktree {
   readonly who: ProcessIdentity;
   readonly worktree: string;
 }
 
-async function close({ cwd, output }: Call, plan: string, { who, worktree }: Held): Promise<void> {
+async function close({ cwd, output }: Call, plan: string, { who, worktree }: HeldWorktree): Promise<void> {
   let closed: z.infer<typeof closedSchema>;
   try {
     closed = closedSchema.parse(await callOwner(cwd, "close", { plan, who }));

@@ -67,7 +67,7 @@ export function settleMissing(
   return true;
 }
 
-interface Refused {
+interface RefusedRun {
   readonly trouble: RunError;
   readonly agent: StageAgent;
   readonly agents: readonly StageAgent[];
@@ -84,7 +84,7 @@ function inOneLine(message: string): string {
 async function waitOrBlock(
   loom: Located & Configured & Records & Pooled & Reporting,
   record: PlanRecord,
-  { trouble, agent, agents }: Refused,
+  { trouble, agent, agents }: RefusedRun,
 ): Promise<void> {
   const refusal = loom.pool.refused(agent.name, { ...trouble, planId: record.id });
   const next = loom.pool.choose(agents, record.id);

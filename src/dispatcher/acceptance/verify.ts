@@ -175,7 +175,7 @@ async function judgeCommit(
   return { verdict: accepted.judge(await changesOf(loom, record)), before: trial.before };
 }
 
-interface Judged {
+interface JudgedTodo {
   readonly verdict: RunVerdict;
   readonly todo: Todo;
   readonly claims: Claims;
@@ -189,7 +189,7 @@ interface Judged {
 async function settleVerdict(
   loom: Located & Configured & Records & Extended & Reporting,
   record: PlanRecord,
-  result: Judged,
+  result: JudgedTodo,
 ): Promise<void> {
   const { verdict, todo, claims, config } = result;
   const now = planText(loom, record)?.doc.todos.find(({ id }) => id === todo.id);

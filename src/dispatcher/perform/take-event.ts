@@ -149,16 +149,16 @@ function judgeEvent(
   return { kind: "context", todo: todoTitle(todo) };
 }
 
-type Settled = Exclude<Taken, { kind: "later" }> | { kind: "plugin" };
+type SettledEvent = Exclude<Taken, { kind: "later" }> | { kind: "plugin" };
 
-function reasonFor(settled: Settled, by: string | undefined): { reason?: string } {
+function reasonFor(settled: SettledEvent, by: string | undefined): { reason?: string } {
   if (settled.kind === "plugin") return { reason: `handled by ${by}` };
   if (settled.kind === "ignored") return { reason: settled.refusal.reason };
   return settled.kind === "answered" ? { reason: settled.reason } : {};
 }
 
 /** What the author is told at once. */
-function answersTo(record: PlanRecord, event: BusEvent, settled: Settled) {
+function answersTo(record: PlanRecord, event: BusEvent, settled: SettledEvent) {
   if (settled.kind === "context" && event.replyTo)
     return [reply(record, event, `Added to the context of "${settled.todo}".`)];
   return "reply" in settled && settled.reply !== undefined ? [reply(record, event, settled.reply)] : [];

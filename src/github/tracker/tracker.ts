@@ -115,13 +115,13 @@ function commentsBelow(repository: RepositoryCalls, thread: string): Promise<rea
   return allPages(repository, path, { schema: commentsSchema });
 }
 
-interface Heard {
+interface HeardOnIssue {
   readonly comment: GitHubComment;
   readonly post: HeardPost;
 }
 
 /** What was deleted meanwhile does not stand as it was written either. */
-async function withEdits(repository: RepositoryCalls, heard: readonly Heard[]): Promise<HeardPost[]> {
+async function withEdits(repository: RepositoryCalls, heard: readonly HeardOnIssue[]): Promise<HeardPost[]> {
   const unknown = heard.filter(({ post }) => !post.edited && post.own === undefined);
   const asked = unknown.map(({ comment }) => comment);
   const standing = await standingOfComments(repository, asked);
