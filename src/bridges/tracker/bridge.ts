@@ -1,7 +1,7 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
 import { partsOf } from "../../gate/post-parts.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { OPEN_STATUSES } from "../../plan/record.ts";
+import { OPEN_STATUSES } from "../../plan/plan-types.ts";
 import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";
 import { renderForThread } from "../local/render.ts";
 import type { HeardPost, NewPost, Tracker, TrackerAuthor } from "./port.ts";

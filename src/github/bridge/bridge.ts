@@ -4,7 +4,7 @@ import { hasWritePermission } from "../../bus/author.ts";
 import type { ServerChange } from "../../forge/port.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { PlanSource } from "../../plan/plan-types.ts";
-import { OPEN_STATUSES } from "../../plan/record.ts";
+import { OPEN_STATUSES } from "../../plan/plan-types.ts";
 import type { GitHubAccess } from "../access.ts";
 import { type WrittenBodies, writeBodies } from "../body/write-bodies.ts";
 import { githubTracker, ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
