@@ -221,9 +221,16 @@ test("the demo runs from the package", thorough, () => {
   assert.ok(!existsSync(result.dir), "--no-keep leaves nothing behind");
 });
 
-test("the entry for authors is the only one, can be imported, and its types resolve to files", async () => {
+test("the entry for OpenCode is its plugin, and changes nothing where prloom did not start it", async () => {
   const { exports } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
-  assert.deepEqual(Object.keys(exports), ["./plugin", "./package.json"]);
+  const { default: plugin } = await import(join(unpacked, exports["./opencode"]));
+  assert.deepEqual(Object.keys(plugin).sort(), ["id", "server"]);
+  assert.deepEqual(await plugin.server({}), {});
+});
+
+test("the entry for authors is the only other one, can be imported, and its types resolve to files", async () => {
+  const { exports } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
+  assert.deepEqual(Object.keys(exports), ["./plugin", "./opencode", "./package.json"]);
   const entry = exports["./plugin"];
   const loaded = await import(join(unpacked, entry.default));
   const functions = ["actionMarker", "appendTodos", "defineBridge", "definePlugin", "mayWrite", "trackerBridge"];

@@ -97,7 +97,8 @@ for (const { name, agent, model, facts } of PROGRAMS)
         when: promptOf("designer", ({ prompt }) => !prompt.goesOn),
         steps: [...tries, write, done],
       };
-      const again: Rule = { when: promptOf("designer"), steps: [...tries, done] };
+      const keeps = { shell: `printf '\\n## Decision Log\\n\\n- One form is enough.\\n' >> "$PRLOOM_PLAN_FILE"` };
+      const again: Rule = { when: promptOf("designer"), steps: [...tries, keeps, done] };
       const bench = await begin(t, [first, again, worksTodos()]);
       if (!bench) return;
       const { project } = bench;
