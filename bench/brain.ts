@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { configWithoutAgents } from "../src/config/load.ts";
 import { Brain } from "../src/governance/graph/brain.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../src/governance/graph/make-graph.ts";
 import type { TaskGraph } from "../src/governance/graph/schema.ts";
 import { Journal } from "../src/governance/journal.ts";
 import { makePolicy } from "../src/governance/policy/make-policy.ts";

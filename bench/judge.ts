@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { forEachChild, parse, type SyntaxNode } from "unbash";
 import { configWithoutAgents } from "../src/config/load.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../src/governance/graph/make-graph.ts";
 import type { Checkpoint, TaskGraph } from "../src/governance/graph/schema.ts";
 import { judgeWith } from "../src/governance/policy/judge.ts";
 import { makePolicy } from "../src/governance/policy/make-policy.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { spawnEnclosed } from "../src/agents/runner/enclosed.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE } from "../src/agents/runner/run-files.ts";
 import { startRun } from "../src/agents/runner/runner.ts";
-import { START_LINE } from "../src/agents/shim/words.ts";
+import { START_LINE } from "../src/agents/shim/shim-protocol.ts";
 import { configForPlan, type StageAgent } from "../src/config/presets.ts";
 import { clearEnclosure, type Enclosure, enclose, SHADOW } from "../src/dispatcher/enclosure/enclose.ts";
 import { takeInbox } from "../src/dispatcher/intake/intake.ts";

@@ -1,3 +1,4 @@
+import type { Environment } from "../kernel/system/environment.ts";
 import { absolutePath } from "../kernel/system/find-program.ts";
 
 /**
@@ -52,10 +53,7 @@ function withAbsolutePath({ PATH, ...environment }: Record<string, string>): Rec
 }
 
 /** The whole environment of an agent: an allow-list of ours, then the agent's own, then the run's. */
-export function agentEnvironment(
-  parent: Readonly<Record<string, string | undefined>>,
-  parts: EnvironmentParts,
-): Record<string, string> {
+export function agentEnvironment(parent: Environment, parts: EnvironmentParts): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(parent)) {
     const allowed = ALLOWED.has(name) || ALLOWED_SHAPE.test(name) || (parts.pass?.includes(name) ?? false);

@@ -2,12 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Environment } from "../kernel/system/environment.ts";
 import { killGroup } from "../kernel/system/process-tree.ts";
 import { homeFolder } from "../kernel/system/user.ts";
 import { agentEnvironment } from "./environment.ts";
 import type { AgentProgram, Login } from "./program.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What an installed agent program tells about itself. Never a secret. */
 export interface ProgramFacts {
@@ -49,19 +48,19 @@ export async function inspectProgram(
   };
 }
 
-function complaintOf({ said, code }: Answer, answerMs: number): string {
+function complaintOf({ said, code }: ProgramAnswer, answerMs: number): string {
   if (code === "late") return `it gave no answer within ${Math.round(answerMs / 1000)} s`;
   const [line = ""] = said.split("\n").filter((one) => one.trim() !== "");
   return line.trim() === "" ? `it ends with ${code ?? "a signal"}` : line.trim();
 }
 
-interface Question {
+interface ProgramQuestion {
   readonly file: string;
   readonly args: readonly string[];
   readonly answerMs: number;
 }
 
-interface Answer {
+interface ProgramAnswer {
   readonly said: string;
   readonly code: number | null | "late";
 }
@@ -70,7 +69,7 @@ interface Answer {
  * In an empty home first: even for their version programs make folders and files in it, and read settings that may start
  * more. One that lies in the user's home, and finds itself by that, is asked once more with it.
  */
-async function askVersion(parent: Environment, question: Question): Promise<Answer> {
+async function askVersion(parent: Environment, question: ProgramQuestion): Promise<ProgramAnswer> {
   const env = agentEnvironment(parent, { vars: {}, extra: {} });
   const empty = mkdtempSync(join(tmpdir(), "prloom-version-"));
   try {
@@ -84,7 +83,11 @@ async function askVersion(parent: Environment, question: Question): Promise<Answ
 }
 
 /** What a program prints within the time it has; then all of it is killed. */
-function ask({ file, args, answerMs }: Question, env: Record<string, string>, cwd: string): Promise<Answer> {
+function ask(
+  { file, args, answerMs }: ProgramQuestion,
+  env: Record<string, string>,
+  cwd: string,
+): Promise<ProgramAnswer> {
   return new Promise((resolve) => {
     // A group of its own: programs are often wrappers, and the one that hangs is the one they started.
     const child = spawn(file, args, { env, cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -95,7 +98,7 @@ function ask({ file, args, answerMs }: Question, env: Record<string, string>, cw
     // Without any files left there are no pipes; the error comes in a moment.
     child.stdout?.setEncoding("utf8").on("data", hear);
     child.stderr?.setEncoding("utf8").on("data", hear);
-    const end = (code: Answer["code"]): void => {
+    const end = (code: ProgramAnswer["code"]): void => {
       clearTimeout(timer);
       killGroup(child.pid);
       child.stdout?.destroy();

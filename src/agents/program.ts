@@ -1,9 +1,10 @@
+import type { Environment } from "../kernel/system/environment.ts";
 import type { Governed } from "./port.ts";
 
 /** Where a program keeps what it needs, as the user's environment says; paths are absolute. */
 export interface UserPlace {
   readonly home: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
 }
 
 /** A file or folder of the user that a program needs in its private home. */

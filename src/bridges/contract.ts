@@ -1,11 +1,10 @@
 import type { BusEvent } from "../bus/message-types.ts";
 import type { BaseContext, GlobalPlans } from "../hooks/contexts/context-types.ts";
 import type { NewAction, PluginAction } from "../hooks/contexts/event-types.ts";
+import type { Awaitable } from "../hooks/contexts/hook-types.ts";
 import type { JsonValue } from "../kernel/json.ts";
 import type { PlanSource } from "../plan/plan-types.ts";
 import type { Tracker } from "./tracker/port.ts";
-
-type Awaitable<T> = T | Promise<T>;
 
 /** What a bridge gets with every call. */
 export interface BridgeContext<Config = Readonly<Record<string, JsonValue>>> extends BaseContext, GlobalPlans {

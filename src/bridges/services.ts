@@ -2,6 +2,7 @@ import type { Bus } from "../bus/bus.ts";
 import type { RetryLimits } from "../bus/limits.ts";
 import { scopeOf } from "../bus/types.ts";
 import type { PlanContent, PlanQuery, PluginLog } from "../hooks/contexts/context-types.ts";
+import type { Awaitable } from "../hooks/contexts/hook-types.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { JsonValue } from "../kernel/json.ts";
@@ -9,8 +10,6 @@ import type { PlanSource } from "../plan/plan-types.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { BridgeContext } from "./contract.ts";
 import type { LoadedBridge } from "./load.ts";
-
-type Awaitable<T> = T | Promise<T>;
 
 /** Whose state a bridge's cursor is: of its work for one plan, or for the repository. */
 export interface BridgeStateRef {

@@ -68,7 +68,7 @@ function isBoolean(value: unknown): boolean {
 }
 
 /**
- * The marks of a line of the journal; undefined when they are no marks at all. A journal may be of another version or
+ * The marks of a line of the journal; undefined when they are not marks at all. A journal may be of another version or
  * damaged: a mark that is unknown or wrong is left out, the others count. By hand, because a start may read millions.
  */
 export function readMarks(value: unknown): WrittenMarks | undefined {

@@ -32,16 +32,16 @@ export interface Parts extends BusOptions {
   readonly recent: RecentEvents;
 }
 
-type Parsed<T> = { id: string; value: T } | undefined;
+type ParsedRecord<T> = { id: string; value: T } | undefined;
 
 export function openParts(options: BusOptions): Parts {
   const { log, scope } = options;
   const settled = new SettledLog(options);
   const { ledger } = settled;
   const isDone = (id: string): boolean => ledger.entry(id)?.done === true;
-  const kind = <T>(about: About, parse: (record: Envelope) => Parsed<T>): Kind<T> => {
+  const kind = <T>(about: About, parse: (record: Envelope) => ParsedRecord<T>): Kind<T> => {
     const name = about === "event" ? "events" : "actions";
-    const parseOrKeep = (record: Envelope, cursor: Cursor): Parsed<T> => {
+    const parseOrKeep = (record: Envelope, cursor: Cursor): ParsedRecord<T> => {
       const parsed = parse(record);
       if (!parsed && !options.readOnly) quarantine(options, { log: name, cursor, record });
       return parsed;

@@ -11,7 +11,7 @@ const SUM_BYTES = 4;
 /** Ten times what the whole program would be. */
 const MAX_KEPT = 64 * 1024 * 1024;
 
-interface Program {
+interface BuiltProgram {
   run(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ if (major > 22 || (major === 22 && minor >= 18)) {
   process.exitCode = 1;
 }
 
-function load(name: string): Program {
+function load(name: string): BuiltProgram {
   const { readFileSync } = process.getBuiltinModule("node:fs");
   const { constants, Script } = process.getBuiltinModule("node:vm");
   const url = new URL(name, import.meta.url);
@@ -50,7 +50,7 @@ function load(name: string): Program {
       else if (!isTaken) keep(`${kept}${FAILED}`, script);
     });
   }
-  return script.runInThisContext()(url.href) as Program;
+  return script.runInThisContext()(url.href) as BuiltProgram;
 }
 
 /** Where it is kept what a command compiles of this file; the folder is one for this version of Node, with its flags, and for this user. */

@@ -1,3 +1,4 @@
+import type { Environment } from "../kernel/system/environment.ts";
 import { type Paint, paintFor } from "./render/colour.ts";
 import { jsonText } from "./render/safe-text.ts";
 import { type Cell, type Column, renderTable } from "./render/tables/table.ts";
@@ -23,11 +24,11 @@ export interface Output {
 /** What a command is called with. */
 export interface Call {
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly output: Output;
 }
 
-function createOutput(json: boolean, env: Readonly<Record<string, string | undefined>>): Output {
+function createOutput(json: boolean, env: Environment): Output {
   const { stdout } = process;
   const terminal = stdout.isTTY === true && !json;
   const paint = paintFor(stdout, env);

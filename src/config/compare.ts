@@ -15,37 +15,37 @@ export interface ConfigChange {
 }
 
 /** Whether going from one value to another loosens. */
-type Judge = (from: unknown, to: unknown) => boolean;
+type Loosens = (from: unknown, to: unknown) => boolean;
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const amount = (value: unknown): number => (typeof value === "number" ? value : Number.POSITIVE_INFINITY);
-const more: Judge = (from, to) => amount(to) > amount(from);
-const added: Judge = (from, to) => list(to).some((one) => !list(from).includes(one));
-const dropped: Judge = (from, to) => list(from).some((one) => !list(to).includes(one));
-const turnedOn: Judge = (_from, to) => to !== false;
-const never: Judge = () => false;
+const more: Loosens = (from, to) => amount(to) > amount(from);
+const added: Loosens = (from, to) => list(to).some((one) => !list(from).includes(one));
+const dropped: Loosens = (from, to) => list(from).some((one) => !list(to).includes(one));
+const turnedOn: Loosens = (_from, to) => to !== false;
+const never: Loosens = () => false;
 const SANDBOXES: readonly unknown[] = ["none", "auto", "bwrap"];
-const weaker: Judge = (from, to) => SANDBOXES.indexOf(to) < SANDBOXES.indexOf(from);
-const wasOn: Judge = (from) => from !== "off";
-const wider: Judge = (from, to) => !list(from).includes("**") && added(from, to);
+const weaker: Loosens = (from, to) => SANDBOXES.indexOf(to) < SANDBOXES.indexOf(from);
+const wasOn: Loosens = (from) => from !== "off";
+const wider: Loosens = (from, to) => !list(from).includes("**") && added(from, to);
 /** `!` before a pattern says that something is not secret. */
-const fewerSecrets: Judge = (from, to) => {
+const fewerSecrets: Loosens = (from, to) => {
   const parts = (value: unknown, taken: boolean) => list(value).filter((one) => String(one).startsWith("!") === taken);
   return dropped(parts(from, false), parts(to, false)) || added(parts(from, true), parts(to, true));
 };
-const moreShell: Judge = (from, to) =>
+const moreShell: Loosens = (from, to) =>
   SHELL_RIGHTS.indexOf(to as ShellRights) > SHELL_RIGHTS.indexOf(from as ShellRights);
 
 /** An author who is not named may write. */
-const mayMore: Judge = (from = "write", to = "write") =>
+const mayMore: Loosens = (from = "write", to = "write") =>
   PERMISSIONS.indexOf(to as AuthorPermission) > PERMISSIONS.indexOf(from as AuthorPermission);
 
 /** Without a list others may answer, so to and from none is not a narrower one. */
-const moreApprovers: Judge = (from, to) => to === undefined || added(lowerCase(from), lowerCase(to));
+const moreApprovers: Loosens = (from, to) => to === undefined || added(lowerCase(from), lowerCase(to));
 const lowerCase = (value: unknown): readonly string[] => list(value).map((one) => String(one).toLowerCase());
 
 /** Every key that can change without loosening; any other change loosens. */
-const JUDGES: readonly (readonly [RegExp, Judge])[] = [
+const JUDGES: readonly (readonly [RegExp, Loosens])[] = [
   [/^checks$/, dropped],
   [/^(copyFiles|trustedFilters)$/, added],
   [/^review$/, wasOn],

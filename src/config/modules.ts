@@ -1,9 +1,9 @@
 import type { ModuleFile } from "./schema/module-schema.ts";
 
-type Written = Readonly<Record<string, ModuleFile>>;
+type WrittenModules = Readonly<Record<string, ModuleFile>>;
 
 /** The file's modules with a preset's laid over them: one without a path changes the file's, any other replaces it. */
-export function overlayModules(under: Written, over: Written): Written {
+export function overlayModules(under: WrittenModules, over: WrittenModules): WrittenModules {
   const changed = Object.entries(over).map(([name, entry]) => {
     const changes = entry.module === undefined ? { ...own(under, name), ...entry } : entry;
     return [name, changes] as const;
@@ -12,7 +12,7 @@ export function overlayModules(under: Written, over: Written): Written {
 }
 
 /** The modules that are on: those of the order list first, the others as they are declared. */
-export function enabledModules(written: Written, order: readonly string[] = []) {
+export function enabledModules(written: WrittenModules, order: readonly string[] = []) {
   const names = new Set([...order, ...Object.keys(written)]);
   return [...names].flatMap((name) => {
     const { module, enabled = true, config = {}, ...rest } = own(written, name) ?? {};
@@ -20,6 +20,6 @@ export function enabledModules(written: Written, order: readonly string[] = []) 
   });
 }
 
-function own(written: Written, name: string): ModuleFile | undefined {
+function own(written: WrittenModules, name: string): ModuleFile | undefined {
   return Object.hasOwn(written, name) ? written[name] : undefined;
 }

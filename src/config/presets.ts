@@ -51,10 +51,10 @@ export type PlanConfigOutcome =
   | { readonly ok: true; readonly config: PlanConfig }
   | { readonly ok: false; readonly reason: string };
 
-type Refused = { readonly ok: false; readonly reason: string };
+type RefusedPreset = { readonly ok: false; readonly reason: string };
 
-const refuse = (reason: string): Refused => ({ ok: false, reason });
-function lowered(allowed: Limits, wished: unknown): { ok: true; limits: Limits } | Refused {
+const refuse = (reason: string): RefusedPreset => ({ ok: false, reason });
+function lowered(allowed: Limits, wished: unknown): { ok: true; limits: Limits } | RefusedPreset {
   if (wished === undefined) return { ok: true, limits: allowed };
   const parsed = limitsOverlaySchema.safeParse(wished);
   if (!parsed.success) {

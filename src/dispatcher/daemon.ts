@@ -17,8 +17,8 @@ import { daemonRunning, openAsOwner } from "./commands/open-as-owner.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import type { OwnedLoom } from "./compose.ts";
 import { requireEnforcedGates } from "./gates/enforced.ts";
-import { tellBlocked } from "./intake/blocked.ts";
 import { tellPhase } from "./intake/phases.ts";
+import { tellBlocked } from "./intake/tell-blocked.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
 import { writeBack } from "./intake/write-back.ts";
@@ -65,7 +65,7 @@ export async function runDispatcher(options: DispatchOptions): Promise<{ reasons
 }
 
 /** The parts that work side by side while a dispatcher lives. */
-interface Parts {
+interface DaemonParts {
   readonly scheduler: Scheduler;
   readonly busLoops: BusLoops;
   readonly publisher: Publisher;
@@ -164,7 +164,7 @@ interface Looked {
 }
 
 /** Lets the parts hear of each other. */
-function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "onQuiet"> & Looked): Parts {
+function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "onQuiet"> & Looked): DaemonParts {
   const lifecycle = loom.lifecycle();
   const scheduler = new Scheduler(loom, {
     ...hooks,
@@ -213,7 +213,7 @@ function letUpsertsGoFirst(loom: OwnedLoom, busLoops: BusLoops, id: string): boo
 }
 
 /** The global tick first, then the plans. */
-async function begin(loom: OwnedLoom, { scheduler, busLoops, publisher, ticker }: Parts): Promise<void> {
+async function begin(loom: OwnedLoom, { scheduler, busLoops, publisher, ticker }: DaemonParts): Promise<void> {
   await ticker.full();
   busLoops.wake();
   await busLoops.globalFirst();
@@ -250,7 +250,7 @@ function orNothing(act: () => unknown): void {
 }
 
 /** Ends agents, gracefully first; what they were at is on record, and the next start goes on there. */
-async function shutDown(loom: OwnedLoom, { scheduler, busLoops, publisher }: Parts): Promise<void> {
+async function shutDown(loom: OwnedLoom, { scheduler, busLoops, publisher }: DaemonParts): Promise<void> {
   loom.beginStop();
   scheduler.stop();
   await loom.occupancy.stopAll();
@@ -263,7 +263,7 @@ async function shutDown(loom: OwnedLoom, { scheduler, busLoops, publisher }: Par
 
 async function whenIdle(
   loom: OwnedLoom,
-  { scheduler, busLoops, publisher, ticker, leftovers }: Parts,
+  { scheduler, busLoops, publisher, ticker, leftovers }: DaemonParts,
 ): Promise<boolean> {
   await new Promise((resolve) => setTimeout(resolve, 20));
   const horizon = (): number => loom.clock.now() + IDLE_HORIZON_MS;
@@ -277,7 +277,7 @@ async function whenIdle(
 
 async function openControl(
   loom: OwnedLoom,
-  { scheduler }: Parts,
+  { scheduler }: DaemonParts,
   daemon: { version: string; stop: () => void; stillOwner: () => boolean },
 ) {
   const socket = socketPath(loom.paths, loom.environment);

@@ -1,5 +1,5 @@
 import { type Block, blocksOf, lineEnd, linesOf } from "../plan/markdown/blocks.ts";
-import { isUnseenIn } from "./unseen.ts";
+import { isUnseenIn } from "./unseen-characters.ts";
 
 /** What a comment can decide about a gate. */
 const DECISIONS = ["approve", "reject", "revise", "withdraw", "hold", "unhold"] as const;

@@ -124,9 +124,9 @@ function judgeAnswer(comment: GateComment, said: DecidingAnswer, { gates, rules 
   return decideFor(comment, said, gates);
 }
 
-type Undecided = Extract<Judged, { decides: "none" }>;
-const ignored = (why: string): Undecided => ({ decides: "none", why });
-const told = (why: string, next: string): Undecided => ({
+type NoDecision = Extract<Judged, { decides: "none" }>;
+const ignored = (why: string): NoDecision => ({ decides: "none", why });
+const told = (why: string, next: string): NoDecision => ({
   decides: "none",
   why,
   reply: `Nothing was decided: ${why}. ${next}`,

@@ -1,5 +1,5 @@
 import { createTwoFilesPatch } from "diff";
-import { UNSEEN } from "./unseen.ts";
+import { UNSEEN } from "./unseen-characters.ts";
 
 /** The same text with everything in it to be seen. */
 export function revealed(text: string): string {

@@ -1,4 +1,4 @@
-import { isUnseenIn } from "./unseen.ts";
+import { isUnseenIn } from "./unseen-characters.ts";
 
 /** What is wrong with a file of signers, for people. */
 export interface SignersProblem {

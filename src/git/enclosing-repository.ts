@@ -5,7 +5,7 @@ import { existsNoFollow } from "../kernel/files.ts";
 import { splitNul } from "./output.ts";
 import { git } from "./run.ts";
 
-interface Found {
+interface FoundRepository {
   readonly root: string;
   readonly commonDir: string;
 }
@@ -15,7 +15,7 @@ interface Found {
  * decide with its config what runs here. `places` are its working trees. A submodule is not a file of the outer repository, nor is
  * what that ignores.
  */
-export async function refuseAmongFiles<T extends Found>(found: T, places: readonly string[]): Promise<T> {
+export async function refuseAmongFiles<T extends FoundRepository>(found: T, places: readonly string[]): Promise<T> {
   const { root, commonDir } = found;
   // Git never takes files below a `.git` into a commit.
   const isUsual = basename(commonDir) === ".git" && dirname(commonDir) === root;

@@ -1,7 +1,6 @@
 import { delimiter, isAbsolute, join } from "node:path";
+import type { Environment } from "../kernel/system/environment.ts";
 import { isExecutable, trustedPath } from "../kernel/system/find-program.ts";
-
-type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * What git needs of our environment to find the user's configuration, speak their language and reach a server; the last
@@ -12,7 +11,7 @@ const PASSED =
   /^(HOME|USER|LOGNAME|EMAIL|SUDO_UID|TZ|TMPDIR|LANG|LANGUAGE|LC_[A-Z]+|XDG_CONFIG_HOME|XDG_CACHE_HOME|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|(HTTPS?|ALL|NO)_PROXY|GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL)|PRLOOM_OWNER)$/i;
 
 /** The variables that every git of ours gets. */
-export function passedVariables(env: Variables = process.env): Record<string, string> {
+export function passedVariables(env: Environment = process.env): Record<string, string> {
   const passed: Record<string, string> = {};
   // Not by entries: of the process's own environment each value is asked of the system.
   for (const name of Object.keys(env)) {

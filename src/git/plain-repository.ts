@@ -5,7 +5,7 @@ import { existsNoFollow } from "../kernel/files.ts";
 import { lstatIfThere } from "../kernel/lstat.ts";
 import { gitProgram } from "./environment.ts";
 
-interface Found {
+interface PlainRepository {
   readonly root: string;
   readonly commonDir: string;
 }
@@ -19,7 +19,7 @@ const HEAD = /^(?:ref: refs\/heads\/\S+|[0-9a-f]{40})\n$/;
  * The repository around a folder, where git's own files leave no doubt: a working tree of this user with an ordinary `.git`
  * at its top. A look costs no process. Undefined when only git can tell, and when there is no git to work with later.
  */
-export function readPlainRepository(cwd: string): Found | undefined {
+export function readPlainRepository(cwd: string): PlainRepository | undefined {
   try {
     return gitProgram() === undefined ? undefined : nearest(realpathSync(cwd));
   } catch (error) {
@@ -28,7 +28,7 @@ export function readPlainRepository(cwd: string): Found | undefined {
   }
 }
 
-function nearest(from: string): Found | undefined {
+function nearest(from: string): PlainRepository | undefined {
   const { dev } = statSync(from);
   for (let folder = from; ; folder = dirname(folder)) {
     const tree = statSync(folder);

@@ -1,5 +1,6 @@
 import type { GitHubSettings } from "../config/schema/github-schema.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { Environment } from "../kernel/system/environment.ts";
 import { readKey } from "./app-key.ts";
 import { OwnEdits } from "./body/own-edits.ts";
 import { appToken } from "./client/app.ts";
@@ -12,7 +13,7 @@ import { Permissions } from "./tracker/permissions.ts";
 
 export interface GitHubAccessOptions {
   readonly settings: GitHubSettings;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly clock: Clock;
   /** What the repository was called before; nothing is remembered without it. */
   readonly names?: NamesStore;

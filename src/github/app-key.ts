@@ -2,10 +2,9 @@ import { join } from "node:path";
 import type { GitHubAppSettings } from "../config/schema/github-schema.ts";
 import { errnoOf } from "../kernel/errors.ts";
 import { readCheckedOut } from "../kernel/files.ts";
+import type { Environment } from "../kernel/system/environment.ts";
 import { homeFolder } from "../kernel/system/user.ts";
 import type { MissingToken } from "./client/tokens.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Keys have two or three thousand characters. */
 const MAX_KEY_BYTES = 64 * 1024;

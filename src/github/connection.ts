@@ -70,7 +70,7 @@ export class Connection {
     if (this.#self && this.#selfOf === this.#client.tokensSeen) return this.#self;
     const bot = await this.#client.botLogin();
     if (typeof bot === "object") throw new CallError(WHO, { kind: "unauthorised", reason: bot.missing, unasked: true });
-    // What an app has is no user's, so it cannot ask who it is.
+    // What an app has is not a user's, so it cannot ask who it is.
     const outcome = await this.#client.get(bot === undefined ? "/user" : `/users/${encodeURIComponent(bot)}`);
     if (outcome.kind !== "ok") throw new CallError(WHO, outcome);
     const { id, login } = userSchema.parse(outcome.data);

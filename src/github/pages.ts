@@ -30,7 +30,7 @@ export interface ListOptions<T> {
   readonly schema: z.ZodType<readonly T[]>;
 }
 
-interface Page<T> {
+interface ListPage<T> {
   readonly items: readonly T[];
   readonly hasMore: boolean;
 }
@@ -45,7 +45,7 @@ export async function onePage<T>(
   path: string,
   { query = {}, schema }: ListOptions<T>,
   page = 1,
-): Promise<Page<T>> {
+): Promise<ListPage<T>> {
   const place = page > 1 ? { page } : {};
   const outcome = await repository.get(path, { query: { per_page: PAGE_SIZE, ...query, ...place } });
   if (outcome.kind !== "ok") throw new CallError(path, outcome);
@@ -56,7 +56,7 @@ export async function onePage<T>(
  * Pure: whether something may be behind a page of a list that grows at its end. A full one stays as it was for GitHub when the next one is
  * begun: what it told then of others is old.
  */
-const mayGoOn = ({ items, hasMore }: Page<unknown>): boolean => hasMore || items.length >= PAGE_SIZE;
+const mayGoOn = ({ items, hasMore }: ListPage<unknown>): boolean => hasMore || items.length >= PAGE_SIZE;
 
 /** All that is there, or an error: something that a part of it lacks would pass for gone. */
 export async function allPages<T>(
@@ -102,7 +102,7 @@ export const readAgainFrom = (at: string): string =>
   new Date(Date.parse(at) - OVERLAP_MS).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** Pure: by now everything that happened up to that time is in the lists, so that nothing around it need be read again. */
-export const isPast = (at: string, now: number): boolean => now - Date.parse(at) >= 2 * OVERLAP_MS;
+export const isLongPast = (at: string, now: number): boolean => now - Date.parse(at) >= 2 * OVERLAP_MS;
 
 /** Right behind a time; times have whole seconds. */
 export const behind = (at: string): string => new Date(Date.parse(at) + 1000).toISOString().replace(/\.\d+Z$/, "Z");

@@ -103,7 +103,7 @@ function marksOf(answer: HookAnswer | "threw", ending: boolean, waiting: boolean
   return { moveCursor: true, ...(isFinal && !waiting ? { closed: true } : {}) };
 }
 
-interface Offer {
+interface EventOffer {
   readonly plugin: LoadedPlugin;
   readonly handler: string;
   readonly options: OfferOptions;
@@ -114,7 +114,11 @@ interface Offer {
 const LEFT = { kind: "left" } as const;
 
 /** Calls a plugin, if it is free; when it is not, or takes long, the record is made to wait for it. */
-async function offerTo(services: HookServices, scope: HookScope, offer: Offer): Promise<CallOutcome | typeof LEFT> {
+async function offerTo(
+  services: HookServices,
+  scope: HookScope,
+  offer: EventOffer,
+): Promise<CallOutcome | typeof LEFT> {
   const { handler, options } = offer;
   const record = options.event.id;
   const queue = (options.slowCalls ?? SLOW_CALLS).queue(scope.bus, handler);
@@ -148,7 +152,12 @@ async function offerTo(services: HookServices, scope: HookScope, offer: Offer): 
   return LEFT;
 }
 
-function callWith(services: HookServices, scope: HookScope, offer: Offer, state: SlowCallState): Promise<CallOutcome> {
+function callWith(
+  services: HookServices,
+  scope: HookScope,
+  offer: EventOffer,
+  state: SlowCallState,
+): Promise<CallOutcome> {
   const { planId } = scope;
   const { plugin } = offer;
   const { event } = offer.options;

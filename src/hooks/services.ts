@@ -2,9 +2,8 @@ import type { Bus } from "../bus/bus.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { AgentOptions, PlanContent, PlanQuery } from "./contexts/context-types.ts";
+import type { Awaitable } from "./contexts/hook-types.ts";
 import type { StateStores } from "./state/state-stores.ts";
-
-type Awaitable<T> = T | Promise<T>;
 
 /** A line for people: what a plugin said, or how a call ended. */
 export interface HookReport {

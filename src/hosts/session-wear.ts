@@ -16,7 +16,7 @@ export class SessionWear {
     this.#outputs.set(session, [...this.outputs(session), output].slice(-MAX_OUTPUTS));
   }
 
-  /** It changed something that is no evidence. */
+  /** It changed something that is not evidence. */
   drifted(session: string): void {
     this.#drift.set(session, this.drift(session) + 1);
   }

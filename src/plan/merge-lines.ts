@@ -4,7 +4,7 @@ import { diffArrays } from "diff";
 export type MergedLines = { readonly kind: "merged" | "conflict"; readonly text: string };
 
 /** Lines of the base from `start` to before `end`, and what stands there instead. */
-interface Change {
+interface LineChange {
   readonly start: number;
   readonly end: number;
   readonly lines: readonly string[];
@@ -27,7 +27,7 @@ export function hasConflict(text: string): boolean {
 }
 
 /**
- * Pure: what both sides changed since `base`. Changes of neighbouring lines are no conflict, unlike in git: an agent ticks
+ * Pure: what both sides changed since `base`. Changes of neighbouring lines are not a conflict, unlike in git: an agent ticks
  * one TODO while a person rewords the next.
  */
 export function mergeLines(base: string, mine: string, theirs: string): MergedLines {
@@ -44,10 +44,10 @@ function linesOf(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);
 }
 
-function changesOf(base: readonly string[], other: readonly string[]): Change[] | undefined {
+function changesOf(base: readonly string[], other: readonly string[]): LineChange[] | undefined {
   const parts = diffArrays([...base], [...other], { maxEditLength: MAX_EDITS });
   if (!parts) return undefined;
-  const changes: Change[] = [];
+  const changes: LineChange[] = [];
   let at = 0;
   for (const { added, removed, value } of parts) {
     const last = changes.at(-1);
@@ -61,7 +61,7 @@ function changesOf(base: readonly string[], other: readonly string[]): Change[] 
   return changes;
 }
 
-function weave(base: readonly string[], ours: readonly Change[], others: readonly Change[]): MergedLines {
+function weave(base: readonly string[], ours: readonly LineChange[], others: readonly LineChange[]): MergedLines {
   const text: string[] = [];
   let kind: MergedLines["kind"] = "merged";
   let at = 0;
@@ -87,12 +87,12 @@ function weave(base: readonly string[], ours: readonly Change[], others: readonl
 interface Cluster {
   readonly start: number;
   readonly end: number;
-  readonly ours: readonly Change[];
-  readonly others: readonly Change[];
+  readonly ours: readonly LineChange[];
+  readonly others: readonly LineChange[];
 }
 
 /** The first change of either side, with all that concern the same lines. */
-function nextCluster(ours: readonly Change[], others: readonly Change[]): Cluster {
+function nextCluster(ours: readonly LineChange[], others: readonly LineChange[]): Cluster {
   const sides = [ours, others] as const;
   const counts = [0, 0];
   const [first, second] = [ours[0], others[0]];
@@ -114,19 +114,19 @@ function nextCluster(ours: readonly Change[], others: readonly Change[]): Cluste
   return { start, end, ours: ours.slice(0, counts[0]), others: others.slice(0, counts[1]) };
 }
 
-function isBefore(a: Change, b: Change): boolean {
+function isBefore(a: LineChange, b: LineChange): boolean {
   return a.start < b.start || (a.start === b.start && a.end <= b.end);
 }
 
 /** Both replace a line, both add at the same place, or one adds within what the other replaces. */
-function overlap(a: Pick<Change, "start" | "end">, b: Pick<Change, "start" | "end">): boolean {
+function overlap(a: Pick<LineChange, "start" | "end">, b: Pick<LineChange, "start" | "end">): boolean {
   if (a.start === a.end && b.start === b.end) return a.start === b.start;
   if (a.start === a.end) return b.start < a.start && a.start < b.end;
   if (b.start === b.end) return a.start < b.start && b.start < a.end;
   return a.start < b.end && b.start < a.end;
 }
 
-function applied(base: readonly string[], { start, end }: Cluster, changes: readonly Change[]): string[] {
+function applied(base: readonly string[], { start, end }: Cluster, changes: readonly LineChange[]): string[] {
   const lines: string[] = [];
   let at = start;
   for (const change of changes) {

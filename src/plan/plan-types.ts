@@ -3,7 +3,10 @@
  * of this file, and users have no zod. test/plan/types.ts holds them to the schemas.
  */
 
-export type PlanStatus = "draft" | "queued" | "active" | "triaging" | "review" | "done";
+/** Of plans that are not done. */
+export const OPEN_STATUSES = ["draft", "queued", "active", "triaging", "review"] as const;
+export const PLAN_STATUSES = [...OPEN_STATUSES, "done"] as const;
+export type PlanStatus = (typeof PLAN_STATUSES)[number];
 
 /** The identity of a plan in the outside system that it came from; unique over all plans. */
 export type PlanSource = {
@@ -29,7 +32,15 @@ export interface ChangeRequest {
   readonly url?: string | undefined;
 }
 
-export type Phase = "investigating" | "planning" | "planning_complete" | "plan_gate" | "implementing" | "pr_gate";
+export const PHASES = [
+  "investigating",
+  "planning",
+  "planning_complete",
+  "plan_gate",
+  "implementing",
+  "pr_gate",
+] as const;
+export type Phase = (typeof PHASES)[number];
 
 /** A plan in a list: what the CLI, the dashboard and plugins are shown. */
 export interface PlanSummary {

@@ -1,22 +1,13 @@
 import * as z from "zod";
 import { STAGES } from "../config/agent-words.ts";
 import { behindSchema, changeRequestSchema, doneForSchema, publishedSchema, stackSchema } from "./at-forge.ts";
-import type { PlanSource } from "./plan-types.ts";
+import { PHASES, type PlanSource } from "./plan-types.ts";
 import { REACHED } from "./reached.ts";
 
-export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-types.ts";
+export type { PlanSource, PlanStatus } from "./plan-types.ts";
 
 /** The stored statuses; `triaging` is derived from pending events and shown, never stored. */
 export const STORED_STATUSES = ["draft", "queued", "active", "review", "done"] as const;
-export const PLAN_STATUSES = ["draft", "queued", "active", "triaging", "review", "done"] as const;
-export const PHASES = [
-  "investigating",
-  "planning",
-  "planning_complete",
-  "plan_gate",
-  "implementing",
-  "pr_gate",
-] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
 /** The identity of a plan in the outside system that it came from; unique over all plans. */

@@ -24,18 +24,26 @@ test("every file that CONTRIBUTING.md sends a change to exists", () => {
   assert.deepEqual(missing, []);
 });
 
-test("no two files of src export different things under one name", () => {
+test("no two files of src export different things under one name, nor has one a type of its own under it", () => {
   const places = new Map<string, string[]>();
+  const own: [name: string, file: string][] = [];
   for (const file of files) {
     const text = readFileSync(join(root, file), "utf8");
     const exported = /^export (?:async )?(?:type|interface|(?:abstract )?class|function\*?|const|let) (\w+)/gm;
     // An overload is the same name once more.
     for (const name of new Set([...text.matchAll(exported)].map(([, found = ""]) => found)))
       places.set(name, [...(places.get(name) ?? []), file]);
+    for (const [, name = ""] of text.matchAll(/^(?:type|interface|(?:abstract )?class) (\w+)/gm))
+      own.push([name, file]);
   }
   assert.ok(places.size > 2000, String(places.size));
+  assert.ok(own.length > 300, String(own.length));
   assert.deepEqual(
     [...places].filter(([, where]) => where.length > 1),
+    [],
+  );
+  assert.deepEqual(
+    own.filter(([name, file]) => places.get(name)?.some((where) => where !== file)),
     [],
   );
 });

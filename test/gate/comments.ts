@@ -72,7 +72,7 @@ const APPROVING: readonly string[] = [
   "lgtm\t",
 ];
 
-/** Nobody is answered for these: they are talk. */
+/** These get no answer: they are talk. */
 const TALK: readonly string[] = [
   "",
   "   \n\n",

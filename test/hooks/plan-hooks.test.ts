@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { BaseContext, TextHookPoint } from "../../src/hooks/contexts/context-types.ts";
-import { type Hooks, TEXT_HOOK_POINTS } from "../../src/hooks/contexts/hook-types.ts";
+import { TEXT_HOOK_POINTS } from "../../src/hooks/contexts/context-types.ts";
+import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
 import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { closeRecord, runActivateHooks, runStartupHooks, runTextHooks } from "../../src/hooks/plan-hooks.ts";
 import type { PlanSummary } from "../../src/plan/summary.ts";

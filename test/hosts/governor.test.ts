@@ -130,7 +130,7 @@ describe("a governor", () => {
     assert.equal(deeper.node, null, "nothing was handed over to it");
   });
 
-  test("denies a session that nobody handed anything to", async () => {
+  test("denies a session that got no task from another", async () => {
     const { governor } = await governed();
     const policy = await governor.childStarted("stray", "own");
     assert.equal(policy.node, null);
@@ -157,7 +157,7 @@ describe("a governor", () => {
     assert.match(await textOf(governor, write("src/a.ts", "child")), /GOVERNANCE BLOCK/);
   });
 
-  test("lets nobody go on with a session for a delegation that was forged", async () => {
+  test("lets no session be continued for a delegation that was forged", async () => {
     const { governor, files } = await governed();
     const terms = { id: "forged", from: "executor", to: "executor", node: "todo", session: "other" };
     const delegation = { ...terms, parentSession: "own", tools: [], expectedOutput: "a change" };

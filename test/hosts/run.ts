@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseConfig } from "../../src/config/load.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "../../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../src/governance/graph/make-graph.ts";
 import { makePolicy, type RunTerms } from "../../src/governance/policy/make-policy.ts";
 import { type Role, roleNamed } from "../../src/governance/policy/roles.ts";
 

@@ -1,7 +1,7 @@
 import type { JsonFields } from "../../kernel/json-fields.ts";
 import type { AgentEvent } from "../port.ts";
 
-interface ToolKind {
+interface ItemTool {
   name(item: JsonFields): string;
   input(item: JsonFields): unknown;
   output(item: JsonFields): string;
@@ -15,7 +15,7 @@ const picked =
   (item: JsonFields): unknown =>
     Object.fromEntries(keys.filter((key) => item[key] !== undefined).map((key) => [key, item[key]]));
 
-const TOOLS: Readonly<Record<string, ToolKind>> = {
+const TOOLS: Readonly<Record<string, ItemTool>> = {
   command_execution: {
     name: fixed("command_execution"),
     input: picked("command"),
@@ -69,7 +69,7 @@ export function itemReader(): ItemReader {
     answerDue = false;
     return [{ type: "turn" }];
   };
-  function tool(kind: ToolKind, item: JsonFields, completed: boolean): AgentEvent[] {
+  function tool(kind: ItemTool, item: JsonFields, completed: boolean): AgentEvent[] {
     const id = textOf(item.id);
     const events = turn();
     if (!open.has(id)) events.push({ type: "tool_call", id, name: kind.name(item), input: kind.input(item) });

@@ -15,7 +15,7 @@ import type { RunExit, RunRequest, TalkingRun } from "../port.ts";
 import { NAMESPACE_ARGS } from "../sandbox/args.ts";
 import { tryBwrap } from "../sandbox/try-bwrap.ts";
 import { Shim } from "../shim/pool.ts";
-import { END_OF_INPUT, INPUT, POLICY, REFUSED, START_LINE, STOP, type StartOrder } from "../shim/words.ts";
+import { END_OF_INPUT, INPUT, POLICY, REFUSED, START_LINE, STOP, type StartOrder } from "../shim/shim-protocol.ts";
 import { conversationLines, outputLines } from "./output-lines.ts";
 import { readExit } from "./run-exit.ts";
 import { type ProcessRecord, RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, type StoredRequest } from "./run-files.ts";

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { delimiter, isAbsolute } from "node:path";
 import { isWithin } from "../../kernel/paths.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { realOf } from "./places.ts";
 
 /** Variables with which people say that their credentials lie elsewhere than below their home. */
@@ -50,10 +51,7 @@ const CREDENTIAL_VARIABLES = [
 ];
 
 /** Where these variables lead; one that the agent is to have is none of them. */
-export function movedCredentials(
-  env: Readonly<Record<string, string | undefined>>,
-  passed: readonly string[],
-): { files: string[]; folders: string[] } {
+export function movedCredentials(env: Environment, passed: readonly string[]): { files: string[]; folders: string[] } {
   const found = { files: new Set<string>(), folders: new Set<string>() };
   for (const name of CREDENTIAL_VARIABLES) {
     if (passed.includes(name)) continue;

@@ -1,4 +1,5 @@
 import { readCheckedOut } from "../../kernel/files.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { BASE_ARGS, type BwrapFeatures, sealArgs } from "./args.ts";
 import { filterFor } from "./seccomp.ts";
@@ -13,7 +14,7 @@ export interface ProbeFacts extends TriedBwrap {
   readonly platform: string;
   readonly features: BwrapFeatures;
   /** Values of kernel settings, by name; absent where the kernel has no such setting. */
-  readonly settings: Readonly<Record<string, string | undefined>>;
+  readonly settings: Environment;
 }
 
 const INSTALL = "`apt install bubblewrap` (or `dnf install bubblewrap`, `pacman -S bubblewrap`)";

@@ -1,5 +1,5 @@
 import type { Program } from "./program.ts";
-import { END_OF_INPUT, INPUT, SAID } from "./words.ts";
+import { END_OF_INPUT, INPUT, SAID } from "./shim-protocol.ts";
 
 /** What a program that is talked to says, on its way to the daemon: all of it, whatever the log keeps. */
 export class Conversation {

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
 import { inOneLine } from "../../kernel/json.ts";
 import { isScarce } from "../../kernel/system/used-up.ts";
-import { DONE, NO_ROOM, SAID } from "./words.ts";
+import { DONE, NO_ROOM, SAID } from "./shim-protocol.ts";
 
 /** What a run hears of its shim. */
 export interface ShimEvents {

@@ -111,11 +111,11 @@ function commandLine({ invocation }: ProgramRequest): [string, ...string[]] {
   return [invocation.program, ...invocation.args];
 }
 
-type Files = readonly [number | "pipe", number | "pipe", number | "pipe"];
+type StandardFiles = readonly [number | "pipe", number | "pipe", number | "pipe"];
 
 function spawnProgram(
   request: ProgramRequest,
-  stdio: Files,
+  stdio: StandardFiles,
   latch: number | undefined,
 ): Omit<Program, "pid" | "outputs"> {
   const { cwd, wrapper } = request;
@@ -141,7 +141,7 @@ export async function startProgram(request: ProgramRequest, runDir: string): Pro
   if (problem) throw new Error(problem);
   const prompt = request.talks ? undefined : openPrompt(runDir);
   const { output: pipe, latch } = openPipes(runDir, request);
-  const stdio: Files = [prompt ?? "pipe", pipe?.writer ?? "pipe", pipe?.writer ?? "pipe"];
+  const stdio: StandardFiles = [prompt ?? "pipe", pipe?.writer ?? "pipe", pipe?.writer ?? "pipe"];
   let started: Omit<Program, "pid" | "outputs">;
   try {
     started = spawnProgram(request, stdio, latch);

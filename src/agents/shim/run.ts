@@ -17,7 +17,7 @@ import { Conversation, say } from "./conversation.ts";
 import { drain, endAll, endOf, hasExited } from "./end.ts";
 import { type OutputLog, openOutputLog } from "./output.ts";
 import { noSandbox, type Program, startProgram } from "./program.ts";
-import { END_OF_INPUT, INPUT, NO_ROOM, POLICY, REFUSED, STOP, type StartOrder } from "./words.ts";
+import { END_OF_INPUT, INPUT, NO_ROOM, POLICY, REFUSED, STOP, type StartOrder } from "./shim-protocol.ts";
 
 /** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
 type Ending = RunExit["reason"] | "interrupted";

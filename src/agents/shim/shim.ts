@@ -5,9 +5,9 @@
  */
 import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
-import { closeInherited } from "../runner/inherited.ts";
+import { closeInherited } from "../runner/inherited-files.ts";
 import { describe, endBecause, interrupt, note, obey, type ShimRun, takeOn } from "./run.ts";
-import { DONE, START_LINE, type StartOrder } from "./words.ts";
+import { DONE, START_LINE, type StartOrder } from "./shim-protocol.ts";
 
 /** All that there is to tell is on disk by now. Node itself was seen to hang while it ended, and a run is over only when its shim is gone. */
 function leave(): void {

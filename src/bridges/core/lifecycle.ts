@@ -1,6 +1,7 @@
 import type { BusEvent } from "../../bus/types.ts";
 import type { EventContexts, PlanLocation } from "../../hooks/contexts/event-types.ts";
-import { type Observed, PLAN_STATUSES, type PlanRecord, type PlanStatus } from "../../plan/record.ts";
+import { PLAN_STATUSES, type PlanStatus } from "../../plan/plan-types.ts";
+import type { Observed, PlanRecord } from "../../plan/record.ts";
 import { readsComments } from "../../plan/summary.ts";
 
 /** What is seen of a plan, besides its record. */

@@ -14,7 +14,7 @@ const personSchema = z.object({ id: z.string().min(1), login: z.string().min(1) 
 /** `context.opener` of an event. */
 export const openerSchema = personSchema.extend({ permission: z.enum(PERMISSIONS) });
 
-/** What counts of a plan that is not done, and is no draft. */
+/** What counts of a plan that is neither done nor a draft. */
 export type PlanUnderWay = Pick<PlanRecord, "source" | "metadata" | "spent">;
 
 /** Whether this upsert queues something that a person who may not write has opened: then `limitedPerSource` decides. */

@@ -2,9 +2,10 @@ import { scopeOf } from "../../bus/types.ts";
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { errnoOf } from "../../kernel/errors.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import type { BridgeContext, BuiltinBridge, DeliveryResult } from "../contract.ts";
 import { ARRIVED, type ChannelOutcome, refused } from "./channel-outcome.ts";
-import { type Environment, showOnDesktop } from "./desktop.ts";
+import { showOnDesktop } from "./desktop.ts";
 import { type Notice, noticeOf, plainLine, shortened } from "./notice.ts";
 import { post } from "./post.ts";
 import { channelsFor, effectiveSettings, type NotifySettings, secretVariables } from "./settings.ts";
@@ -12,13 +13,13 @@ import { channelsFor, effectiveSettings, type NotifySettings, secretVariables } 
 /** The address of the people who look after the repository. */
 export const HUMAN_TARGET = "human";
 
-type Level = "info" | "warn" | "bad";
+type ReportLevel = "info" | "warn" | "bad";
 
 export interface NotifyBridgeOptions {
   /** `notify` of the config; without any channel, notices are lines of the dispatcher's progress. */
   readonly notify: NotifySettings | undefined;
   readonly environment: Environment;
-  readonly report: (line: { planId?: string; level: Level; text: string }) => void;
+  readonly report: (line: { planId?: string; level: ReportLevel; text: string }) => void;
   readonly clock: Clock;
 }
 
@@ -139,7 +140,7 @@ const LEVELS = { urgent: "bad", action: "warn", warning: "warn", info: "info" } 
 const MAX_LINE_CHARACTERS = 300;
 
 /** A notice as a line of the dispatcher's progress. */
-function terminalLine({ priority, title, message }: Notice): { level: Level; text: string } {
+function terminalLine({ priority, title, message }: Notice): { level: ReportLevel; text: string } {
   const words = [plainLine(title), plainLine(message)].filter((part) => part !== "").join(": ");
   return { level: LEVELS[priority], text: shortened(words, MAX_LINE_CHARACTERS) };
 }

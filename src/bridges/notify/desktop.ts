@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 import { errnoOf } from "../../kernel/errors.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { ARRIVED, CHANNEL_MS, type ChannelOutcome, refused } from "./channel-outcome.ts";
 import { type Notice, plainLine, plainLines, shortened } from "./notice.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NOTIFIERS = ["notify-send", "osascript"] as const;
 type Notifier = (typeof NOTIFIERS)[number];

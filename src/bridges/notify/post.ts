@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { errnoOf } from "../../kernel/errors.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { ARRIVED, CHANNEL_MS, type ChannelOutcome, refused } from "./channel-outcome.ts";
-import type { Environment } from "./desktop.ts";
 
 export interface PostRequest {
   /** The variable that holds the address. */
@@ -46,10 +46,10 @@ export async function post(request: PostRequest, port: PostPort): Promise<Channe
   }
 }
 
-type Found<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+type FoundSecret<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 /** What a variable holds. The secret itself may have been written where its name belongs, so odd names are not repeated. */
-function secret(variable: string, environment: Environment): Found<string> {
+function secret(variable: string, environment: Environment): FoundSecret<string> {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(variable)) {
     return { ok: false, reason: "notify names something that cannot be an environment variable" };
   }
@@ -57,7 +57,7 @@ function secret(variable: string, environment: Environment): Found<string> {
   return value === "" ? { ok: false, reason: `the environment variable ${variable} is not set` } : { ok: true, value };
 }
 
-function secretUrl(variable: string, environment: Environment): Found<URL> {
+function secretUrl(variable: string, environment: Environment): FoundSecret<URL> {
   const text = secret(variable, environment);
   if (!text.ok) return text;
   const url = URL.parse(text.value);
@@ -70,7 +70,7 @@ function secretUrl(variable: string, environment: Environment): Found<URL> {
   return { ok: true, value: url };
 }
 
-function secretHeaders(named: Readonly<Record<string, string>>, environment: Environment): Found<Headers> {
+function secretHeaders(named: Readonly<Record<string, string>>, environment: Environment): FoundSecret<Headers> {
   const headers = new Headers();
   for (const [name, variable] of Object.entries(named)) {
     const value = secret(variable, environment);

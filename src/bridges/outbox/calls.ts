@@ -1,6 +1,6 @@
 import type { Bus } from "../../bus/bus.ts";
 import { actionId, DISPATCHER } from "../../bus/names.ts";
-import type { Action } from "../../bus/types.ts";
+import type { Action, Scope } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { type CircuitMember, type Circuits, circuitState, type Reach } from "../circuit.ts";
 import type { LoadedBridge } from "../load.ts";
@@ -26,8 +26,7 @@ import type { TakenActions } from "./taken-actions.ts";
 /** The bus whose actions are delivered, and what delivers them. */
 export interface DeliveryOptions {
   readonly bus: Bus;
-  /** Whose bus it is; no plan: the repository's own. */
-  readonly scope: { readonly planId?: string };
+  readonly scope: Scope;
   bridgeFor(target: string): LoadedBridge | undefined;
   /** All targets there are, for the error that a wrong one gets. */
   targets?(): readonly string[];
@@ -45,7 +44,7 @@ export interface CallsOptions extends DeliveryOptions {
   wake(): void;
 }
 
-interface Call extends RoutedAction {
+interface DeliveryCall extends RoutedAction {
   readonly queue: AddressQueue;
   readonly loaded: LoadedBridge;
   readonly uncertain: boolean;
@@ -55,7 +54,7 @@ interface Call extends RoutedAction {
 export class Calls {
   readonly #options: CallsOptions;
   /** Counted on the bus, to be made as soon as that is on disk. */
-  #begun: Call[] = [];
+  #begun: DeliveryCall[] = [];
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -99,7 +98,7 @@ export class Calls {
     for (const call of calls) void this.#make(call);
   }
 
-  async #make(call: Call): Promise<void> {
+  async #make(call: DeliveryCall): Promise<void> {
     const { services, scope, write, wake } = this.#options;
     const delivery = await deliver(services, { ...call, scope });
     crashPoint("deliver:returned");
@@ -108,7 +107,7 @@ export class Calls {
     wake();
   }
 
-  #settle(call: Call, delivery: Delivery): void {
+  #settle(call: DeliveryCall, delivery: Delivery): void {
     const { bus, services, scope, circuits, queues, taken, wake } = this.#options;
     const { queue } = call;
     const { id } = call.action;
@@ -184,7 +183,7 @@ const NOT_DONE: Readonly<Record<string, string>> = { merge: "Not merged", close_
  * letter is seen by others. Done before the action is buried, so that a kill in between forgets neither. The local
  * bridge answers by itself.
  */
-function answerRefusal({ bus, scope }: DeliveryOptions, { action, loaded }: Call, reason: string): void {
+function answerRefusal({ bus, scope }: DeliveryOptions, { action, loaded }: DeliveryCall, reason: string): void {
   const { id, target, payload, relatedEventId } = action;
   const notDone = NOT_DONE[payload.type];
   if (notDone === undefined || loaded.name === LOCAL_TARGET) return;

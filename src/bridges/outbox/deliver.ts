@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { handlerName, storeName } from "../../bus/names.ts";
-import type { Settlement } from "../../bus/types.ts";
+import type { Scope, Settlement } from "../../bus/types.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { callBridge } from "../call-bridge.ts";
 import type { Reach } from "../circuit.ts";
@@ -14,7 +14,7 @@ export type InternalDelivery = DeliveryResult | { readonly later: { readonly rea
 
 export interface DeliverOptions extends RoutedAction {
   readonly loaded: LoadedBridge;
-  readonly scope: { readonly planId?: string };
+  readonly scope: Scope;
   /** An earlier call may have arrived. */
   readonly uncertain: boolean;
 }
@@ -107,7 +107,7 @@ const PREFIX = "ref:";
 
 interface Refs {
   readonly services: Pick<BridgeServices, "stores">;
-  readonly scope: { readonly planId?: string };
+  readonly scope: Scope;
   readonly bridge: string;
 }
 

@@ -9,7 +9,7 @@ export interface RouteLineOptions {
 }
 
 /** Actions that cannot be routed before the first of them, which was written for the same address, is. */
-interface Origin {
+interface ActionsOfOrigin {
   readonly key: string;
   readonly actions: Action[];
   /** 0: the first may be routed. */
@@ -23,10 +23,10 @@ interface Origin {
 export class RouteLine {
   readonly #options: RouteLineOptions;
   readonly #incoming: Action[] = [];
-  readonly #origins = new Map<string, Origin>();
-  readonly #due = createDue<Origin>();
+  readonly #origins = new Map<string, ActionsOfOrigin>();
+  readonly #due = createDue<ActionsOfOrigin>();
   /** Origins whose wait is over; they take turns with what comes in. */
-  readonly #released: Origin[] = [];
+  readonly #released: ActionsOfOrigin[] = [];
   #isTurnOfReleased = false;
   #routing: Action | undefined;
 
@@ -94,7 +94,7 @@ export class RouteLine {
     return origin !== undefined;
   }
 
-  #release(origin: Origin): void {
+  #release(origin: ActionsOfOrigin): void {
     if (origin.until === 0) return;
     this.#due.delete(origin);
     origin.until = 0;
@@ -102,7 +102,7 @@ export class RouteLine {
   }
 
   /** The origin that it is the first of. */
-  #originOf(action: Action): Origin | undefined {
+  #originOf(action: Action): ActionsOfOrigin | undefined {
     const origin = this.#origins.get(this.#options.keyOf(action));
     return origin?.actions[0] === action ? origin : undefined;
   }

@@ -1,7 +1,7 @@
 import type { Bus } from "../../bus/bus.ts";
 import type { Marks } from "../../bus/marks.ts";
 import { DISPATCHER, handlerName, parseHandler } from "../../bus/names.ts";
-import type { Action, ReplyAddress, Settlement } from "../../bus/types.ts";
+import type { Action, ReplyAddress, Scope, Settlement } from "../../bus/types.ts";
 import type { BridgeServices } from "../services.ts";
 
 const ABOUT = { about: "action" } as const;
@@ -205,7 +205,7 @@ function isTooOld(bus: Bus, { id, handler, since, now, maxAgeMs }: FinishedCall)
 /** Whose actions they are, and where it is told what becomes of them. */
 export interface Teller {
   readonly services: Pick<BridgeServices, "report">;
-  readonly scope: { readonly planId?: string };
+  readonly scope: Scope;
 }
 
 export function tell({ services, scope }: Teller, level: "info" | "warn" | "bad", text: string): void {

@@ -9,7 +9,7 @@ import { isHeld, type Parking, parkAction } from "./settle.ts";
 const WINDOW = 500;
 const BATCH = 100;
 
-interface Deferred extends DeferredAction {
+interface DeferredInLog extends DeferredAction {
   /** Where it lies in the log. */
   readonly at: Cursor;
 }
@@ -28,7 +28,7 @@ export class TakenActions {
   #mayHaveMore = false;
   #mustLoad = false;
   /** Actions that were parked in an earlier life or revived, in the order of the log; the next one is the last. */
-  #deferred: Deferred[] = [];
+  #deferred: DeferredInLog[] = [];
   /** Undefined: it was never woken, so what waits on the bus was not read. */
   #revivals: number | undefined;
 
@@ -119,7 +119,7 @@ export class TakenActions {
   }
 
   /** One that was parked may be older or younger than one that was under way: both are taken in the order of the log. */
-  *#takeDeferred(isNext: (deferred: Deferred) => boolean): Generator<Action> {
+  *#takeDeferred(isNext: (deferred: DeferredInLog) => boolean): Generator<Action> {
     for (let next = this.#deferred.at(-1); next && isNext(next); next = this.#deferred.at(-1)) {
       this.#deferred.pop();
       yield* this.#takeOne(next.action, next.since);

@@ -1,7 +1,7 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
-import { partsOf } from "../../gate/parts.ts";
+import { partsOf } from "../../gate/post-parts.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import type { PlanStatus } from "../../plan/plan-types.ts";
+import { OPEN_STATUSES } from "../../plan/plan-types.ts";
 import type { Bridge, BridgeContext, BridgeEvent, DeliveryResult, OutgoingAction, PollResult } from "../contract.ts";
 import { renderForThread } from "../local/render.ts";
 import type { HeardPost, NewPost, Tracker, TrackerAuthor } from "./port.ts";
@@ -123,8 +123,6 @@ const stateOf = (state: TrackerState): string => JSON.stringify(state);
 /** With more than these the tracker is out of order: then nothing is taken, and all of it is asked for again. */
 const MAX_HELD = 50;
 
-const OPEN: readonly PlanStatus[] = ["draft", "queued", "active", "triaging", "review"];
-
 /** Whose words a thread is for, and where they are answered. */
 interface ThreadOfPlan {
   readonly plan: string;
@@ -136,7 +134,7 @@ async function plansByThread(
   ctx: Pick<BridgeContext, "listPlans">,
 ): Promise<Map<string, ThreadOfPlan>> {
   const plans = new Map<string, ThreadOfPlan>();
-  for (const { source, planId, changeRequest } of await ctx.listPlans({ status: OPEN })) {
+  for (const { source, planId, changeRequest } of await ctx.listPlans({ status: OPEN_STATUSES })) {
     const address: ReplyAddress | undefined = source && tracker.addressOf(source);
     const change = changeRequest && tracker.changeAddress?.(changeRequest);
     for (const replyTo of [address?.target === target ? address : undefined, change])
@@ -145,14 +143,14 @@ async function plansByThread(
   return plans;
 }
 
-interface Heard extends ThreadOfPlan {
+interface HeardInThread extends ThreadOfPlan {
   readonly post: HeardPost;
   readonly self: TrackerAuthor;
 }
 
 async function eventOf(
   { tracker, target }: TrackerBridgeOptions,
-  { post, plan, replyTo, self }: Heard,
+  { post, plan, replyTo, self }: HeardInThread,
 ): Promise<BridgeEvent> {
   const { author, ref, body, at, edited } = post;
   return {

@@ -1,8 +1,7 @@
 import type { AuthorPermission } from "../../bus/author.ts";
 import type { ReplyAddress } from "../../bus/message-types.ts";
+import type { Awaitable } from "../../hooks/contexts/hook-types.ts";
 import type { ChangeRequest, PlanSource } from "../../plan/plan-types.ts";
-
-type Awaitable<T> = T | Promise<T>;
 
 /** A person or program that writes to a tracker. */
 export interface TrackerAuthor {

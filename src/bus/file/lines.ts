@@ -16,7 +16,7 @@ export interface RawLine {
   /** Where the next line starts. */
   readonly end: number;
   readonly text: string;
-  /** False for what we never write: bytes that are no UTF-8, which `text` has as others, and an overlong line's beginning. */
+  /** False for what we never write: bytes that are not UTF-8, which `text` has as others, and an overlong line's beginning. */
   readonly isOurs: boolean;
 }
 
@@ -72,13 +72,13 @@ export function scanLines({ fd, from, final }: ScanOptions, visit: Visit): numbe
 }
 
 /** Whole lines, and where they lie in the file. */
-interface Block {
+interface LineBlock {
   readonly bytes: Buffer;
   readonly start: number;
 }
 
 /** Characters are bytes: decoded at once, which many small lines make worth it. Returns where it was told to stop. */
-function visitText(block: Block, visit: Visit): number | undefined {
+function visitText(block: LineBlock, visit: Visit): number | undefined {
   const all = block.bytes.toString("latin1");
   for (let at = 0; at < all.length; ) {
     const newline = all.indexOf("\n", at);
@@ -92,7 +92,7 @@ function visitText(block: Block, visit: Visit): number | undefined {
   return undefined;
 }
 
-function visitBytes(block: Block, visit: Visit): number | undefined {
+function visitBytes(block: LineBlock, visit: Visit): number | undefined {
   for (let at = 0; at < block.bytes.length; ) {
     const newline = block.bytes.indexOf(NEWLINE, at);
     const place = { start: block.start + at, end: block.start + newline + 1, overlong: false };

@@ -1,7 +1,7 @@
 import { comparePositions, type Position, parseCursor } from "../cursor.ts";
 import { type Cursor, START } from "../ports.ts";
 
-interface Place<T> {
+interface PlaceInLog<T> {
   readonly item: T;
   readonly at: Cursor;
   readonly position: Position;
@@ -24,12 +24,12 @@ const TOLERATED = 64;
 
 /** Makes an empty one. */
 export function createLogOrder<T>(): LogOrder<T> {
-  let places: Place<T>[] = [];
+  let places: PlaceInLog<T>[] = [];
   /** Nothing before it is current. */
   let head = 0;
-  const byItem = new Map<T, Place<T>>();
+  const byItem = new Map<T, PlaceInLog<T>>();
   let serial = 0;
-  const isCurrent = (place: Place<T>): boolean => byItem.get(place.item) === place;
+  const isCurrent = (place: PlaceInLog<T>): boolean => byItem.get(place.item) === place;
 
   // Taking a place out of the list would cost what is behind it, and many go from the front.
   const remove = (item: T): void => {
@@ -72,7 +72,7 @@ export function createLogOrder<T>(): LogOrder<T> {
 }
 
 /** Where a place belongs. */
-function indexOf<T>(places: readonly Place<T>[], wanted: Place<T>): number {
+function indexOf<T>(places: readonly PlaceInLog<T>[], wanted: PlaceInLog<T>): number {
   let low = 0;
   let high = places.length;
   const last = places[high - 1];
@@ -86,6 +86,6 @@ function indexOf<T>(places: readonly Place<T>[], wanted: Place<T>): number {
   return low;
 }
 
-function compare(a: Place<unknown>, b: Place<unknown>): number {
+function compare(a: PlaceInLog<unknown>, b: PlaceInLog<unknown>): number {
   return comparePositions(a.position, b.position) || a.serial - b.serial;
 }

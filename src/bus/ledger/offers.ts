@@ -10,7 +10,7 @@ export interface Offer<T> {
   readonly cursor: Cursor;
 }
 
-interface Held<T> extends Offer<T> {
+interface HeldOffer<T> extends Offer<T> {
   done: boolean;
   /** Put off in this life of the process, and not done: offered again when the wait is over, not before. */
   parked: boolean;
@@ -83,19 +83,19 @@ export function createOffers<T>(options: OffersOptions<T>): Offers<T> {
   };
 }
 
-function isReady(one: Held<unknown>): boolean {
+function isReady(one: HeldOffer<unknown>): boolean {
   return !one.done && !one.parked;
 }
 
 /** The records that were read. Those that were put off are out of the way of those that are ready. */
 function createHeld<T>() {
-  let all: Held<T>[] = [];
+  let all: HeldOffer<T>[] = [];
   let first = 0;
-  let ready: Held<T>[] = [];
+  let ready: HeldOffer<T>[] = [];
   let stale = 0;
-  const byId = new Map<string, Held<T>[]>();
-  const find = (id: string): Held<T>[] => byId.get(id) ?? [];
-  const drop = (one: Held<T>): void => {
+  const byId = new Map<string, HeldOffer<T>[]>();
+  const find = (id: string): HeldOffer<T>[] => byId.get(id) ?? [];
+  const drop = (one: HeldOffer<T>): void => {
     const others = find(one.id).filter((other) => other !== one);
     if (others.length > 0) byId.set(one.id, others);
     else byId.delete(one.id);
@@ -108,20 +108,20 @@ function createHeld<T>() {
   };
   return {
     find,
-    add(one: Held<T>): void {
+    add(one: HeldOffer<T>): void {
       all.push(one);
       if (isReady(one)) ready.push(one);
       byId.set(one.id, [...find(one.id), one]);
     },
     /** May hold some that are no longer ready; grows when more is read. */
-    ready(): readonly Held<T>[] {
+    ready(): readonly HeldOffer<T>[] {
       if (stale * 2 > ready.length) {
         ready = ready.filter(isReady);
         stale = 0;
       }
       return ready;
     },
-    *inOrder(): Generator<Held<T>> {
+    *inOrder(): Generator<HeldOffer<T>> {
       for (let index = first; index < all.length; index += 1) {
         const one = all[index];
         if (one) yield one;

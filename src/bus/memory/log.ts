@@ -11,7 +11,7 @@ import {
   START,
 } from "../ports.ts";
 
-interface Journal {
+interface MemoryJournal {
   /** As text, so that no caller can change a record that was appended. */
   readonly lines: string[];
   readonly ids: Set<string>;
@@ -20,8 +20,8 @@ interface Journal {
 
 /** The in-memory twin of the file log: for tests, demos and embedding. */
 export function createMemoryLog(options: { readonly clock: Clock }): Log {
-  const journals = new Map<string, Journal>();
-  const journalOf = (address: LogAddress): Journal => {
+  const journals = new Map<string, MemoryJournal>();
+  const journalOf = (address: LogAddress): MemoryJournal => {
     const key = `${address.scope.planId ?? ""}\0${address.log}`;
     const journal = journals.get(key) ?? { lines: [], ids: new Set(), wakes: new Set() };
     journals.set(key, journal);

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { agentFiles } from "../../agents/agent-files.ts";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { processLimitHere } from "../../agents/runner/process-limit.ts";
+import type { Adapter } from "../../config/agent-words.ts";
 import type { Config } from "../../config/config.ts";
 import { liesIn } from "../../dispatcher/settings/pinning.ts";
 import type { Repository } from "../../git/repository.ts";
@@ -116,18 +117,24 @@ export async function checkCommitted({ agents }: Config, repo: Repository): Prom
   return (await Promise.all(findings)).flat();
 }
 
-/** Programs that report no cost, so that a budget in dollars never ends them. */
-const TELLS_NO_COST: ReadonlySet<string> = new Set(["command", "codex", "acp"]);
+/** When the program of an adapter reports what it costs: by nothing else does a budget in dollars end a run. */
+const REPORTS_COST: Readonly<Record<Adapter, "while it works" | "at its end" | "never">> = {
+  opencode: "while it works",
+  claude: "at its end",
+  codex: "never",
+  acp: "never",
+  command: "never",
+};
 
 /** Budgets in dollars that cannot be counted. */
 export function checkBudgets({ limits, agents, stages }: Config): Finding[] {
   if (limits.budget.usd === undefined && limits.dailyBudget.usd === undefined) return [];
   const used = new Set(Object.values(stages).flat());
   return Object.entries(agents).flatMap(([name, { adapter, price }]): Finding[] => {
-    if (!used.has(name) || price !== undefined) return [];
-    if (!TELLS_NO_COST.has(adapter) && adapter !== "claude") return [];
+    const reports = REPORTS_COST[adapter];
+    if (!used.has(name) || price !== undefined || reports === "while it works") return [];
     const text =
-      adapter === "claude"
+      reports === "at its end"
         ? "reports its cost only at the end of a run, so a budget in dollars does not end it while it works"
         : "does not report its cost, so a budget in dollars never ends it";
     const hint = `Say what it costs: agents.${name}.price in prloom/config.json, or give a budget in tokens.`;

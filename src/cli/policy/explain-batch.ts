@@ -55,13 +55,17 @@ function sceneCache(call: Call): Scenes {
   };
 }
 
-interface Batch {
+interface BatchScenes {
   readonly scenes: Scenes;
   /** Says something once, on standard error. */
   readonly tell: (warning: string) => void;
 }
 
-async function answerTo(line: string | undefined, options: SceneOptions, { scenes, tell }: Batch): Promise<object> {
+async function answerTo(
+  line: string | undefined,
+  options: SceneOptions,
+  { scenes, tell }: BatchScenes,
+): Promise<object> {
   try {
     const value = valueIn(line);
     if (isAboutAnswer(value)) return answerData(checked(value, askedAnswerSchema, ANSWER));

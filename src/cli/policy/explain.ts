@@ -58,13 +58,13 @@ function treeData({ command, effects, inner }: EffectTree): TreeData {
   return { command, effects: effects.map(({ kind, what }) => ({ kind, what })), inner: inner.map(treeData) };
 }
 
-interface Answer {
+interface Explained {
   readonly scene: Scene;
   readonly verdict: Verdict;
   readonly effects: EffectTree | undefined;
 }
 
-function show({ output }: Call, { scene, verdict, effects }: Answer): void {
+function show({ output }: Call, { scene, verdict, effects }: Explained): void {
   const { paint } = output;
   output.line(verdict.allow ? paint("green", "allow") : `${paint("red", "deny")}  ${verdict.denial.rule}`);
   output.line(paint("dim", visible(scene.about)));

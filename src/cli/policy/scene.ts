@@ -10,8 +10,8 @@ import { readPlanDetail } from "../../dispatcher/report/read.ts";
 import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
 import { workPlanStatus } from "../../dispatcher/steps/dependencies.ts";
 import { openRepository } from "../../git/repository.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "../../governance/graph/make.ts";
-import { graphOfPlan } from "../../governance/graph/of-plan.ts";
+import { graphOfPlan } from "../../governance/graph/graph-of-plan.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../governance/graph/make-graph.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";
 import { below } from "../../governance/policy/paths.ts";
@@ -112,7 +112,7 @@ function withoutTodo(todos: readonly Todo[]): string {
 }
 
 /** A question is answered wherever it is asked: without a repository the folder counts, without a config what is usual. */
-async function surroundings(call: Call): Promise<Surroundings> {
+async function surroundings(call: Call): Promise<ScenePlace> {
   try {
     const repo = await openRepository(call.cwd);
     const settings = settingsInForce(pathsOf(repo).pinFile, repo.root);
@@ -125,7 +125,7 @@ async function surroundings(call: Call): Promise<Surroundings> {
   }
 }
 
-interface Surroundings {
+interface ScenePlace {
   readonly root: string;
   readonly governance: Config["governance"];
   readonly warnings: readonly string[];
@@ -134,7 +134,7 @@ interface Surroundings {
 const folders = () => ({ home: resolve(homedir()), temporary: resolve(tmpdir()) });
 
 /** A role of a config that is not in force is missing, too: the warnings tell that. */
-function roleOf(name: string, settings: Pick<Surroundings, "governance" | "warnings">, where = ""): Role {
+function roleOf(name: string, settings: Pick<ScenePlace, "governance" | "warnings">, where = ""): Role {
   const { roles } = settings.governance;
   const found = roleNamed(name, roles);
   if (found) return found;

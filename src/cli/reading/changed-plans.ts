@@ -6,7 +6,7 @@ import { planLine } from "../render/tables/plan-table.ts";
 import { isListed, type StatusOptions, type StatusView } from "./status-lines.ts";
 
 /** What was last told of each plan and of the dispatcher, which stands under an id that no plan has. */
-class Told {
+class ToldPlans {
   readonly #told = new Map<string, string>();
 
   has(id: string): boolean {
@@ -31,7 +31,7 @@ class Told {
 
 /** A line for each plan that changed, and when the dispatcher came or went; for files and pipes. */
 export function changesAsLines(output: Output, options: StatusOptions): StatusView {
-  const told = new Told();
+  const told = new ToldPlans();
   return {
     show({ plans, daemon }, now) {
       const line = (text: string): void => output.line(`${isoTime(now)}  ${text}`);
@@ -50,7 +50,7 @@ export function changesAsLines(output: Output, options: StatusOptions): StatusVi
 
 /** The same for programs, one object per line; of all plans, as `status --json` has them. */
 export function changesAsData(): StatusView {
-  const told = new Told();
+  const told = new ToldPlans();
   return {
     show({ plans, daemon }, now) {
       const at = isoTime(now);

@@ -38,13 +38,13 @@ export async function events(call: Call, plan: string | undefined, options: Even
   );
 }
 
-interface Following {
+interface FollowedLog {
   readonly address: LogAddress;
   readonly after: string;
   print(item: LogItem): void;
 }
 
-async function follow(loom: Loom, { address, after: from, print }: Following): Promise<void> {
+async function follow(loom: Loom, { address, after: from, print }: FollowedLog): Promise<void> {
   const interrupted = new AbortController();
   const stop = (): void => interrupted.abort();
   process.once("SIGINT", stop).once("SIGTERM", stop);

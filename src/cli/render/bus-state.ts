@@ -6,10 +6,10 @@ import { ageOf, shortDuration, timeUntil } from "./time.ts";
 
 const SHOWN = 5;
 
-type BusReport = Pick<StatusReport, "bridges" | "deferred" | "dead" | "ignored">;
+type ShownBuses = Pick<StatusReport, "bridges" | "deferred" | "dead" | "ignored">;
 
 /** Bridges that bring nothing, what waits to be tried again, and what was given up with the id that `prloom retry` takes. */
-export function busState(output: Output, { bridges, deferred, dead, ignored }: BusReport, now: number): void {
+export function busState(output: Output, { bridges, deferred, dead, ignored }: ShownBuses, now: number): void {
   for (const { bridge, planId, since, error } of bridges.failing) {
     const name = planId === undefined ? visible(bridge) : `${visible(bridge)} for ${visible(planId)}`;
     output.line(output.paint("red", `bridge ${name}: failing for ${ageOf(since, now)}: ${firstLine(error)}`));

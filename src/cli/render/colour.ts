@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { Environment } from "../../kernel/system/environment.ts";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "cyan" | "magenta";
 export type Paint = (style: Style, text: string) => string;
@@ -17,7 +18,7 @@ export const plain: Paint = (_style, text) => text;
 export const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false });
 
 /** Colours only on a terminal that has them, unless the user set NO_COLOR. */
-export function paintFor(stream: NodeJS.WriteStream, env: Readonly<Record<string, string | undefined>>): Paint {
+export function paintFor(stream: NodeJS.WriteStream, env: Environment): Paint {
   const wanted = stream.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
   return wanted ? coloured : plain;
 }

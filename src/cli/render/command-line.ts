@@ -1,3 +1,4 @@
+import type { Environment } from "../../kernel/system/environment.ts";
 import { shellWord } from "../../kernel/words.ts";
 
 export interface ShownCommand {
@@ -6,7 +7,7 @@ export interface ShownCommand {
   /** The whole environment that the command is to have. */
   readonly env: Readonly<Record<string, string>>;
   /** The environment in which it will be typed. */
-  readonly callerEnv: Readonly<Record<string, string | undefined>>;
+  readonly callerEnv: Environment;
 }
 
 /** Pure: a command as one line for a shell. What the caller's environment has is named, not shown: it may be a secret. */

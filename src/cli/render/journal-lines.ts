@@ -41,13 +41,13 @@ export function journalLine(output: Pick<Output, "width" | "paint">, entry: Jour
   return parts.filter((part) => part !== "").join("  ");
 }
 
-interface Told {
+interface JournalLine {
   readonly what: string;
   readonly who: string;
   readonly words: string;
 }
 
-function told({ log, record: { kind, data } }: JournalEntry): Told {
+function told({ log, record: { kind, data } }: JournalEntry): JournalLine {
   if (log === "events") {
     const type = field(data, "type") || kind;
     const who = field(data, "context", "author", "login") || field(data, "source");

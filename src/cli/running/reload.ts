@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { callOwner } from "../../dispatcher/commands/owner.ts";
-import { onlyAtStart } from "../../dispatcher/commands/reload.ts";
+import { onlyAtStart, type ReloadAnswer } from "../../dispatcher/commands/reload.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { openRepository } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -15,7 +15,6 @@ const answerSchema = z.object({
   needsStart: z.boolean(),
   taken: z.boolean(),
 });
-type Answer = z.infer<typeof answerSchema>;
 
 /** Lets the dispatcher work with what is checked out now; asks first where that permits more, or checks less. */
 export async function reload(call: Call, options: { yes?: boolean }): Promise<number> {
@@ -42,7 +41,7 @@ export async function reload(call: Call, options: { yes?: boolean }): Promise<nu
   return 0;
 }
 
-function showChanges({ output }: Call, { changes }: Answer): void {
+function showChanges({ output }: Call, { changes }: ReloadAnswer): void {
   const rows = changes.map(({ key, from, to, loosens }) => [
     visible(key),
     visible(from),
@@ -64,14 +63,14 @@ function showChanges({ output }: Call, { changes }: Answer): void {
 const CELL = 20;
 
 /** What a person is to agree to must not end in "…": a command does what its end says. */
-function showWhole(output: Output, { key, from, to }: Answer["changes"][number]): void {
+function showWhole(output: Output, { key, from, to }: ReloadAnswer["changes"][number]): void {
   if (Math.max(from.length, to.length) <= CELL) return;
   output.line(`${visible(key)}, now:     ${visible(from)}`);
   output.line(`${visible(key)}, on disk: ${visible(to)}`);
   output.line();
 }
 
-async function agreed(call: Call, { changes }: Answer): Promise<boolean> {
+async function agreed(call: Call, { changes }: ReloadAnswer): Promise<boolean> {
   const loosened = changes.filter(({ loosens }) => loosens).map(({ key }) => visible(key));
   if (loosened.length === 0) return true;
   const what = `This permits what was not permitted, or checks less: ${loosened.join(", ")}.`;

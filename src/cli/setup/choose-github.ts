@@ -2,6 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { GitHubSettings } from "../../config/schema/github-schema.ts";
 import { gitAt, type Repository } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import type { Call } from "../output.ts";
 
 export interface GitHubWishes {
@@ -58,7 +59,7 @@ async function remoteRepository(repo: Repository): Promise<string | undefined> {
 export function workOnIssues(
   { app, tokenEnv }: GitHubSettings,
   triggers: Config["triggers"],
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): string[] {
   const token = `export ${tokenEnv}=<token>   (it needs Issues, Contents and Pull requests: read and write; or \`gh auth login\`)`;
   const labels = triggers.flatMap((trigger) => ("label" in trigger && trigger.label ? [trigger.label] : []));

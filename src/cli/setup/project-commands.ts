@@ -11,16 +11,16 @@ export interface ProjectCommands {
   readonly initCommands: readonly string[];
 }
 
-interface Files {
+interface ProjectFiles {
   has(name: string): boolean;
   text(name: string): string;
 }
 
-type Recipe = (files: Files) => ProjectCommands | undefined;
+type Recipe = (files: ProjectFiles) => ProjectCommands | undefined;
 
 /** What the first recipe finds that fits. What a project wraps around its language's tools comes last. */
 export function projectCommands(root: string): ProjectCommands | undefined {
-  const files: Files = {
+  const files: ProjectFiles = {
     has: (name) => statSync(join(root, name), { throwIfNoEntry: false })?.isFile() === true,
     text: (name) => textIn(join(root, name)),
   };
@@ -49,7 +49,7 @@ const PACKAGE_MANAGERS: readonly [lock: string, check: string, install: string][
   ["npm-shrinkwrap.json", "npm test", "npm ci"],
 ];
 
-function node({ has, text }: Files): ProjectCommands | undefined {
+function node({ has, text }: ProjectFiles): ProjectCommands | undefined {
   const script = testScript(text("package.json"));
   if (script === undefined) return undefined;
   const [, check = "npm test", install = "npm install"] = PACKAGE_MANAGERS.find(([lock]) => has(lock)) ?? [];
@@ -68,7 +68,7 @@ function testScript(text: string): string | undefined {
   }
 }
 
-function python({ has, text }: Files): ProjectCommands | undefined {
+function python({ has, text }: ProjectFiles): ProjectCommands | undefined {
   const isUv = has("uv.lock");
   if (has("tox.ini")) return { from: "tox.ini", checks: ["tox"], initCommands: [] };
   const places: readonly [name: string, sign: RegExp][] = [
@@ -96,7 +96,7 @@ const ONE_FILE: readonly [file: string, check: string][] = [
   ["mix.exs", "mix test"],
 ];
 
-function oneFile({ has }: Files): ProjectCommands | undefined {
+function oneFile({ has }: ProjectFiles): ProjectCommands | undefined {
   const found = ONE_FILE.find(([file]) => has(file));
   return found && { from: found[0], checks: [found[1]], initCommands: [] };
 }
@@ -109,7 +109,7 @@ const MAKERS: readonly [file: string, program: string][] = [
   ["Justfile", "just"],
 ];
 
-function make({ text }: Files): ProjectCommands | undefined {
+function make({ text }: ProjectFiles): ProjectCommands | undefined {
   for (const [from, program] of MAKERS) {
     const target = ["test", "check"].find((name) => new RegExp(`^${name}\\s*:(?!=)`, "m").test(text(from)));
     if (target !== undefined) return { from, checks: [`${program} ${target}`], initCommands: [] };

@@ -40,13 +40,13 @@ const NEXT: Readonly<Record<GateKind, Readonly<Record<GateDecision, string>>>> =
   },
 };
 
-interface Answer extends AnswerFlags {
+interface AnswerGiven extends AnswerFlags {
   readonly decision: GateDecision;
   readonly words: string;
 }
 
 /** Answers the gates of plans. The newest one of each at this moment is meant, unless another is named. */
-export async function answer(call: Call, plans: readonly string[], asked: Answer): Promise<number> {
+export async function answer(call: Call, plans: readonly string[], asked: AnswerGiven): Promise<number> {
   const { output } = call;
   const [plan = "", ...others] = plans;
   if (others.length === 0) {
@@ -64,11 +64,11 @@ export async function answer(call: Call, plans: readonly string[], asked: Answer
   return results.some((result) => "error" in result) ? 1 : 0;
 }
 
-type Given = z.infer<typeof resultSchema> & { readonly by: string };
-type Answered = Given | { readonly plan: string; readonly error: Pick<PrloomError, "code" | "message" | "hint"> };
+type TakenAnswer = z.infer<typeof resultSchema> & { readonly by: string };
+type Answered = TakenAnswer | { readonly plan: string; readonly error: Pick<PrloomError, "code" | "message" | "hint"> };
 
 /** What one plan refuses keeps no other from its answer. */
-async function attempt(call: Call, plan: string, asked: Answer): Promise<Answered> {
+async function attempt(call: Call, plan: string, asked: AnswerGiven): Promise<Answered> {
   try {
     return await answerOne(call, plan, asked);
   } catch (error) {
@@ -80,7 +80,7 @@ async function attempt(call: Call, plan: string, asked: Answer): Promise<Answere
   }
 }
 
-async function answerOne(call: Call, plan: string, { decision, words, gate }: Answer): Promise<Given> {
+async function answerOne(call: Call, plan: string, { decision, words, gate }: AnswerGiven): Promise<TakenAnswer> {
   await refuseAgents(call, { plan, command: `prloom ${decision} ${plan}` });
   // The user of the machine decides; a name in git's settings can be any.
   const by = ownUser(call.env).name;

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { programOf } from "../../agents/adapters.ts";
 import { ENCLOSURE_LEVELS, hasSandbox } from "../../agents/enclosure-level.ts";
 import { openLatch, release, spawnEnclosed } from "../../agents/runner/enclosed.ts";
-import { closeInherited } from "../../agents/runner/inherited.ts";
+import { closeInherited } from "../../agents/runner/inherited-files.ts";
 import { withNamedPipes } from "../../agents/runner/named-pipes.ts";
 import { type InitRecord, RUN_FILES } from "../../agents/runner/run-files.ts";
 import { FILTER_FD, filterFor } from "../../agents/sandbox/seccomp.ts";
@@ -250,12 +250,12 @@ function startInTerminal(started: Interface): ChildProcess {
   return enclosed.child;
 }
 
-interface Held {
+interface HeldWorktree {
   readonly who: ProcessIdentity;
   readonly worktree: string;
 }
 
-async function close({ cwd, output }: Call, plan: string, { who, worktree }: Held): Promise<void> {
+async function close({ cwd, output }: Call, plan: string, { who, worktree }: HeldWorktree): Promise<void> {
   let closed: z.infer<typeof closedSchema>;
   try {
     closed = closedSchema.parse(await callOwner(cwd, "close", { plan, who }));

@@ -20,7 +20,7 @@ const fateSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("waits"), why: z.string(), hint: z.string().optional() }),
   z.object({ kind: z.literal("handled"), by: z.string() }),
 ]);
-type Fate = z.infer<typeof fateSchema>;
+type SentFate = z.infer<typeof fateSchema>;
 const resultSchema = z.object({ eventId: z.string(), fate: fateSchema });
 
 /** Says something to a plan's agent: now, if it listens while it works, else with its next turn; and tells which. */
@@ -51,7 +51,7 @@ export async function send(
   return 0;
 }
 
-function describeFate(fate: Fate): string {
+function describeFate(fate: SentFate): string {
   switch (fate.kind) {
     case "reached":
       return `reached ${fate.agent} in run ${fate.run}.`;

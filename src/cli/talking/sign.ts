@@ -32,7 +32,7 @@ export async function signAnswer(call: Call, { plan, decision, words, gate, dige
       : await suggesting(call, plan, () => reading(call, (loom) => shownGate(loom, { plan, decision, gate })));
   const said = wordsToSign({ decision, ...asked, words });
   if (!said) {
-    const hint = "Give the whole gate and digest, as the post has them, and words that are no command.";
+    const hint = "Give the whole gate and digest, as the post has them, and words that are not a command.";
     throw new PrloomError("usage", "This answer cannot be signed: it would be read as another one.", hint);
   }
   const comment = signedComment(said.text, { digest: asked.digest, signature: await signatureOf(call, said.signed) });

@@ -23,7 +23,7 @@ export type CheckedConfig =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: ConfigProblem[] };
 
-type Found = ValueProblem & { readonly offset: number };
+type PlacedProblem = ValueProblem & { readonly offset: number };
 
 const SYNTAX: Readonly<Record<string, string>> = {
   InvalidCommentToken: "comments are not allowed",
@@ -37,7 +37,7 @@ const SYNTAX: Readonly<Record<string, string>> = {
 };
 
 /** The first of each line: what a parser meets behind a mistake is mostly made by it. */
-function syntaxProblems(text: string, errors: readonly ParseError[]): Found[] {
+function syntaxProblems(text: string, errors: readonly ParseError[]): PlacedProblem[] {
   const lines = new Set<number>();
   return errors.flatMap(({ error, offset }) => {
     const line = text.lastIndexOf("\n", offset - 1);
@@ -59,8 +59,8 @@ function valueIn(node: Node): unknown {
 }
 
 /** Keys that are there twice, of which JSON silently takes the last, and keys that no object should have. */
-function keyProblems(node: Node, path: Path = []): Found[] {
-  const found: Found[] = [];
+function keyProblems(node: Node, path: Path = []): PlacedProblem[] {
+  const found: PlacedProblem[] = [];
   const seen = new Set<string>();
   for (const [index, child] of (node.children ?? []).entries()) {
     if (node.type === "array") found.push(...keyProblems(child, [...path, index]));
@@ -112,7 +112,7 @@ function schemaProblems(value: unknown, issues: readonly z.core.$ZodIssue[]): Va
   });
 }
 
-function located(text: string, found: readonly Found[]): ConfigProblem[] {
+function located(text: string, found: readonly PlacedProblem[]): ConfigProblem[] {
   const inOrder = [...found].sort((one, other) => one.offset - other.offset);
   return inOrder.map(({ offset, path, ...rest }) => {
     const before = text.slice(0, offset).split("\n");

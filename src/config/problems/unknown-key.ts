@@ -2,7 +2,7 @@ import { knownKeys } from "../schema/json-schema.ts";
 import { isKeyOfLaterVersion, NOT_YET } from "../schema/not-yet.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 
-type Path = readonly PropertyKey[];
+type KeyPath = readonly PropertyKey[];
 
 const SECRETS: Readonly<Record<string, string>> = {
   url: "this file is committed: put the address into an environment variable and name that with urlEnv",
@@ -10,7 +10,7 @@ const SECRETS: Readonly<Record<string, string>> = {
 };
 
 /** Keys that a user might well expect here, and why they are not. */
-function explained(path: Path, key: string): string | undefined {
+function explained(path: KeyPath, key: string): string | undefined {
   if (isKeyOfLaterVersion(path, key)) return NOT_YET;
   if (path[0] === "presets" && path.length === 2 && knownKeys([]).includes(key)) {
     return "presets cannot change this: it is for the whole repository";
@@ -19,7 +19,7 @@ function explained(path: Path, key: string): string | undefined {
 }
 
 /** What to say about a key that the schema does not know. */
-export function unknownKey(path: Path, key: string): { message: string; nearest?: string } {
+export function unknownKey(path: KeyPath, key: string): { message: string; nearest?: string } {
   const message = explained(path, key);
   if (message !== undefined) return { message };
   const guess = nearest(key, knownKeys(path));

@@ -164,7 +164,7 @@ const traceSchema = z.object({
 
 /** As git begins a line about a child. */
 const OF_A_CHILD = '{"event":"child_';
-/** So many such lines are read: a hook can write whatever it likes there, and each that is no JSON takes its time. */
+/** So many such lines are read: a hook can write whatever it likes there, and each that is not JSON takes its time. */
 const MAX_EVENTS = 10_000;
 
 /** The hook that said no, or that never ended; undefined when none of them did. Other gits that hooks start write there too. */

@@ -10,7 +10,6 @@ import { type Located, worktreeOf } from "../paths.ts";
 import { discardWork, firstBase } from "../perform/begin.ts";
 import { followPerson } from "../perform/follow-person.ts";
 import { blockPlan, planText, type Records, updateRecord } from "../records.ts";
-import type { Pooled } from "../runs/agent-pool.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { takeBackRun } from "../worktree/set-aside.ts";
 import { changesOf } from "./changes.ts";
@@ -22,7 +21,7 @@ import { runChecks } from "./run-checks.ts";
  * that was ticked is done, and what lies in the worktree is its commit; else the work on it is put aside.
  */
 export async function leaveTodo(
-  loom: CommandRunning & Pooled,
+  loom: CommandRunning,
   planned: PlanRecord,
   { config, mayCommit }: { readonly config: PlanConfig; readonly mayCommit: boolean },
 ): Promise<void> {

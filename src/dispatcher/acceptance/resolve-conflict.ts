@@ -27,8 +27,8 @@ import { countRun, sessionsAfterTodo } from "../runs/count-run.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { changesOf } from "./changes.ts";
 import { judgeRun, type RunVerdict } from "./judge-run.ts";
-import { settleMissing } from "./refused.ts";
 import { runChecks } from "./run-checks.ts";
+import { settleMissing } from "./settle-refusal.ts";
 import { changeScope, countsAsNoAttempt, takeBackUngoverned } from "./verify.ts";
 
 const SAYS_NOTHING =
@@ -122,12 +122,12 @@ async function markedFiles(loom: Located & Configured, record: PlanRecord): Prom
   return leftMarks(staged.stdout, before.stdout);
 }
 
-type Refused = Exclude<RunVerdict, { kind: "accept" }>;
+type RefusedResolution = Exclude<RunVerdict, { kind: "accept" }>;
 
 function settleFailure(
   loom: Records & Reporting,
   record: PlanRecord,
-  { verdict, most }: { verdict: Refused; most: number },
+  { verdict, most }: { verdict: RefusedResolution; most: number },
 ): void {
   const { id } = record;
   const attempt = record.current?.attempt ?? 1;
@@ -141,7 +141,7 @@ function settleFailure(
   } else endRebase(loom, id, whyGivenUp(record, verdict));
 }
 
-function whyGivenUp({ rebase, current }: PlanRecord, verdict: Refused): string {
+function whyGivenUp({ rebase, current }: PlanRecord, verdict: RefusedResolution): string {
   if (verdict.kind === "block") return verdict.reason;
   if (verdict.kind === "block-todo") return `The agent says that the conflict cannot be resolved: ${verdict.reason}`;
   const tried = counted(current?.attempt ?? 1, "attempt");

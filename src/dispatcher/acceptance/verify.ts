@@ -36,8 +36,8 @@ import { tryCommit } from "./commit-hooks.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { type Changes, judgeRun, type RunVerdict } from "./judge-run.ts";
 import { leaveTicked, putAside } from "./leave-todo.ts";
-import { settleMissing, settleRefusal } from "./refused.ts";
 import { runChecks } from "./run-checks.ts";
+import { settleMissing, settleRefusal } from "./settle-refusal.ts";
 
 /** What lies on disk after the run of a TODO decides; an exit code never does. */
 export async function verify(
@@ -175,7 +175,7 @@ async function judgeCommit(
   return { verdict: accepted.judge(await changesOf(loom, record)), before: trial.before };
 }
 
-interface Judged {
+interface JudgedTodo {
   readonly verdict: RunVerdict;
   readonly todo: Todo;
   readonly claims: Claims;
@@ -189,7 +189,7 @@ interface Judged {
 async function settleVerdict(
   loom: Located & Configured & Records & Extended & Reporting,
   record: PlanRecord,
-  result: Judged,
+  result: JudgedTodo,
 ): Promise<void> {
   const { verdict, todo, claims, config } = result;
   const now = planText(loom, record)?.doc.todos.find(({ id }) => id === todo.id);

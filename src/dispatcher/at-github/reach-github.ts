@@ -6,12 +6,12 @@ import type { Timing } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 
-interface Reached extends Located, Timing, Pick<Configured, "environment"> {
+interface GitHubReach extends Located, Timing, Pick<Configured, "environment"> {
   readonly github: NonNullable<Config["github"]>;
 }
 
 /** One way to GitHub for all that need it, loaded when the first one does: status and the like do not. */
-export function reachGitHub({ repo, paths, clock, environment, github: settings }: Reached) {
+export function reachGitHub({ repo, paths, clock, environment, github: settings }: GitHubReach) {
   let access: Promise<GitHubAccess> | undefined;
   let server: Promise<ServerForge> | undefined;
   const open = async (): Promise<GitHubAccess> => {

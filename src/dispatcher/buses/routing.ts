@@ -25,7 +25,7 @@ import { UpsertBatches } from "./upsert-batches.ts";
 
 /** Where an action goes: rights first, which no plugin can change, then beforeRoute of the global plugins. */
 export function routeOn(
-  loom: Located & Configured & Records & Extended & Bridging & Reporting,
+  loom: Located & Configured & Records & Extended & Reporting,
   scope: HookScope,
   action: Action,
 ): Promise<Routed> | Routed {
@@ -50,7 +50,7 @@ function nowhere({ store }: Records, planId: string | undefined, { target: { tok
 
 /** Blocks a plan that says more on GitHub than it may, or than all may together; returns why this is not said. */
 function tooMany(
-  loom: Configured & Records & Extended & Bridging & Reporting,
+  loom: Configured & Records & Extended & Reporting,
   planId: string | undefined,
   action: Action,
 ): string | undefined {

@@ -32,7 +32,7 @@ function stateFile(paths: Paths, ref: StateRef): string {
   return join(bus, "state", `bridge.${ref.name}.json`);
 }
 
-type Surrounding = Located &
+type ServicesAtWork = Located &
   Configured &
   Records &
   Gated &
@@ -43,7 +43,7 @@ type Surrounding = Located &
   Stopping;
 
 /** What hooks and bridges both get of the program around them. */
-function surroundings(loom: Surrounding) {
+function surroundings(loom: ServicesAtWork) {
   return {
     repoRoot: loom.repo.root,
     clock: loom.clock,
@@ -59,7 +59,7 @@ function surroundings(loom: Surrounding) {
 }
 
 /** The abilities that plugins have beyond their event. */
-export function hookServicesOf(loom: Surrounding & Naming & Pooled & AtWork & Waking): HookServices {
+export function hookServicesOf(loom: ServicesAtWork & Naming & Pooled & AtWork & Waking): HookServices {
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,
@@ -72,7 +72,7 @@ export function hookServicesOf(loom: Surrounding & Naming & Pooled & AtWork & Wa
 }
 
 /** The same for bridges. */
-export function bridgeServicesOf(loom: Surrounding & Configured & Waking): BridgeServices {
+export function bridgeServicesOf(loom: ServicesAtWork & Configured & Waking): BridgeServices {
   return {
     ...surroundings(loom),
     bridgeTimeoutMs: () => loom.config.bus.bridgeTimeoutMs,

@@ -8,9 +8,10 @@ import { ERROR_CODES, errnoOf, messageOf, PrloomError } from "../../kernel/error
 import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { inOneLine } from "../../kernel/json.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { ownUser } from "../../kernel/system/user.ts";
+import { copiedFrom } from "../moved-repository.ts";
 import type { Paths } from "../paths.ts";
-import { copiedFrom } from "../place.ts";
 
 /** What daemon.json says about a running dispatcher. The lock decides who owns; this only tells where to talk. */
 const daemonSchema = z.object({ pid: z.number(), startedAt: z.string(), socket: z.string(), version: z.string() });
@@ -28,7 +29,7 @@ export type Handle = (command: string, args: Record<string, unknown>) => Promise
 const MAX_SOCKET_PATH = 103;
 
 /** A short path in a folder that only this user can enter: where the user's own folders make it too long, below `/tmp`. */
-export function socketPath(paths: Paths, env: Readonly<Record<string, string | undefined>>): string {
+export function socketPath(paths: Paths, env: Environment): string {
   const runtime = env.XDG_RUNTIME_DIR;
   const { uid } = ownUser();
   // The process is part of the name: one that lost its lock must not take away its successor's socket.

@@ -13,7 +13,7 @@ import { readPosts, showAgain } from "../gates/posting.ts";
 import type { Located } from "../paths.ts";
 import { stopOpened } from "../perform/gates/stop-run.ts";
 import { backToDraft, isToBeTakenBack } from "../publishing/held-back.ts";
-import type { PublishingAtWork } from "../publishing/noted.ts";
+import type { PublishingAtWork } from "../publishing/note-published.ts";
 import { type Records, requireRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 

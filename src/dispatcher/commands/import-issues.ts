@@ -35,10 +35,10 @@ export interface ImportReport {
 }
 
 /** A source that is claimed becomes a plan. */
-type Importing = Claimant & Upserting & Waking;
+type IssueImporting = Claimant & Upserting & Waking;
 
 /** Makes plans of issues that are older than the first start, one for each; a source that has a plan keeps it. */
-export async function importIssues(loom: Importing, request: ImportRequest): Promise<ImportReport> {
+export async function importIssues(loom: IssueImporting, request: ImportRequest): Promise<ImportReport> {
   const { github } = loom;
   const { wanted, queue } = request;
   if (!github)
@@ -79,7 +79,7 @@ export async function importIssues(loom: Importing, request: ImportRequest): Pro
 
 type Became = Omit<Imported, "number" | "title">;
 
-async function imported(loom: Importing, payload: RawUpsert, { dryRun, claim }: ImportRequest): Promise<Became> {
+async function imported(loom: IssueImporting, payload: RawUpsert, { dryRun, claim }: ImportRequest): Promise<Became> {
   const { system = "", kind = "", id = "" } = payload.source;
   const source = { system, kind, id };
   const record = loom.store.bySource(source);

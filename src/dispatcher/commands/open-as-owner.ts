@@ -11,8 +11,8 @@ import { acquireOwnerLock, type OwnerLock } from "../../kernel/owner-lock.ts";
 import { repairWritten } from "../../kernel/write-together.ts";
 import { type OwnedLoom, openLoom } from "../compose.ts";
 import { ensureLayout } from "../layout.ts";
+import { refuseCopy, settlePlace } from "../moved-repository.ts";
 import { inboxOf, type Paths, pathsOf } from "../paths.ts";
-import { refuseCopy, settlePlace } from "../place.ts";
 import { OWNER_VARIABLE, ownerTag } from "../runs/survivors.ts";
 import { type OpenLoomOptions, settingsFor } from "./open-for-reading.ts";
 

@@ -5,7 +5,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf, isInboxRecord } from "../paths.ts";
-import { listTried } from "../perform/ignored.ts";
+import { listTried } from "../perform/ignored-comments.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan } from "./ending/finish.ts";

@@ -4,6 +4,7 @@ import type { Invocation, RunExit } from "../../agents/port.ts";
 import { endSurvivors, outputTail, readUnstarted, startRun } from "../../agents/runner/runner.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Naming, Reporting, Stopping } from "../capabilities.ts";
 import { type Located, worktreeOf } from "../paths.ts";
@@ -120,10 +121,7 @@ export async function runEnclosed(
 }
 
 /** An environment with what an enclosure says laid over it. */
-export function overlaid(
-  env: Readonly<Record<string, string>>,
-  over: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
+export function overlaid(env: Readonly<Record<string, string>>, over: Environment): Record<string, string> {
   const entries = Object.entries({ ...env, ...over });
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -16,6 +16,7 @@ import { EMPTY_FILE, makeShadow, PERSONAL_CONFIG, REAL_OBJECTS, removeShadow } f
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { diskError, ensureDir, existsNoFollow, writeRunFile } from "../../kernel/files.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import { homeOf, type Located, type Paths, worktreeOf } from "../paths.ts";
@@ -45,7 +46,7 @@ export interface Enclosure {
   readonly sandboxed: boolean;
   readonly level: EnclosureLevel;
   /** Laid over the agent's environment; undefined removes. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** What the run sees in the place of the worktree, when that is something else. */
   readonly view?: string;
 }

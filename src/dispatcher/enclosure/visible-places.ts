@@ -18,6 +18,7 @@ import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { keyFileOf } from "../../github/app-key.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { isWithin } from "../../kernel/paths.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { homeFolder, ownUser } from "../../kernel/system/user.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -28,7 +29,7 @@ export interface Surrounding {
   readonly home: string;
   /** Where the home is seen; elsewhere when there is none, or when it is the root of the machine. */
   readonly homeAt: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
 }
 
 export function surroundings({ environment: env }: Configured): Surrounding {

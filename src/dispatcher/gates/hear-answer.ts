@@ -44,7 +44,7 @@ interface ReadGate {
  * shown. Undefined where nothing depends on it: words of strangers cause no look.
  */
 export async function postsFor(
-  loom: Configured & Records & Gated & Extended,
+  loom: Configured & Gated & Extended,
   record: PlanRecord,
   { event, signature }: HeardComment,
 ): Promise<ReadGate | undefined> {

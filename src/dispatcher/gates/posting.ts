@@ -26,7 +26,7 @@ export function threadOf(
   return { address: { target: LOCAL_TARGET, token: record.id }, maxLength: Number.MAX_SAFE_INTEGER };
 }
 
-interface Place {
+interface PostingPlace {
   readonly loaded: LoadedBridge;
   readonly tracker: Tracker;
   readonly address: ReplyAddress;
@@ -34,7 +34,7 @@ interface Place {
 
 type Placed = Pick<PlanRecord, "source" | "issueGone" | "changeRequest">;
 
-function placeOf(loom: Extended, { source, issueGone, changeRequest }: Placed): Place | undefined {
+function placeOf(loom: Extended, { source, issueGone, changeRequest }: Placed): PostingPlace | undefined {
   const standing = issueGone === undefined ? source : undefined;
   return (
     firstPlace(loom, (tracker) => standing && tracker.addressOf(standing)) ??
@@ -45,7 +45,7 @@ function placeOf(loom: Extended, { source, issueGone, changeRequest }: Placed): 
 function firstPlace(
   { extensions }: Extended,
   addressIn: (tracker: Tracker) => ReplyAddress | undefined,
-): Place | undefined {
+): PostingPlace | undefined {
   for (const loaded of extensions.registry.all) {
     const { tracker } = loaded.bridge;
     const address = tracker && addressIn(tracker);
@@ -60,7 +60,7 @@ export function sourceThread(loom: Extended, { source, issueGone }: PlanRecord):
 }
 
 /** Where a change is to be shown that has no change request yet: its forge is a server, and what it publishes is talked about there. */
-function placeToCome(loom: Extended & Configured, record: PlanRecord, head: string): Place | undefined {
+function placeToCome(loom: Extended & Configured, record: PlanRecord, head: string): PostingPlace | undefined {
   const { forge } = loom.config;
   // Nothing is published of a branch without commits.
   const isToCome = forge !== "local" && !record.changeRequest && head !== record.baseSha;

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SIGNED_FOR } from "../../gate/signed-answer.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
-
-type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface KeygenEnd {
   readonly code: number | null | "late";
@@ -16,14 +15,14 @@ export interface KeygenEnd {
 interface KeygenCall {
   readonly args: readonly string[];
   readonly input: string;
-  readonly env: Variables;
+  readonly env: Environment;
   readonly deadlineMs: number;
 }
 
 const MAX_SAID = 64 * 1024;
 
 /** Where ssh-keygen is; undefined if it is not installed. */
-export function findKeygen(env: Variables): string | undefined {
+export function findKeygen(env: Environment): string | undefined {
   return findProgram("ssh-keygen", trustedPath(env.PATH), "/");
 }
 
@@ -73,7 +72,7 @@ export interface ToVerify {
   readonly signature: string;
   /** The text of the file of allowed signers. */
   readonly signers: string;
-  readonly env: Variables;
+  readonly env: Environment;
 }
 
 export type Verified =

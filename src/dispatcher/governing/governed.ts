@@ -9,7 +9,7 @@ import { OURS_AT } from "../../agents/sandbox/layout.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { splitNul } from "../../git/output.ts";
 import { gitIn, type Worktree } from "../../git/worktree/worktrees.ts";
-import { graphOfPlan } from "../../governance/graph/of-plan.ts";
+import { graphOfPlan } from "../../governance/graph/graph-of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { filesSeenFrom } from "../../governance/policy/files-seen.ts";
 import { makePolicy, type RunTerms } from "../../governance/policy/make-policy.ts";

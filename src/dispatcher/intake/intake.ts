@@ -123,7 +123,7 @@ function pick(record: Pick<PlanRecord, "status" | "hidden" | "source" | "metadat
 }
 
 function takeEntry(
-  loom: Located & Naming & Records & Intake & Reporting,
+  loom: Naming & Records & Intake & Reporting,
   entry: InboxEntry,
   before: PlanRecord | undefined,
 ): boolean {

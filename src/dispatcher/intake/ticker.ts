@@ -7,8 +7,8 @@ import type { Naming, Publishing, Reporting, Stopping } from "../capabilities.ts
 import { hasBus, type Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 import { type Configured, lookAtTree } from "../settings/pinned.ts";
-import { watchMerges } from "../steps/merged.ts";
 import type { Scheduler } from "../steps/scheduler.ts";
+import { watchMerges } from "../steps/watch-merges.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { Intake } from "./intake.ts";
 import { lookAtInbox, lookAtPlans, tellAll } from "./take-changes.ts";

@@ -1,3 +1,4 @@
+import type { StoredStatus } from "../../plan/record.ts";
 /** How a message reaches an agent: while it works, or in the prompt of its next run. */
 export type How = "live" | "next-turn";
 
@@ -63,7 +64,7 @@ function hasAnswered({ events }: Pick<RunSigns, "events">): boolean {
 /** Why a message is not with an agent now. */
 export interface WaitingView {
   readonly id: string;
-  readonly status: "draft" | "queued" | "active" | "review" | "done";
+  readonly status: StoredStatus;
   readonly blocked: boolean;
   readonly paused: boolean;
   readonly hidden: boolean;

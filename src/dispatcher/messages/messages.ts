@@ -30,18 +30,18 @@ export type MessageFate =
   | { readonly kind: "waits"; readonly why: string; readonly hint?: string }
   | { readonly kind: "handled"; readonly by: string };
 
-type Tell = (fate: MessageFate) => void;
+type FateListener = (fate: MessageFate) => void;
 
 /** Who waits to hear of a message, in the process that owns the repository. */
-const listeners = new WeakMap<object, Map<string, Tell>>();
+const listeners = new WeakMap<object, Map<string, FateListener>>();
 
 function tell(loom: object, id: string, fate: MessageFate): void {
   listeners.get(loom)?.get(id)?.(fate);
 }
 
 /** Calls `onFate` with what becomes of a message, as it becomes known, until what is returned is called. */
-export function listenTo(loom: object, id: string, onFate: Tell): () => void {
-  const known = listeners.get(loom) ?? new Map<string, Tell>();
+export function listenTo(loom: object, id: string, onFate: FateListener): () => void {
+  const known = listeners.get(loom) ?? new Map<string, FateListener>();
   listeners.set(loom, known.set(id, onFate));
   return () => known.delete(id);
 }

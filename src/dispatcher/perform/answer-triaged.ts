@@ -7,7 +7,7 @@ import type { Gated } from "../gates/gate-store.ts";
 import { gateOf } from "../gates/plan-gate.ts";
 import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { answerEvents, isByApprovers } from "./answer.ts";
+import { answerEvents, isByApprovers } from "./answer-events.ts";
 
 /** A longer reply comes last. */
 const MAX_REPLY = 10_000;

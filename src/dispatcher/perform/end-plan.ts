@@ -13,7 +13,7 @@ import type { Located } from "../paths.ts";
 import { changeStatus, planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { wakeAbove } from "../stacking/above.ts";
+import { wakeAbove } from "../stacking/plans-above.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { removeOwnWorktree } from "../worktree/remove-own.ts";
 import { hasUncommitted, keepBeforeRemoval } from "../worktree/set-aside.ts";

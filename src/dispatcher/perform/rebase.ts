@@ -65,7 +65,7 @@ export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<R
   return to === from ? { kind: "nothing" } : { kind: "rebased", sha: to };
 }
 
-function readsTodos(loom: Located & Configured, record: PlanRecord): boolean {
+function readsTodos(loom: Configured, record: PlanRecord): boolean {
   const outcome = planConfig(loom, record);
   return outcome.ok && outcome.config.review === "todo";
 }

@@ -16,8 +16,8 @@ import { type Located, textPath } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { authorOf, isByApprover } from "./answer.ts";
-import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored.ts";
+import { authorOf, isByApprover } from "./answer-events.ts";
+import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored-comments.ts";
 import { isAboutChecks, takeCheck } from "./take-check.ts";
 
 export interface OfferedEvent extends HeardComment {
@@ -75,7 +75,7 @@ function hear(
 
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
 function takeOrTriage(
-  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
+  loom: Located & Configured & Records & Gated & AtWork & Reporting,
   record: PlanRecord,
   event: BusEvent,
 ): Taken {
@@ -117,7 +117,7 @@ type Taken =
   | { kind: "context"; todo: string };
 
 function judgeEvent(
-  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting,
+  loom: Located & Configured & Records & Gated & AtWork & Reporting,
   record: PlanRecord,
   event: BusEvent,
 ): Taken {
@@ -149,16 +149,16 @@ function judgeEvent(
   return { kind: "context", todo: todoTitle(todo) };
 }
 
-type Settled = Exclude<Taken, { kind: "later" }> | { kind: "plugin" };
+type SettledEvent = Exclude<Taken, { kind: "later" }> | { kind: "plugin" };
 
-function reasonFor(settled: Settled, by: string | undefined): { reason?: string } {
+function reasonFor(settled: SettledEvent, by: string | undefined): { reason?: string } {
   if (settled.kind === "plugin") return { reason: `handled by ${by}` };
   if (settled.kind === "ignored") return { reason: settled.refusal.reason };
   return settled.kind === "answered" ? { reason: settled.reason } : {};
 }
 
 /** What the author is told at once. */
-function answersTo(record: PlanRecord, event: BusEvent, settled: Settled) {
+function answersTo(record: PlanRecord, event: BusEvent, settled: SettledEvent) {
   if (settled.kind === "context" && event.replyTo)
     return [reply(record, event, `Added to the context of "${settled.todo}".`)];
   return "reply" in settled && settled.reply !== undefined ? [reply(record, event, settled.reply)] : [];

@@ -1,6 +1,6 @@
 import type { BusEvent } from "../../bus/types.ts";
 import type { Forge } from "../../forge/port.ts";
-import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
+import type { AskedMerge } from "../../github/bridge/pull-actions.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -14,13 +14,6 @@ import { type Records, updateRecord } from "../records.ts";
 export type ForgeOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: string; readonly retryable: boolean };
-
-interface AskedMerge {
-  readonly method?: MergeMethod;
-  readonly sha?: string | undefined;
-  /** The event that asked for it. */
-  readonly eventId?: string | undefined;
-}
 
 /**
  * Pure: what the author of a comment or review had seen: the commit of the review, or what was newest on the server then. The commit of

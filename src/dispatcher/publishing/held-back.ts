@@ -4,7 +4,7 @@ import { doorsAt, isAsked } from "../gates/doors.ts";
 import { gateOf } from "../gates/plan-gate.ts";
 import { planText } from "../records.ts";
 import { changeSeen } from "./change-seen.ts";
-import { notePublished, type PublishingAtWork } from "./noted.ts";
+import { notePublished, type PublishingAtWork } from "./note-published.ts";
 
 /** Whether a person took back what the server would merge, or has to be asked about it again. */
 export function isHeldBack(loom: PublishingAtWork, record: PlanRecord): boolean {

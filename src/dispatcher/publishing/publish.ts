@@ -4,12 +4,12 @@ import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { draftOf } from "../acceptance/commit-todo.ts";
-import { wakeAbove } from "../stacking/above.ts";
 import { settleClosed } from "../stacking/closed-there.ts";
+import { wakeAbove } from "../stacking/plans-above.ts";
 import { changeSeen } from "./change-seen.ts";
 import { backToDraft, isHeldBack, isToBeTakenBack } from "./held-back.ts";
 import { describedAs, isToBeReady, type Level, missingOf, saidNow } from "./level.ts";
-import { blockAsRefused, noteHead, notePublished, type PublishingAtWork } from "./noted.ts";
+import { blockAsRefused, noteHead, notePublished, type PublishingAtWork } from "./note-published.ts";
 import { pushHint, whyNotPushed } from "./push-refusals.ts";
 import { takeOver } from "./take-over.ts";
 
@@ -75,7 +75,7 @@ async function verifiedHead(loom: PublishingAtWork, record: PlanRecord): Promise
   return tip === undefined ? resolveCommit(loom.repo, `refs/heads/${branch}`) : tip === "absent" ? undefined : tip;
 }
 
-interface Step {
+interface PublishingStep {
   readonly record: PlanRecord;
   readonly level: Level;
 }
@@ -84,7 +84,7 @@ interface Step {
 const UNASKED = { asked: undefined };
 
 /** What is about to be pushed is on record first: found there after a kill, it is ours. */
-async function push(loom: PublishingAtWork, forge: ServerForge, { record, level }: Step): Promise<boolean> {
+async function push(loom: PublishingAtWork, forge: ServerForge, { record, level }: PublishingStep): Promise<boolean> {
   const { id, branch = "" } = record;
   const { head: sha } = level;
   const { published = {} } = record;
@@ -141,7 +141,7 @@ async function pushKnown(
 /** What the server says to the change request that it was given. */
 function tell(
   loom: PublishingAtWork,
-  { record, level, outcome }: Step & { readonly outcome: ServerChange | Refused },
+  { record, level, outcome }: PublishingStep & { readonly outcome: ServerChange | Refused },
 ): boolean {
   const { id } = record;
   crashPoint("server:told");

@@ -6,7 +6,7 @@ import type { Extended } from "../buses/extensions.ts";
 import type { Naming } from "../capabilities.ts";
 import { changeSeen } from "./change-seen.ts";
 import { isToBeReleased, releaseClaim } from "./claims.ts";
-import { notePublished, type PublishingAtWork } from "./noted.ts";
+import { notePublished, type PublishingAtWork } from "./note-published.ts";
 import { publishNext } from "./publish.ts";
 import { tellDone } from "./tell-done.ts";
 import { tellUnqueued } from "./tell-unqueued.ts";

@@ -5,13 +5,17 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Located } from "../paths.ts";
 import { isRunByCi } from "./level.ts";
 
-interface Refusal {
+interface PushRefusal {
   readonly reason: string;
   readonly hint: string;
 }
 
 /** What a person has to look at before it is pushed: files that CI runs with its secrets, and files whose content git does not push. */
-export async function whyNotPushed({ repo }: Located, record: PlanRecord, sha: string): Promise<Refusal | undefined> {
+export async function whyNotPushed(
+  { repo }: Located,
+  record: PlanRecord,
+  sha: string,
+): Promise<PushRefusal | undefined> {
   const { id, published, baseSha = "" } = record;
   let unseen = await changedBetween(repo, baseSha, sha);
   // What a person allowed, and what is there already: a person pushed it, or saw it before we did.

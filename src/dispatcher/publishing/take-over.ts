@@ -5,9 +5,9 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { worktreeOf } from "../paths.ts";
-import { wakeAbove } from "../stacking/above.ts";
+import { wakeAbove } from "../stacking/plans-above.ts";
 import { hasUncommitted } from "../worktree/set-aside.ts";
-import { blockAsRefused, noteHead, notePublished, type PublishingAtWork } from "./noted.ts";
+import { blockAsRefused, noteHead, notePublished, type PublishingAtWork } from "./note-published.ts";
 
 /** Commits of people on our branch become a part of it between two runs, if nothing of ours was committed beside them. */
 export async function takeOver(loom: PublishingAtWork, forge: ServerForge, record: PlanRecord): Promise<boolean> {

@@ -8,7 +8,7 @@ import { eventsBehind } from "../../plan/todos/provenance.ts";
 import type { Todo } from "../../plan/todos/todo.ts";
 import type { Buses } from "../buses/buses.ts";
 import { updateRecord } from "../records.ts";
-import type { PublishingAtWork } from "./noted.ts";
+import type { PublishingAtWork } from "./note-published.ts";
 
 type DoneFor = NonNullable<PlanRecord["doneFor"]>;
 
@@ -55,7 +55,7 @@ async function headThere(
   return (merged === undefined || merged === sha ? undefined : await resolveCommit(loom.repo, merged)) ?? sha;
 }
 
-function tell(loom: PublishingAtWork & Buses, { id, uid }: PlanRecord, { done, sha }: Told): void {
+function tell(loom: PublishingAtWork & Buses, { id, uid }: PlanRecord, { done, sha }: DoneTold): void {
   const { todoId, attempt, to } = done;
   // Told again after a kill, it is the same.
   const recordId = `done-${uid}-${todoId}-${attempt}`;
@@ -77,7 +77,7 @@ function tell(loom: PublishingAtWork & Buses, { id, uid }: PlanRecord, { done, s
   loom.wakeBus(id);
 }
 
-interface Told {
+interface DoneTold {
   readonly done: DoneFor[number];
   readonly sha: string;
 }

@@ -4,7 +4,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { threadOf } from "../gates/posting.ts";
-import { notePublished, type PublishingAtWork } from "./noted.ts";
+import { notePublished, type PublishingAtWork } from "./note-published.ts";
 
 /** Says at the change request that it is not going to be merged by the server, which was asked to: the one who asked waits for that. */
 export function tellUnqueued(loom: PublishingAtWork & Buses & Extended, planId: string): void {

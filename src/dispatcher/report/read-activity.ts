@@ -73,7 +73,7 @@ function judgedRun(loom: Located, record: PlanRecord): { run: number; accepted: 
   if (readRunRecord(home.run(at.run))) {
     return { run: at.run, accepted: record.blocked?.cause === "step" ? false : undefined };
   }
-  // A run that was interrupted, refused by its provider or sent back by the reviewer was no attempt that failed.
+  // A run that was interrupted, refused by its provider or sent back by the reviewer was not an attempt that failed.
   const before = readRunRecord(home.run(at.run - 1));
   if (before?.stage !== stageOf(record) || at.missing === undefined) return undefined;
   // An agent that was given up starts counting from zero.

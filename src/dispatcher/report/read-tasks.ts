@@ -2,7 +2,7 @@ import type { Anchor } from "../../governance/context/anchors.ts";
 import { withResults } from "../../governance/evidence/result.ts";
 import { Brain } from "../../governance/graph/brain.ts";
 import { type Fact, parseFact } from "../../governance/graph/facts.ts";
-import { graphOfPlan } from "../../governance/graph/of-plan.ts";
+import { graphOfPlan } from "../../governance/graph/graph-of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
 import { readLinesInside } from "../../kernel/held/files.ts";

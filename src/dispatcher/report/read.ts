@@ -11,7 +11,7 @@ import {
   type Range,
 } from "../../git/commits/history.ts";
 import { resolveCommit } from "../../git/repository.ts";
-import type { PlanBefore } from "../../governance/graph/of-plan.ts";
+import type { PlanBefore } from "../../governance/graph/graph-of-plan.ts";
 import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
@@ -25,8 +25,8 @@ import { gatesOf } from "../gates/plan-gate.ts";
 import type { InboxProblem } from "../intake/inbox.ts";
 import { type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
 import { phaseAt } from "../intake/phases.ts";
+import { copyProblem } from "../moved-repository.ts";
 import { homeOf, type Paths, textPath } from "../paths.ts";
-import { copyProblem } from "../place.ts";
 import { type ClaimedElsewhere, claimedElsewhere } from "../publishing/claims.ts";
 import { planText, type Records, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";

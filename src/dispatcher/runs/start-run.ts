@@ -25,7 +25,7 @@ import { hasOtherTerms } from "../governing/new-terms.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { messageReceived, offerMessages, settleMessages, takeMessages } from "../messages/messages.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
-import { givenEvents, giveWords, renderWords } from "../perform/answer.ts";
+import { givenEvents, giveWords, renderWords } from "../perform/answer-events.ts";
 import { clearUnstarted } from "../perform/begin.ts";
 import { followPerson } from "../perform/follow-person.ts";
 import { conflictOf, resolutionValues, withResolution } from "../perform/resolution.ts";
@@ -104,7 +104,7 @@ export async function startAgentRun(
   }
 }
 
-interface Prepared {
+interface PreparedRun {
   readonly config: PlanConfig;
   readonly governance: Configured["config"]["governance"];
   readonly given: PlanText;
@@ -114,7 +114,7 @@ interface Prepared {
 function requireSame(
   loom: Located & Configured & Records & Gated,
   { id, current }: PlanRecord,
-  { config, governance, given }: Prepared,
+  { config, governance, given }: PreparedRun,
 ): void {
   const record = requireRecord(loom, id);
   const text = planText(loom, record);

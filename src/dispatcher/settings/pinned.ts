@@ -3,6 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { CONFIG_FILE, configWithoutAgents, loadConfig } from "../../config/load.ts";
 import { type Pin, readPin } from "../../config/pin.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import type { Reporting } from "../capabilities.ts";
 import { offerOf, PROMPTS_DIR, pinnedConfig, type Tree, type TreeOffer, treeKey } from "./pinning.ts";
 
@@ -48,7 +49,7 @@ export interface Configured {
   /** Who signs commits off: the user as git knows them. */
   readonly signer?: string | undefined;
   /** The parent environment that agents get a part of. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
 }
 
 /** Tells, once, what would change if the working tree were applied. */

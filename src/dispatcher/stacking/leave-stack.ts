@@ -3,7 +3,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { standingOf } from "./standing.ts";
+import { standingOf } from "./lower-plan.ts";
 
 /**
  * A plan whose lower one has ended gets that one's base. Its branch still stands on commits of the lower one, which is on record (`behind`)

@@ -1,4 +1,4 @@
-import type { PlanBefore } from "../../governance/graph/of-plan.ts";
+import type { PlanBefore } from "../../governance/graph/graph-of-plan.ts";
 import type { WorkPlanStatus } from "../../governance/graph/schema.ts";
 import type { PlanDoc } from "../../plan/markdown/markdown.ts";
 import { dependenciesOf, stackProblem, wantsStack } from "../../plan/metadata.ts";
@@ -9,7 +9,7 @@ import type { PlanText } from "../intake/plan-texts.ts";
 import type { Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { canBearOther } from "../stacking/standing.ts";
+import { canBearOther } from "../stacking/lower-plan.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { Dependencies } from "./step.ts";
 

@@ -21,7 +21,7 @@ import type { AtWork } from "../runs/occupancy.ts";
 import { awaitedRun, stageOf } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
-import { standingOf } from "../stacking/standing.ts";
+import { standingOf } from "../stacking/lower-plan.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { dependencies } from "./dependencies.ts";
 import { isReviewed } from "./is-reviewed.ts";

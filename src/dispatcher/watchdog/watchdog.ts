@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import * as z from "zod";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { type WatchdogData, watchdogProgram } from "./watchdog-program.ts";
 import { type WatchedWork, type WorkEntry, watchWork } from "./watched-work.ts";
 
@@ -34,7 +35,7 @@ export interface WatchdogOptions {
   /** How long the loop may be blocked; PRLOOM_WATCHDOG_MS in the environment wins, 0 there is no watchdog at all. */
   readonly limitMs?: number;
   readonly noteFile: string;
-  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly environment?: Environment;
   /** The thread runs. */
   readonly onStart?: () => void;
   /** The thread could not be started, or ended by itself: the dispatcher goes on unwatched. */

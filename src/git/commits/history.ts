@@ -90,10 +90,10 @@ export async function commitsBetween(repo: Repository, base: string, head: strin
   });
 }
 
-type Ask = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
+type AskGit = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
 
 /** The folders that are repositories in the commit `head` and were none in `base`: two branches may have half of one each. */
-export async function repositoriesMade(ask: Ask, base: string, head: string): Promise<RepositoryShape[]> {
+export async function repositoriesMade(ask: AskGit, base: string, head: string): Promise<RepositoryShape[]> {
   const list = async (...args: string[]) => (await ask([...args, "-z"], { encoding: "latin1" })).entries();
   const names = (commit: string) => list("ls-tree", "-r", "--name-only", "--full-tree", commit);
   const compare = ["diff-tree", "-r", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=none"];

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { homeFolder } from "../../kernel/system/user.ts";
 import { git } from "../run.ts";
 
@@ -14,10 +15,8 @@ export interface GitSetting {
   readonly file?: string;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
 /** Where settings usually come from, whether there are any yet or not. */
-function usualFiles(commonDir: string, env: Variables): string[] {
+function usualFiles(commonDir: string, env: Environment): string[] {
   const home = homeFolder(env);
   const global = env.GIT_CONFIG_GLOBAL
     ? [env.GIT_CONFIG_GLOBAL]
@@ -44,7 +43,7 @@ const known = new Map<string, Known>();
 const asking = new Map<string, Promise<GitSetting[]>>();
 
 /** All settings that hold in a repository, includes resolved. Git is asked again only when one of their files changed. */
-export async function readSettings(commonDir: string, env: Variables = process.env): Promise<GitSetting[]> {
+export async function readSettings(commonDir: string, env: Environment = process.env): Promise<GitSetting[]> {
   const usual = usualFiles(commonDir, env);
   const key = [commonDir, ...usual].join("\n");
   const remembered = known.get(key);
@@ -57,7 +56,7 @@ export async function readSettings(commonDir: string, env: Variables = process.e
 
 async function learn(
   key: string,
-  { commonDir, usual, env }: { commonDir: string; usual: readonly string[]; env: Variables },
+  { commonDir, usual, env }: { commonDir: string; usual: readonly string[]; env: Environment },
 ): Promise<GitSetting[]> {
   const before = stateOf(usual);
   const { settings, files } = await askGit(commonDir, env);
@@ -68,7 +67,7 @@ async function learn(
   return settings;
 }
 
-async function askGit(commonDir: string, env: Variables): Promise<{ settings: GitSetting[]; files: string[] }> {
+async function askGit(commonDir: string, env: Environment): Promise<{ settings: GitSetting[]; files: string[] }> {
   const args = ["config", "--list", "--show-scope", "--show-origin", "--includes", "-z"];
   const { stdout } = await git(args, { cwd: commonDir, gitDir: commonDir });
   const fields = stdout.split("\0");
@@ -91,7 +90,7 @@ async function askGit(commonDir: string, env: Variables): Promise<{ settings: Gi
 }
 
 /** Also of one that is not there yet, or whose condition does not hold yet. */
-function includedFile(path: string, from: string, env: Variables): string {
+function includedFile(path: string, from: string, env: Environment): string {
   return path.startsWith("~/") ? join(homeFolder(env), path.slice(2)) : resolve(dirname(from), path);
 }
 

@@ -69,7 +69,7 @@ export function inWords({ folder, entries }: RepositoryShape): RepositoryShape {
   return { folder: asText(folder), entries: entries.map(asText) };
 }
 
-interface Names {
+interface FileNames {
   /** All files of the commit before. */
   readonly before: readonly string[];
   /** All files of what comes after it. */
@@ -91,7 +91,7 @@ export async function hasRepositoryParts(changed: readonly string[]): Promise<bo
  * The folders that became repositories, and those that were some already (a project's test data) and whose settings
  * changed. Names alone decide, so that it holds on every disk.
  */
-export async function repositoryShapes({ before, after, changed }: Names): Promise<RepositoryShape[]> {
+export async function repositoryShapes({ before, after, changed }: FileNames): Promise<RepositoryShape[]> {
   if (!(await hasRepositoryParts(changed))) return [];
   const was = await foldersOf(before);
   const touched = await foldersOf(changed);

@@ -28,7 +28,7 @@ export async function keepTree(worktree: Worktree, kept: Omit<KeptTree, "tree">)
 /**
  * Puts a working tree back to what it was, keeps what was changed as a patch, and returns that, if there was anything. Index
  * and files are put back, the branch is moved only if it was moved meanwhile; ignored files stay. What prloom had `placed`
- * there meanwhile is no change.
+ * there meanwhile is not a change.
  */
 export async function restoreTree(
   worktree: Worktree,

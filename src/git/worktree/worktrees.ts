@@ -53,7 +53,7 @@ export async function gitIn(worktree: Worktree, args: readonly string[], options
   const running = git([...WORKTREE_CONFIG, ...args], { ...where, ...options, env: { ...env, ...options.env } });
   const believed = running.catch(async (error: unknown) => {
     const words = passesByItself(error) ? (error as PrloomError).cause : undefined;
-    // A system call of ours that failed is no words.
+    // A system call of ours that failed says nothing.
     if (typeof words !== "string" || !(await isNamed({ ...where, env }))) throw error;
     throw ownFailure(args, words, where);
   });
@@ -271,7 +271,7 @@ const UNSEEN: ReadonlySet<string> = new Set(["EACCES", "EPERM", "ELOOP", "EIO", 
 
 export type WorktreeHealth = "ok" | "missing" | "broken" | "taken";
 
-/** Whether folder and admin folder are there, and the folder is no other repository's. Costs little; it says nothing about what is in them. */
+/** Whether folder and admin folder are there, and the folder is not another repository's. Costs little; it says nothing about what is in them. */
 export function worktreeHealth(worktree: Worktree): WorktreeHealth {
   const isDirectory = (path: string) => lstatIfThere(path)?.isDirectory() ?? false;
   if (!existsNoFollow(worktree.path)) return "missing";

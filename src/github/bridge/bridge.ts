@@ -4,6 +4,7 @@ import { hasWritePermission } from "../../bus/author.ts";
 import type { ServerChange } from "../../forge/port.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { PlanSource } from "../../plan/plan-types.ts";
+import { OPEN_STATUSES } from "../../plan/plan-types.ts";
 import type { GitHubAccess } from "../access.ts";
 import { type WrittenBodies, writeBodies } from "../body/write-bodies.ts";
 import { githubTracker, ISSUE_TARGET, SYSTEM } from "../tracker/tracker.ts";
@@ -124,10 +125,8 @@ export function githubBridge(
   };
 }
 
-const OPEN = ["draft", "queued", "active", "triaging", "review"] as const;
-
 async function plansByThread(ctx: Pick<BridgeContext, "listPlans">): Promise<Map<string, string>> {
-  const plans = await ctx.listPlans({ status: OPEN });
+  const plans = await ctx.listPlans({ status: OPEN_STATUSES });
   return new Map(
     plans.flatMap(({ source, planId }) => (source?.system === SYSTEM ? [[source.id, planId] as const] : [])),
   );

@@ -90,7 +90,7 @@ export interface RedCheck {
   readonly redOn?: string | undefined;
 }
 
-/** Pure: the event of a check that failed. Where it is no work of the plan's, it is information. */
+/** Pure: the event of a check that failed. Where it is not the plan's work, it is information. */
 export function failedCheckEvent({ check, thread, sha, report, redOn }: RedCheck): PullEvent {
   const { id, name, isRequired } = check;
   const also = redOn === undefined ? "" : `, as on ${redOn}`;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { peoplesPart } from "../body/issue-part.ts";
-import { BEGINNING, behind, isPast, newer, PAGE_SIZE, readAgainFrom } from "../pages.ts";
+import { BEGINNING, behind, isLongPast, newer, PAGE_SIZE, readAgainFrom } from "../pages.ts";
 import { userSchema } from "../tracker/comments.ts";
 
 const labelSchema = z.union([z.string(), z.object({ name: z.string().nullish() })]);
@@ -12,7 +12,7 @@ export const issueSchema = z.object({
   node_id: z.string(),
   html_url: z.string(),
   title: z.string(),
-  // What prloom writes there itself is no part of what it says: so nothing of that is an edit, by whatever hand.
+  // What prloom writes there itself is not a part of what it says: so nothing of that is an edit, by whatever hand.
   body: z
     .string()
     .nullish()
@@ -117,7 +117,7 @@ export function cursorAfter({ issues, isWhole, told, held, texts, began }: Looke
   );
   const seen = issues.length > 0 ? seenAround(settled, at) : cursor.seen;
   // With more than a page around that time, each look would take several requests.
-  const isRead = isWhole && issues.length >= PAGE_SIZE && isPast(at, began);
+  const isRead = isWhole && issues.length >= PAGE_SIZE && isLongPast(at, began);
   const since = issues.length === 0 ? cursor.since : isRead ? behind(at) : undefined;
   return { at, since, from, seen, told: [...cursor.told, ...told].filter((one) => one.at >= from), held, texts };
 }

@@ -3,10 +3,10 @@ import type { BridgeEvent } from "../../bridges/contract.ts";
 import type { TrackerAuthor } from "../../bridges/tracker/port.ts";
 import { allPages } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
+import { changedIn, newestOf } from "../tracker/comment-list.ts";
+import { standingOfComments } from "../tracker/comment-standing.ts";
 import { authorIn, type CommentCursor, newComments, presentEnd, userSchema } from "../tracker/comments.ts";
-import { changedIn, newestOf } from "../tracker/listed.ts";
 import { splitMarker } from "../tracker/marker.ts";
-import { standingOfComments } from "../tracker/standing.ts";
 import { PULL_TARGET } from "./pull-address.ts";
 import type { PullEvent } from "./pull-news.ts";
 

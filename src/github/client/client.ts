@@ -208,7 +208,7 @@ interface Asked {
   readonly plan: string | undefined;
 }
 
-/** Its times have whole seconds, and an answer takes some: less is no difference. */
+/** Its times have whole seconds, and an answer takes some: less does not count as one. */
 const SAME_TIME_MS = 5000;
 
 /** Pure: how far its clock is ahead of ours; rather too far, so that nothing of ours seems older than it is. */

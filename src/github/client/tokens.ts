@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Clock } from "../../kernel/clock.ts";
+import type { Environment } from "../../kernel/system/environment.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 
 export interface MissingToken {
@@ -17,8 +18,6 @@ export interface TokenSource {
   /** GitHub did not take the last one: what is held is forgotten. */
   forget?(): void;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A variable that is named; its value is read at each request, and never kept. */
 export function environmentToken(env: Environment, name: string): TokenSource {

@@ -35,7 +35,7 @@ export function claimsAt({ connection, repo, atRemote }: ClaimsOptions): Pick<Se
 
 const claimOf = (number: number): string => `refs/prloom/claims/${number}`;
 
-/** Undefined for what is no issue of this repository. */
+/** Undefined for what is not an issue of this repository. */
 function issueOf({ id }: RepositoryCalls, { system, kind, id: thread }: PlanSource): number | undefined {
   const [, repository, number] = /^(\d+)#(\d+)$/.exec(thread) ?? [];
   return system === SYSTEM && kind === "issue" && repository === String(id) ? Number(number) : undefined;

@@ -5,6 +5,8 @@ import type { Connection } from "../connection.ts";
 import { safeBody } from "../outgoing.ts";
 import { allPages, CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
+import { changedIn, newestOf } from "./comment-list.ts";
+import { standingOfComments } from "./comment-standing.ts";
 import {
   type CommentCursor,
   commentsSchema,
@@ -16,11 +18,9 @@ import {
   postOf,
   presentEnd,
 } from "./comments.ts";
-import { goneIssue, isAbsent } from "./gone.ts";
-import { changedIn, newestOf } from "./listed.ts";
+import { goneIssue, isAbsent } from "./gone-issue.ts";
 import { MARKER_LENGTH, withMarker } from "./marker.ts";
 import type { Permissions } from "./permissions.ts";
-import { standingOfComments } from "./standing.ts";
 
 export const ISSUE_TARGET = "github-issue";
 export const SYSTEM = "github";
@@ -115,13 +115,13 @@ function commentsBelow(repository: RepositoryCalls, thread: string): Promise<rea
   return allPages(repository, path, { schema: commentsSchema });
 }
 
-interface Heard {
+interface HeardOnIssue {
   readonly comment: GitHubComment;
   readonly post: HeardPost;
 }
 
 /** What was deleted meanwhile does not stand as it was written either. */
-async function withEdits(repository: RepositoryCalls, heard: readonly Heard[]): Promise<HeardPost[]> {
+async function withEdits(repository: RepositoryCalls, heard: readonly HeardOnIssue[]): Promise<HeardPost[]> {
   const unknown = heard.filter(({ post }) => !post.edited && post.own === undefined);
   const asked = unknown.map(({ comment }) => comment);
   const standing = await standingOfComments(repository, asked);

@@ -26,7 +26,7 @@ function kindOf({ command, effects }: EffectTree): CommandKind | undefined {
   const own = command.replace(BEFORE, "");
   if (TEST.test(own)) return "test";
   if (BUILD.test(own)) return "build";
-  // A git command that only looks is no evidence of work.
+  // A git command that only looks is not evidence of work.
   const isChange = effects.some(({ kind, path }) => kind !== "reads" && path === undefined);
   return /^git\s/.test(own) && isChange ? "git" : undefined;
 }

@@ -3,7 +3,7 @@ import { type Change, type FactRefusal, refuse } from "./changes.ts";
 import { delegate, keepGate, moveDelegation, refuseCheckpoint, withEvidence } from "./evidence-facts.ts";
 import type { Fact, FactOf } from "./facts.ts";
 import { nodesOf } from "./lookup.ts";
-import { makeGraph } from "./make.ts";
+import { makeGraph } from "./make-graph.ts";
 import { type Given, makePlan, moveNode, movePlan, planNodes, purgePlan } from "./plan-facts.ts";
 import type { Checkpoint, TaskGraph } from "./schema.ts";
 

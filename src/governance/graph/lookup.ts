@@ -8,10 +8,10 @@ export interface Found {
 /** Where things are in a graph, by id. */
 interface Index {
   readonly plans: ReadonlyMap<string, number>;
-  readonly nodes: ReadonlyMap<string, Position>;
+  readonly nodes: ReadonlyMap<string, NodePosition>;
 }
 
-interface Position {
+interface NodePosition {
   readonly plan: number;
   readonly list: "tasks" | "planAhead";
   readonly at: number;
@@ -24,7 +24,7 @@ function indexOf(graph: TaskGraph): Index {
   const before = indexes.get(graph);
   if (before) return before;
   const plans = new Map<string, number>();
-  const nodes = new Map<string, Position>();
+  const nodes = new Map<string, NodePosition>();
   for (const [plan, one] of graph.workPlans.entries()) {
     plans.set(one.id, plan);
     for (const list of ["tasks", "planAhead"] as const)
@@ -46,7 +46,7 @@ export function sameOrder(graph: TaskGraph, before: TaskGraph): TaskGraph {
 export function positionOf(
   graph: TaskGraph,
   id: string,
-): { plan: WorkPlan; list: Position["list"]; at: number } | undefined {
+): { plan: WorkPlan; list: NodePosition["list"]; at: number } | undefined {
   const position = indexOf(graph).nodes.get(id);
   const plan = position && graph.workPlans[position.plan];
   return plan && { plan, list: position.list, at: position.at };

@@ -13,7 +13,7 @@ import { missingEvidence } from "./expected-output.ts";
 import type { FactOf } from "./facts.ts";
 import { isOver, movedNode, movedPlan } from "./lifecycle.ts";
 import { blockersOf, cycleFrom, findNode, findPlan, nodesOf } from "./lookup.ts";
-import { makeNode, makeWorkPlan } from "./make.ts";
+import { makeNode, makeWorkPlan } from "./make-graph.ts";
 import type { PlannedNode, TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
 
 /** So many are made by facts, beside those of the dispatcher: each change looks at all of them. */

@@ -23,7 +23,7 @@ export const asNames = (all: readonly string[]): string[] =>
     .filter((name) => name !== "")
     .slice(0, MAX_LIST);
 
-const PLAN_STATUSES = ["draft", "active", "completed", "archived", "abandoned"] as const;
+const WORK_PLAN_STATUSES = ["draft", "active", "completed", "archived", "abandoned"] as const;
 const NODE_STATUSES = ["planned", "blocked", "active", "review", "completed", "failed"] as const;
 const DELEGATION_STATES = ["pending", "accepted", "completed", "failed", "recalled", "expired"] as const;
 
@@ -116,7 +116,7 @@ export const newPlanSchema = z.strictObject({
 
 const planSchema = newPlanSchema
   .extend({
-    status: z.enum(PLAN_STATUSES),
+    status: z.enum(WORK_PLAN_STATUSES),
     tasks: z.array(nodeSchema).readonly(),
     /** Known, and not to be started yet. */
     planAhead: z.array(nodeSchema).readonly(),

@@ -1,5 +1,5 @@
 import { fitsPattern } from "../shell/values/glob.ts";
-import { type Found, folderBefore, isPattern, type Text } from "../shell/values/text.ts";
+import { type FoundNames, folderBefore, isPattern, type Text } from "../shell/values/text.ts";
 import type { Files } from "./paths.ts";
 
 /** More folders than these are not looked into: whether a link is among them cannot be told then. */
@@ -25,7 +25,7 @@ export function behindPattern(pattern: string, files: Files, isDeleted: boolean)
 const WITHOUT = new Set(["node_modules", ".git"]);
 
 /** Links below a folder that a search can tell, or follow; undefined when there are too many folders to look at. */
-export function linksFound({ folder, names, follows }: Found, files: Files): readonly Text[] | undefined {
+export function linksFound({ folder, names, follows }: FoundNames, files: Files): readonly Text[] | undefined {
   const patterns = follows ? ["*"] : (names ?? []).filter((name) => !name.includes("/"));
   const found: Text[] = [];
   const folders = patterns.length === 0 ? [] : [folder];

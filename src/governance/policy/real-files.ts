@@ -5,7 +5,7 @@ import type { Files } from "./paths.ts";
 export const realFiles: Files = {
   link(path) {
     try {
-      // Most are no links, and asking for the target of those would throw, which takes longer than all the rest.
+      // Most are not links, and asking for the target of those would throw, which takes longer than all the rest.
       const stats = lstatSync(path, { throwIfNoEntry: false });
       if (!stats) return null;
       return stats.isSymbolicLink() ? readlinkSync(path) : undefined;

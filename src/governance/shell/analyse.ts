@@ -2,7 +2,7 @@ import { runWords } from "./command.ts";
 import type { EffectTree } from "./effects.ts";
 import { linksIn } from "./links.ts";
 import { parseShell } from "./parse.ts";
-import { runCarried } from "./programs/carried.ts";
+import { runCarried } from "./programs/carried-command.ts";
 import {
   copyShell,
   type Engine,

@@ -24,8 +24,8 @@ import {
 } from "./state/state.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
-import { lookAtPlace, lookAtRenaming } from "./values/hidden.ts";
-import { joinWords } from "./values/joined.ts";
+import { lookAtPlace, lookAtRenaming } from "./values/hidden-commands.ts";
+import { joinWords } from "./values/join-words.ts";
 import { lookAtPrompt } from "./values/parameters.ts";
 import {
   addChoice,

@@ -7,7 +7,7 @@ import {
   asPattern,
   beforePattern,
   describeText,
-  type Found,
+  type FoundNames,
   folderBefore,
   isPattern,
   startOf,
@@ -39,7 +39,7 @@ function fromFolders(path: Text, { line, shell }: Spot): Text[] {
   return folders.map((folder) => fromFolder(path, folder, line));
 }
 
-const isElsewhere = ({ base }: Found, folders: Folders): boolean =>
+const isElsewhere = ({ base }: FoundNames, folders: Folders): boolean =>
   base !== undefined && folders.some((folder) => folder !== base);
 
 function fromFolder({ type, text }: Extract<Text, { text: string }>, folder: string | undefined, line: Line): Text {
@@ -62,7 +62,7 @@ export interface Touch {
   readonly whole?: boolean | undefined;
 }
 
-/** Notes what a command does with a file. What is no file, as `-` and `/dev/null`, is nothing. */
+/** Notes what a command does with a file. What is not a file, such as `-` and `/dev/null`, is nothing. */
 export function touch(spot: Spot, { kind, path, whole }: Touch): void {
   if (isFileName(path)) noteTouch(spot, { kind, path, whole }, absolutePaths(path, spot));
 }

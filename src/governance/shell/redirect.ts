@@ -12,7 +12,7 @@ import {
   spend,
 } from "./state/state.ts";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./values/flow.ts";
-import { lookAtCommands } from "./values/hidden.ts";
+import { lookAtCommands } from "./values/hidden-commands.ts";
 import { describeText, known, type Text, textOf, unknown } from "./values/text.ts";
 
 export interface Redirected {

@@ -38,7 +38,7 @@ import { toItsEnd } from "./state/traps.ts";
 import { lookAtArithmetic, lookAtTest } from "./values/arithmetic.ts";
 import { expandParts, expandString, expandWord, expandWords } from "./values/expand.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
-import { joinWords } from "./values/joined.ts";
+import { joinWords } from "./values/join-words.ts";
 import { known, type Text, unknown } from "./values/text.ts";
 
 /** Looks at every statement in order, and gives what they print. */

@@ -164,7 +164,8 @@ interface PlanBase<Point extends string, State> extends BaseContext, Emitters, P
 }
 
 export type EventContext<State = PluginState> = PlanBase<"onEvent", State> & EventMarks & EventReplies;
-export type TextHookPoint = "afterDesign" | "beforeTodo" | "afterTodo" | "beforeFinish" | "afterFinish";
+export const TEXT_HOOK_POINTS = ["afterDesign", "beforeTodo", "afterTodo", "beforeFinish", "afterFinish"] as const;
+export type TextHookPoint = (typeof TEXT_HOOK_POINTS)[number];
 export type TextContext<Point extends TextHookPoint = TextHookPoint, State = PluginState> = PlanBase<Point, State> &
   (Point extends "beforeTodo"
     ? { /** The TODO that is about to start. */ readonly todo: string }

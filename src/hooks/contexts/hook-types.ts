@@ -1,20 +1,22 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
 import type { JsonValue } from "../../kernel/json.ts";
 import type { PlanSummary } from "../../plan/plan-types.ts";
-import type {
-  ActivateContext,
-  EventContext,
-  GlobalEventContext,
-  PluginState,
-  RouteContext,
-  StartupContext,
-  TextContext,
-  TextHookPoint,
-  UpsertContext,
+import {
+  type ActivateContext,
+  type EventContext,
+  type GlobalEventContext,
+  type PluginState,
+  type RouteContext,
+  type StartupContext,
+  TEXT_HOOK_POINTS,
+  type TextContext,
+  type TextHookPoint,
+  type UpsertContext,
 } from "./context-types.ts";
 import type { PluginAction, PluginEvent, UpsertPayload } from "./event-types.ts";
 
-type Awaitable<T> = T | Promise<T>;
+/** What may be given at once or later. */
+export type Awaitable<T> = T | Promise<T>;
 
 export type UpsertVerdict =
   | { readonly proceed: true; readonly payload?: UpsertPayload }
@@ -82,7 +84,6 @@ export const GLOBAL_HOOK_POINTS = [
   "beforeUpsert",
   "afterActivate",
 ] as const;
-export const TEXT_HOOK_POINTS = ["afterDesign", "beforeTodo", "afterTodo", "beforeFinish", "afterFinish"] as const;
 export const PLAN_HOOK_POINTS = ["onEvent", ...TEXT_HOOK_POINTS] as const;
 export type GlobalHookPoint = (typeof GLOBAL_HOOK_POINTS)[number];
 export type PlanHookPoint = (typeof PLAN_HOOK_POINTS)[number];

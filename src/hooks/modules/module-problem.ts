@@ -43,14 +43,14 @@ export function problemOf(error: unknown, importing: Importing): unknown {
   return new Error(message, { cause: error });
 }
 
-interface Place {
+interface PlaceInModule {
   readonly path: string;
   readonly line?: number;
   readonly column?: number;
 }
 
 /** Node puts the place above the message; of ES modules it tells it only when the program dies of it, or is asked to check. */
-function placeOf(error: SyntaxError, lastFile: string | undefined): Place | undefined {
+function placeOf(error: SyntaxError, lastFile: string | undefined): PlaceInModule | undefined {
   const told = placeIn(error.stack ?? "");
   if (told || lastFile === undefined) return told;
   const path = fileURLToPath(lastFile);
@@ -61,7 +61,7 @@ function placeOf(error: SyntaxError, lastFile: string | undefined): Place | unde
 }
 
 /** The place in text like `<file>:<line>`, the code, and carets below it. */
-function placeIn(text: string): Place | undefined {
+function placeIn(text: string): PlaceInModule | undefined {
   const lines = text.split("\n");
   const end = lines.findIndex((line) => line.startsWith("SyntaxError"));
   const [, file, line] = /^(.+):(\d+)$/.exec(lines[0] ?? "") ?? [];

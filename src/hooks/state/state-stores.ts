@@ -61,7 +61,7 @@ export function openStores(options: StoresOptions): StateStores {
   const pending = new Set(listDir(pendingDir));
   /** Marked, and the settlement has not come back through `apply` yet; of those before us, the bus is not open yet. */
   const awaited = new Set(pending);
-  const changes: Changes = { dirty: new Set(), unsynced: new Set(), owners: new WeakMap() };
+  const changes: UnsavedStores = { dirty: new Set(), unsynced: new Set(), owners: new WeakMap() };
 
   const open = (ref: StateRef): StateStore => {
     const key = JSON.stringify([ref.kind, ref.kind === "global" ? null : (ref.planId ?? null), nameIn(ref)]);
@@ -118,7 +118,7 @@ export function openStores(options: StoresOptions): StateStores {
   };
 }
 
-interface Changes {
+interface UnsavedStores {
   readonly dirty: Set<StateStore>;
   /** Written, and a power loss may take it back. */
   readonly unsynced: Set<StateStore>;
@@ -127,7 +127,7 @@ interface Changes {
 }
 
 function writeStores(
-  { dirty, unsynced, owners }: Changes,
+  { dirty, unsynced, owners }: UnsavedStores,
   { sync, planId }: { sync: boolean; planId: string | undefined },
 ): void {
   const failures: unknown[] = [];

@@ -53,7 +53,7 @@ export interface MessagePart {
   readonly [more: string]: unknown;
 }
 
-interface Call {
+interface ToolHookInput {
   readonly tool: string;
   readonly sessionID: string;
   readonly callID: string;
@@ -65,9 +65,9 @@ export interface OpenCodeHooks {
   event?(input: { event: { type: string; properties?: unknown } }): Promise<void>;
   tool?: Readonly<Record<string, ToolDefinition>>;
   "chat.message"?(input: { sessionID: string }, output: unknown): Promise<void>;
-  "tool.execute.before"?(input: Call, output: { args: unknown }): Promise<void>;
+  "tool.execute.before"?(input: ToolHookInput, output: { args: unknown }): Promise<void>;
   "tool.execute.after"?(
-    input: Call & { readonly args?: unknown },
+    input: ToolHookInput & { readonly args?: unknown },
     output: { output?: string; readonly metadata?: unknown },
   ): Promise<void>;
   "experimental.chat.messages.transform"?(input: unknown, output: { messages: Message[] }): Promise<void>;

@@ -39,7 +39,7 @@ interface Walk {
   removed: number;
 }
 
-interface Place {
+interface PlaceInTree {
   readonly folder: Held;
   readonly depth: number;
   /** Of its path, in bytes. */
@@ -49,7 +49,7 @@ interface Place {
 /** Linux takes no longer path; a name in it has up to 255 bytes. */
 const MAX_PATH_BYTES = 4096 - 256;
 
-async function walkFolder(walk: Walk, place: Place): Promise<void> {
+async function walkFolder(walk: Walk, place: PlaceInTree): Promise<void> {
   const listing = listingOf(place.folder);
   try {
     for (let entry = listing.readSync(); entry; entry = listing.readSync()) {
@@ -68,7 +68,11 @@ function kindOf(entry: Dirent): HeldKind {
   return entry.isSymbolicLink() ? "link" : "special";
 }
 
-async function walkEntry(walk: Walk, place: Place, { name, kind }: { name: Buffer; kind: HeldKind }): Promise<void> {
+async function walkEntry(
+  walk: Walk,
+  place: PlaceInTree,
+  { name, kind }: { name: Buffer; kind: HeldKind },
+): Promise<void> {
   const { folder } = place;
   const length = place.length + 1 + name.length;
   const isTooDeep = kind === "folder" && (place.depth >= MAX_DEPTH || length > MAX_PATH_BYTES);

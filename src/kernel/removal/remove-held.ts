@@ -17,13 +17,13 @@ import { removeAside } from "./remove-aside.ts";
 /** Files that are removed while all else waits; more than so many take longer than anything may stand still. */
 const MAX_AT_ONCE = 2000;
 
-interface Budget {
+interface RemovalBudget {
   /** Entries that may still be removed. */
   left: number;
 }
 
 /** Removes what lies there as long as the budget lasts; returns whether it is gone. Links are removed, not followed. */
-function removeSome(folder: Held, name: Buffer, budget: Budget, depth = 0): boolean {
+function removeSome(folder: Held, name: Buffer, budget: RemovalBudget, depth = 0): boolean {
   budget.left -= 1;
   if (budget.left < 0 || depth > MAX_DEPTH) return false;
   if (removeSingle(folder, name)) return true;

@@ -50,7 +50,7 @@ interface Removal {
   failure?: unknown;
 }
 
-type Entry = Pick<Dirent<Buffer>, "name" | "isDirectory">;
+type TreeEntry = Pick<Dirent<Buffer>, "name" | "isDirectory">;
 
 /**
  * Removes whatever is at a path: a link itself and not its target, folders without any permission, too. What cannot be removed
@@ -105,7 +105,7 @@ async function empty(removal: Removal, folder: Folder, depth: number): Promise<b
   try {
     for (let entry = open.readSync(); entry; entry = open.readSync()) {
       if (depth === 1 && removal.last === entry.name.toString()) continue;
-      isAny = (await removeIn(removal, folder, { entry: entry as unknown as Entry, depth })) || isAny;
+      isAny = (await removeIn(removal, folder, { entry: entry as unknown as TreeEntry, depth })) || isAny;
     }
   } finally {
     open.closeSync();
@@ -126,7 +126,7 @@ async function removeLast(removal: Removal, name: string): Promise<void> {
 async function removeIn(
   removal: Removal,
   folder: Folder,
-  { entry, depth }: { entry: Entry; depth: number },
+  { entry, depth }: { entry: TreeEntry; depth: number },
 ): Promise<boolean> {
   removal.entries += 1;
   if (removal.entries > MAX_ENTRIES) throw new Error(`it holds more than ${MAX_ENTRIES} files`);

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { isAbsolute } from "node:path";
+import type { Environment } from "./environment.ts";
 
 export interface OwnUser {
   readonly uid: number;
@@ -9,10 +10,8 @@ export interface OwnUser {
   readonly home?: string;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
 /** The user that this process runs as. A container may run it with a uid that the system knows nothing else of. */
-export function ownUser(env: Variables = process.env): OwnUser {
+export function ownUser(env: Environment = process.env): OwnUser {
   try {
     const { uid, username: name, homedir: home } = userInfo();
     return { uid, name, home };
@@ -26,7 +25,7 @@ export function ownUser(env: Variables = process.env): OwnUser {
 export const NO_HOME = "/nonexistent";
 
 /** The home as the environment has it, else as the system does. Node's own question throws where neither knows one. */
-export function homeFolder(env: Variables): string {
+export function homeFolder(env: Environment): string {
   const said = [env.HOME, process.env.HOME].find((path) => path && isAbsolute(path));
   return said ?? ownUser().home ?? NO_HOME;
 }

@@ -56,7 +56,7 @@ function withoutFrontMatter(text: string): { readonly values: ReadonlyMap<string
   return { values: new Map(pairs), rest: text.slice(whole.length) };
 }
 
-/** A line by itself above everything else that is no sentence. */
+/** A line by itself above everything else that is not a sentence. */
 function firstLine(text: string): { readonly title: string; readonly rest: string } | undefined {
   const [first, next] = blocksOf(text);
   if (first?.type !== "paragraph" || first.line !== first.endLine || !next) return undefined;

@@ -110,7 +110,7 @@ function withChildren(block: Block): Block[] {
   return [block, ...block.children.flatMap(withChildren)];
 }
 
-/** Lists below headings that say work, whose items are no boxes: they were perhaps meant. */
+/** Lists below headings that say work, whose items are not boxes: they were perhaps meant. */
 export function unticked(text: string): { readonly heading: string; readonly count: number }[] {
   const plain = groupsOf(text, { of: "plain" }).filter(({ kind, boxes }) => kind === "work" && boxes.length > 0);
   return plain.map(({ heading, boxes }) => ({ heading, count: boxes.length }));

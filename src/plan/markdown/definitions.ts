@@ -17,7 +17,7 @@ const GAP = /[ \t]*\n?[ \t]*/y;
 const TITLE_GAP = /(?:[ \t]+\n?|\n)[ \t]*/y;
 const BARE_ADDRESS = /[^\0-\x20\x7f]+/y;
 const LINE_END = /[ \t]*(?:\n|$)/y;
-const TITLES: Readonly<Record<string, Enclosed>> = {
+const TITLES: Readonly<Record<string, Delimiters>> = {
   '"': { close: '"', without: "" },
   "'": { close: "'", without: "" },
   "(": { close: ")", without: "(" },
@@ -49,13 +49,13 @@ function titleEnd(text: string, from: number): number | undefined {
   return end === undefined ? undefined : endOfMatch(LINE_END, text, end);
 }
 
-interface Enclosed {
+interface Delimiters {
   readonly close: string;
   /** Characters that must not be inside, unless after a backslash. */
   readonly without: string;
 }
 
-function endOfEnclosed(text: string, start: number, { close, without }: Enclosed): number | undefined {
+function endOfEnclosed(text: string, start: number, { close, without }: Delimiters): number | undefined {
   for (let at = start + 1; at < text.length; at += 1) {
     const char = text[at] ?? "";
     if (char === "\\" && text[at + 1] !== "\n") at += 1;

@@ -6,8 +6,8 @@ import { type Block, beforeIndent, blocksOf, lineEnd, nextLine } from "./blocks.
 import { plainText } from "./plain-text.ts";
 import { encodingProblem, sizeProblem, todosProblem } from "./size-limits.ts";
 
-export { type BlockCause, type NextTodo, nextTodo } from "../todos/next-todo.ts";
-export { type Todo, type TodoSettings, type TodoState, todoTitle } from "../todos/todo.ts";
+export { type BlockCause, nextTodo } from "../todos/next-todo.ts";
+export { type Todo, type TodoState, todoTitle } from "../todos/todo.ts";
 
 /** An h2 and what follows it, up to the next h1 or h2. Offsets in the text. */
 export interface Section {

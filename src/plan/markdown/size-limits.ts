@@ -9,7 +9,7 @@ const MAX_READ_CHARACTERS = 2_500_000;
 export const MAX_READ_BYTES = (MAX_READ_CHARACTERS + 2) * 3;
 
 /**
- * Why the text is not one, in words for people: read as UTF-8, the mark that UTF-16 begins with is no character, and every other byte of
+ * Why the text is not one, in words for people: read as UTF-8, the mark that UTF-16 begins with is not a character, and every other byte of
  * plain words is 0.
  */
 export function encodingProblem(text: string): string | undefined {

@@ -11,7 +11,7 @@ export function readForMerge(text: string): ParsedPlan {
 }
 
 /** A section, or what is outside of all sections: before the first one, and below a top heading. */
-interface Part {
+interface SectionPart {
   /** Its name with a number: the n-th of a name belongs to the n-th of the same name. */
   readonly key: string;
   readonly start: number;
@@ -57,10 +57,10 @@ export function isLog(section: Section): boolean {
   return LOG_KEYS.has(headingKey(section.heading));
 }
 
-function partsOf(plan: ParsedPlan): Part[] {
+function partsOf(plan: ParsedPlan): SectionPart[] {
   const counts = new Map<string, number>();
   const { sections } = plan.doc;
-  const part = (name: string, place: { start: number; end: number }, kind: Part["kind"]): Part => {
+  const part = (name: string, place: { start: number; end: number }, kind: SectionPart["kind"]): SectionPart => {
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
     return { key: `${count} ${name}`, start: place.start, end: place.end, source: sectionText(plan, place), kind };
@@ -106,7 +106,7 @@ function todoHeading(
   return { start: section.start, end: section.bodyStart };
 }
 
-function replacements(current: ParsedPlan, theirs: readonly Part[], base: ParsedPlan): Edit[] {
+function replacements(current: ParsedPlan, theirs: readonly SectionPart[], base: ParsedPlan): Edit[] {
   const ours = byKey(partsOf(current));
   const before = byKey(partsOf(base));
   return theirs.flatMap((part): Edit[] => {
@@ -119,11 +119,15 @@ function replacements(current: ParsedPlan, theirs: readonly Part[], base: Parsed
   });
 }
 
-function isLeftAlone(part: Part, before: ReadonlyMap<string, Part>): boolean {
+function isLeftAlone(part: SectionPart, before: ReadonlyMap<string, SectionPart>): boolean {
   return part.kind === "other" && before.get(part.key)?.source === part.source;
 }
 
-function expectedParts(current: ParsedPlan, theirs: readonly Part[], base: ParsedPlan): Pick<Part, "key" | "source">[] {
+function expectedParts(
+  current: ParsedPlan,
+  theirs: readonly SectionPart[],
+  base: ParsedPlan,
+): Pick<SectionPart, "key" | "source">[] {
   const known = byKey(theirs);
   const ours = byKey(partsOf(current));
   const before = byKey(partsOf(base));
@@ -134,14 +138,14 @@ function expectedParts(current: ParsedPlan, theirs: readonly Part[], base: Parse
   return [...stay, ...added];
 }
 
-function sameParts(expected: readonly Pick<Part, "key" | "source">[], found: readonly Part[]): boolean {
-  const words = (parts: readonly Pick<Part, "key" | "source">[]): string =>
+function sameParts(expected: readonly Pick<SectionPart, "key" | "source">[], found: readonly SectionPart[]): boolean {
+  const words = (parts: readonly Pick<SectionPart, "key" | "source">[]): string =>
     JSON.stringify(
       parts.flatMap(({ key, source }) => (source.trim() === "" ? [] : [`${key} ${source.trim()}`])).sort(),
     );
   return words(expected) === words(found.filter(({ kind }) => kind === "other"));
 }
 
-function byKey(parts: readonly Part[]): Map<string, Part> {
+function byKey(parts: readonly SectionPart[]): Map<string, SectionPart> {
   return new Map(parts.map((part) => [part.key, part]));
 }

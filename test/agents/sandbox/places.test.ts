@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { isPassedOn } from "../../../src/agents/runner/inherited.ts";
+import { isPassedOn } from "../../../src/agents/runner/inherited-files.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
 import { movedCredentials } from "../../../src/agents/sandbox/moved-credentials.ts";
 import { packageAround, programPlaces, toolPlaces, toolSecrets } from "../../../src/agents/sandbox/places.ts";
@@ -87,7 +87,7 @@ test("what may not be looked at, in a home or among the arguments, is not shown 
   const script = put("home/agents/run.mjs");
   put("home/.rbenv/bin/x");
   chmodSync(at("home/.rbenv"), 0);
-  // Root gets through closed doors; through a link that leads to itself nobody does.
+  // Root gets through closed doors; not through a link that leads to itself.
   symlinkSync(at("home/.nvm"), at("home/.nvm"));
   const tools = pathsOf(toolPlaces(options())).filter((path) => !path.includes(".rbenv"));
   assert.deepEqual(tools, ["home/.cargo/bin"]);

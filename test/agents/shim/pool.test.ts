@@ -9,7 +9,7 @@ import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
 import { readExit } from "../../../src/agents/runner/run-exit.ts";
 import { endSurvivors, readUnstarted, startRun } from "../../../src/agents/runner/runner.ts";
 import { Shim, ShimPool } from "../../../src/agents/shim/pool.ts";
-import { DONE, SAID } from "../../../src/agents/shim/words.ts";
+import { DONE, SAID } from "../../../src/agents/shim/shim-protocol.ts";
 import { identityOf } from "../../../src/kernel/system/process-tree.ts";
 import { usedUp } from "../../../src/kernel/system/used-up.ts";
 import { appears, processesIn, shimOf } from "../../testing/agents/agent-scripts.ts";

@@ -11,7 +11,7 @@ test("the hook that did not end with 0 is the one that refused", () => {
   assert.equal(refusingHook(`${started}\n${line({ event: "child_exit", code: 0 })}\n`), undefined);
 });
 
-test("a hook that floods git's trace is named, and holds nobody up", () => {
+test("a hook that floods git's trace is named, and does not hold up the dispatcher", () => {
   const floods = ["", '{"event":"child_'];
   for (const flood of floods) {
     const trace = `${started}\n${`${flood}\n`.repeat((4 * 1024 ** 2) / (flood.length + 1))}`;

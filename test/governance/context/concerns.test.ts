@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Anchor } from "../../../src/governance/context/anchors.ts";
 import { concernsOf } from "../../../src/governance/context/concerns.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
 
 const node = (id: string, changes = {}) => makeNode({ id, workPlanId: "p", name: `Task ${id}`, ...changes }, 0);
 const tasks = [node("one", { status: "completed", artifacts: ["src/a.ts"] }), node("two", { dependsOn: ["one"] })];

@@ -5,7 +5,7 @@ import { renderCompaction } from "../../../src/governance/context/compaction.ts"
 import { cutOutput, keptWhole } from "../../../src/governance/context/pruning.ts";
 import { renderTurn, type TurnView } from "../../../src/governance/context/turn.ts";
 import { poisoningOf } from "../../../src/governance/context/warnings.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
 import type { Checkpoint, TaskNode } from "../../../src/governance/graph/schema.ts";
 import { renderDenial } from "../../../src/governance/policy/denial.ts";
 

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { Brain } from "../../../src/governance/graph/brain.ts";
 import type { Fact } from "../../../src/governance/graph/facts.ts";
 import { findNode, findPlan } from "../../../src/governance/graph/lookup.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
 import { checkpoint, fact, move, nodes, plan, planned } from "./facts.ts";
 
 /** What each fact came to: "applied", or the kind of refusal. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Brain } from "../../../src/governance/graph/brain.ts";
 import { findNode, nodesOf } from "../../../src/governance/graph/lookup.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
 import type { TaskNode } from "../../../src/governance/graph/schema.ts";
 import { checkpoint, move, nodes, plan, planned } from "./facts.ts";
 

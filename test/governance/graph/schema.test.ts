@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
 import { graphSchema } from "../../../src/governance/graph/schema.ts";
 
 const checkpoint = { id: "c", taskNodeId: "a", tool: "bash", timestamp: 1, summary: "npm test" };

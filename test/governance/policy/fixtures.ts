@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
 import type { Delegation, TaskGraph, TaskNode } from "../../../src/governance/graph/schema.ts";
 import type { Verdict } from "../../../src/governance/policy/denial.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
 import type { TaskGraph } from "../../../src/governance/graph/schema.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";
 import type { Files } from "../../../src/governance/policy/paths.ts";

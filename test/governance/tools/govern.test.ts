@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Brain } from "../../../src/governance/graph/brain.ts";
 import { findNode } from "../../../src/governance/graph/lookup.ts";
-import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
 import { roleNamed } from "../../../src/governance/policy/roles.ts";
 import type { Caller } from "../../../src/governance/tools/answer.ts";
 import { GOVERN_ACTIONS, type GovernTool, inputSchema } from "../../../src/governance/tools/arguments.ts";

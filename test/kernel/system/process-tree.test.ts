@@ -62,7 +62,7 @@ test("an identity holds for one process only", async () => {
 });
 
 test("a zombie is dead", async () => {
-  // Whoever tells its number is past the shell that began it, which would have waited for it.
+  // A process that tells its number is past the shell that began it, which would have waited for it.
   const { child, said } = await shell('sleep 600 & exec sh -c "echo $!; exec sleep 600"');
   const zombie = identityOf(Number(said));
   assert(zombie);

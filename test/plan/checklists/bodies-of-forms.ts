@@ -75,7 +75,7 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     [["Acceptance criteria", 1, "conditions"]],
   ),
   done(
-    "two lists of which nobody says which, and all of it is done",
+    "two lists, no answer which of them, and all of it is done",
     "## Before\n- [x] Tell people\n\n## Then\n- [x] Pull the plug\n",
     ["Tell people", "Pull the plug"],
   ),

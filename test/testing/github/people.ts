@@ -30,7 +30,7 @@ import type {
   World,
 } from "./world.ts";
 
-/** What somebody does on the web site or with git, in one repository. */
+/** What a person does on the web site or with git, in one repository. */
 export class Person {
   readonly user: User;
   readonly #world: World;

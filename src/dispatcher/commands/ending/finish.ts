@@ -19,7 +19,7 @@ import { patchesOf } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import { endPlanSurvivors, forgetWorktree, leftWorktree, putBranchBack } from "../../runs/survivors.ts";
 import type { Configured } from "../../settings/pinned.ts";
-import { wakeAbove } from "../../stacking/above.ts";
+import { wakeAbove } from "../../stacking/plans-above.ts";
 import { removeOwnWorktree } from "../../worktree/remove-own.ts";
 import { keepBeforeRemoval } from "../../worktree/set-aside.ts";
 import { allowed } from "../state.ts";

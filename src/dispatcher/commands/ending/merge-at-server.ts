@@ -7,7 +7,7 @@ import type { PlanRecord } from "../../../plan/record.ts";
 import type { Located } from "../../paths.ts";
 import { unreachable } from "../../publishing/base.ts";
 import type { Records } from "../../records.ts";
-import { retargetAbove } from "../../stacking/above.ts";
+import { retargetAbove } from "../../stacking/plans-above.ts";
 
 type ServerForgeName = Exclude<Forge, { name: "local" }>;
 

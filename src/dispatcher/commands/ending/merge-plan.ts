@@ -23,10 +23,10 @@ import { planText, type Records, requireRecord, updateRecord } from "../../recor
 import { asideByRebase } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
-import { wakeAbove } from "../../stacking/above.ts";
+import { wakeAbove } from "../../stacking/plans-above.ts";
 import { refuseStacked } from "../../stacking/refuse-stacked.ts";
-import { ownOf } from "../../steps/merged.ts";
 import { deferredComments, unansweredComments } from "../../steps/observe.ts";
+import { ownOf } from "../../steps/watch-merges.ts";
 import { hasUncommitted } from "../../worktree/set-aside.ts";
 import { removeMerged } from "./finish.ts";
 import { mergeAtServer, mergedBefore } from "./merge-at-server.ts";

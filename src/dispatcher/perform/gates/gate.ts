@@ -5,7 +5,7 @@ import { GATE } from "../../../bus/names.ts";
 import type { Action, BusEvent } from "../../../bus/types.ts";
 import type { PlanConfig } from "../../../config/presets.ts";
 import { type GateRecord, isShown, isUnanswered, postsOf } from "../../../gate/gate-record.ts";
-import { partsOf } from "../../../gate/parts.ts";
+import { partsOf } from "../../../gate/post-parts.ts";
 import { commandsFor, gatePost } from "../../../gate/shown.ts";
 import { matchesAny } from "../../../governance/policy/paths.ts";
 import { isoTime } from "../../../kernel/clock.ts";

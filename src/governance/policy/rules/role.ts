@@ -24,7 +24,7 @@ export const role: PolicyRule = {
 function handOver(name: string): string {
   return name === "coordinator"
     ? 'Give the work to an executor with "govern_delegate", action "assign".'
-    : "Write what is needed into your answer; the one who gave you the task decides about it.";
+    : "Write what is needed into your answer; the agent or person who gave you the task decides about it.";
 }
 
 function governs({ request, policy }: Question): RuleRefusal | undefined {

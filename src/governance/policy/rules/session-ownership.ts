@@ -2,7 +2,7 @@ import type { PolicyRule } from "../rule.ts";
 
 export const sessionOwnership: PolicyRule = {
   name: "session ownership",
-  purpose: "A session is continued only by the one that started it.",
+  purpose: "A session is continued only by the session that started it.",
   judge({ request, graph, policy }) {
     const resumes = request.delegate?.resumes;
     if (resumes === undefined) return undefined;

@@ -11,8 +11,8 @@ import {
 import { noteEffect, type Spot } from "../state/state.ts";
 import { OUTPUT, TERMINAL } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
-import { runsFetched, runsProject } from "./fetched.ts";
-import { noteInstructed } from "./instructed.ts";
+import { runsFetched, runsProject } from "./fetched-code.ts";
+import { noteInstructed } from "./instruction-files.ts";
 import { LEADS_ELSEWHERE, noteOutputs } from "./outputs.ts";
 
 const SAYS = /^(?:(?:--version|-v|-V)(?: --verbose)?|--help|-h)$/;

@@ -5,7 +5,7 @@ import { noteEffect } from "../state/state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { known, startOf, type Text, textOf } from "../values/text.ts";
 import { noteElsewhere } from "./builds.ts";
-import { runsProject } from "./fetched.ts";
+import { runsProject } from "./fetched-code.ts";
 import { LEADS_ELSEWHERE, noteOutputs } from "./outputs.ts";
 import { isUnsafeRegistry } from "./packages.ts";
 import { inlineCode, interpreter, runsTool } from "./shells.ts";

@@ -139,7 +139,7 @@ export const cargo: Behaviour = (call) => {
 };
 
 /** Where what is fetched goes. */
-const foldersOf = (args: readonly Text[]): readonly Text[] =>
+const foundFolders = (args: readonly Text[]): readonly Text[] =>
   readArguments(args, { valued: "D dir O output" }).values("D", "dir", "O", "output");
 
 function savesFiles(named: readonly Text[], spot: Spot): void {
@@ -157,7 +157,7 @@ export const forge: Behaviour = ({ name, args, spot }) => {
     (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
   if (group === "auth" && args.some((arg) => /^(?:-t|--show-token)$/.test(textOf(arg))))
     reads(spot, known(`${spot.line.place.home}/.config/gh`));
-  if (action === "download") savesFiles(foldersOf(args), spot);
+  if (action === "download") savesFiles(foundFolders(args), spot);
   const apiReads =
     group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
   if (action === "download") noteEffect(spot, { kind: "runs", what: `${name} saves files here` });

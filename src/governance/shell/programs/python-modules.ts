@@ -5,7 +5,7 @@ import { noteEffect, noteUnknown, type Spot } from "../state/state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";
-import { runsProject } from "./fetched.ts";
+import { runsProject } from "./fetched-code.ts";
 import { LEADS_ELSEWHERE, noteOutputs } from "./outputs.ts";
 
 /** Modules of Python that only show something: the file that they are given, or about the system. */

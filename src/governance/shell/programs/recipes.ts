@@ -6,7 +6,7 @@ import { noteEffect, noteUnknown } from "../state/state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { builds, noteElsewhere } from "./builds.ts";
-import { runsFetched } from "./fetched.ts";
+import { runsFetched } from "./fetched-code.ts";
 
 /** Commands of `cmake -E`, as the programs that do the same. */
 const CMAKE_TOOLS: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ export const cmake: Behaviour = (call) => {
   return builds({ ...call, spot: inside });
 };
 
-/** A file with rules: one in the worktree is opaque, one that is no file is code. */
+/** A file with rules: one in the worktree is opaque, one that is not a file is code. */
 export function runsRules(file: Text, { name, spot }: Parameters<Behaviour>[0]): void {
   if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
     noteEffect(spot, { kind: "code", what: `gives ${name} rules that are not in a file` });

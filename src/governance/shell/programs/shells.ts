@@ -9,7 +9,7 @@ import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
 import { takeSecrets } from "../values/variables.ts";
 import { noteElsewhere } from "./builds.ts";
-import { runsProject } from "./fetched.ts";
+import { runsProject } from "./fetched-code.ts";
 import { noteOutputs } from "./outputs.ts";
 import { installedProgram, withoutVersion } from "./own-programs.ts";
 import { runModule } from "./python-modules.ts";

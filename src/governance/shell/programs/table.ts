@@ -1,13 +1,12 @@
 import type { Behaviour } from "../call.ts";
 import { endsByName, findsProcesses, fuser } from "../processes.ts";
 import { OUTPUT } from "../values/flow.ts";
-import { foldersOf, lastOf } from "../values/text.ts";
+import { foundFolders, lastOf } from "../values/text.ts";
 import { showVariables } from "../values/variables.ts";
 import { administersUnless, direnv, opensElsewhere, scalar } from "./administering.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
 import { builds, linter } from "./builds.ts";
 import { bun } from "./bun.ts";
-import { parallel, xargs } from "./each.ts";
 import { container } from "./elsewhere/containers.ts";
 import { database } from "./elsewhere/databases.ts";
 import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
@@ -58,6 +57,7 @@ import {
   recorder,
   wrapper,
 } from "./wrappers.ts";
+import { parallel, xargs } from "./xargs.ts";
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
@@ -118,7 +118,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     prints,
   ),
   ["basename", partOfName(lastOf)],
-  ["dirname", partOfName(foldersOf)],
+  ["dirname", partOfName(foundFolders)],
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
   ...names("ag ack", search(ACK)),
   ...names("rg ripgrep", search(RIPGREP)),

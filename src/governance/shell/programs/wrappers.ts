@@ -6,8 +6,8 @@ import { copyShell, noteEffect, noteUnknown } from "../state/state.ts";
 import { type Flow, OUTPUT, textOfFlow } from "../values/flow.ts";
 import { describeText, fillIn, joinLine, known, type Text, textOf } from "../values/text.ts";
 import { showVariables, takeSecrets } from "../values/variables.ts";
-import { runsProject } from "./fetched.ts";
-import { noteInstructed } from "./instructed.ts";
+import { runsProject } from "./fetched-code.ts";
+import { noteInstructed } from "./instruction-files.ts";
 import { noteOutputs } from "./outputs.ts";
 
 /** A program whose arguments, behind its options, are a command. */

@@ -2,7 +2,7 @@ import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbas
 import { giveVariable } from "../state/assignments.ts";
 import { copyForReading, noteEffect, noteUnknown, type Spot, spend } from "../state/state.ts";
 import { FROM } from "./flow.ts";
-import { lookAtCommands, lookAtQuotes, lookAtRenaming } from "./hidden.ts";
+import { lookAtCommands, lookAtQuotes, lookAtRenaming } from "./hidden-commands.ts";
 import { MAX_SHOWN, type Text, textOf, unknown } from "./text.ts";
 
 /** How words in arithmetic become texts; passed in, because words contain arithmetic. */

@@ -5,8 +5,8 @@ import { copyForReading, type Line, type Shell, type Spot, spend } from "../stat
 import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textsOfFlow } from "./flow.ts";
-import { lookAtCommands, lookAtQuotes } from "./hidden.ts";
-import { joinWords } from "./joined.ts";
+import { lookAtCommands, lookAtQuotes } from "./hidden-commands.ts";
+import { joinWords } from "./join-words.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
 import { aNumber, combinations, joinLine, joinTexts, known, type Text, unknown } from "./text.ts";
 

@@ -3,12 +3,12 @@ import { giveVariable } from "../state/assignments.ts";
 import { noteUnknown, SEVERAL, type Shell, type Spot, spend } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
-import { lookAtOperation, lookAtRenaming } from "./hidden.ts";
+import { lookAtOperation, lookAtRenaming } from "./hidden-commands.ts";
 import {
   addChoice,
   aNumber,
-  type Found,
-  foldersOf,
+  type FoundNames,
+  foundFolders,
   isPattern,
   known,
   lastOf,
@@ -143,7 +143,7 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
 /** A name that was found without its ending, its folder or its last part. */
 function withoutPart(
   { operator, operand }: Extract<ParameterOperation, { type: "Remove" }>,
-  found: Found,
+  found: FoundNames,
   { spot, expand }: Pick<Operated, "spot" | "expand">,
 ): Text | undefined {
   const [only, ...more] = expand(operand);
@@ -151,7 +151,7 @@ function withoutPart(
   if (!only || more.length > 0) return undefined;
   if (operator === "##" && only.type === "glob" && only.text === "*/" && folder !== undefined && others.length === 0)
     return lastOf(found, folder);
-  if (operator === "%" && only.type === "glob" && only.text === "/*") return foldersOf(found);
+  if (operator === "%" && only.type === "glob" && only.text === "/*") return foundFolders(found);
   if (!operator.startsWith("%") || only.type !== "known" || only.text.includes("/")) return undefined;
   return withoutEnding(found, only.text);
 }

@@ -8,7 +8,7 @@ export type Text =
       /** Each star in it is letters and digits, whatever else of it is known: nothing that a shell reads otherwise. */
       readonly plain?: boolean | undefined;
     }
-  | Found
+  | FoundNames
   /** What it begins with may still be known, and where it comes from, as bits of FROM. */
   | {
       readonly type: "unknown";
@@ -22,7 +22,7 @@ export type Text =
     };
 
 /** Names that a program finds below a folder: all of them, or those that a filter leaves. */
-export interface Found {
+export interface FoundNames {
   readonly type: "found";
   readonly folder: string;
   readonly all: boolean;
@@ -110,7 +110,7 @@ function joinFound(parts: readonly Text[]): Text | undefined {
     string,
   ];
   if (!/^[\w.+,%~-]*$/.test(after) || found.names?.some((name) => name.length > MAX_SHOWN)) return undefined;
-  const beside: Found =
+  const beside: FoundNames =
     after === ""
       ? found
       : {
@@ -122,7 +122,7 @@ function joinFound(parts: readonly Text[]): Text | undefined {
   return before === "" ? beside : movedInto(before, beside);
 }
 
-function movedInto(folder: string, found: Found): Text | undefined {
+function movedInto(folder: string, found: FoundNames): Text | undefined {
   const { base } = found;
   if (base === undefined || !/^(?!-)[\w./+,%-]*\/$/.test(folder) || folder.includes("..")) return undefined;
   if (found.folder !== base && !found.folder.startsWith(`${base}/`)) return undefined;
@@ -133,7 +133,7 @@ function movedInto(folder: string, found: Found): Text | undefined {
 }
 
 /** The folders of names that were found. */
-export const foldersOf = (found: Found): Found => ({
+export const foundFolders = (found: FoundNames): FoundNames => ({
   ...found,
   folder: found.within ? found.folder : parentOf(found.folder),
   all: true,
@@ -142,7 +142,7 @@ export const foldersOf = (found: Found): Found => ({
 });
 
 /** The last parts of names that were found, as names in a folder. */
-export const lastOf = ({ names }: Found, folder: string): Found => ({
+export const lastOf = ({ names }: FoundNames, folder: string): FoundNames => ({
   type: "found",
   folder,
   base: folder,
@@ -152,7 +152,7 @@ export const lastOf = ({ names }: Found, folder: string): Found => ({
 });
 
 /** Names that were found, without an ending. */
-export const withoutEnding = (found: Found, ending: string): Found => ({
+export const withoutEnding = (found: FoundNames, ending: string): FoundNames => ({
   ...found,
   folder: found.within ? found.folder : parentOf(found.folder),
   all: false,

@@ -5,7 +5,7 @@ import { giveVariable, isOurSetting, judgeAssignment } from "../state/assignment
 import { noteEffect, noteUnknown, SEVERAL, setArray } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow, textsOfFlow } from "./flow.ts";
-import { lookAtRenaming } from "./hidden.ts";
+import { lookAtRenaming } from "./hidden-commands.ts";
 import { printedByFormat } from "./printed.ts";
 import { addChoice, aNumber, describeText, isPlain, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 

@@ -10,7 +10,7 @@ import { startDaemon } from "../../../testing/daemon.ts";
 import { thorough } from "../../../testing/thorough.ts";
 
 describe("an answer at a command line", { concurrency: 2 }, () => {
-  it("is the machine's user's, whatever git calls that one and whoever the approvers are", async () => {
+  it("is the machine's user's, whatever git calls that user and the approvers are called", async () => {
     const project = await waitingAtGate(["make one"], { gates: { approvers: ["clara"] } });
     project.git("config", "user.name", "clara");
     const { by } = JSON.parse(await succeeds(project, "approve", "shop", "--json")) as { by: string };

@@ -66,7 +66,7 @@ async function signing(gates: object = {}, signers = (line: string) => `anna@exa
 const lastPost = async (project: Project): Promise<string> => (await showPlan(project)).thread.at(-1)?.body ?? "";
 
 describe("a signed answer", { concurrency: 2 }, () => {
-  it("counts whoever posts it, by the name of its signer; one by another key does not", both, async () => {
+  it("counts under any login, by the name of its signer; one by another key does not", both, async () => {
     const { project, anna, sign, post, remove } = await signing();
     assert.match(await lastPost(project), /prloom approve shop --sign --gate \w{26} --digest [0-9a-f]{64}/);
     const eve = makeKey();

@@ -104,7 +104,7 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
     assert.equal((await cli("merge", "dark")).code, 0);
   });
 
-  it("merges past no rule of the branch with the token of an owner, for whoever asks", thorough, async (t) => {
+  it("merges past no rule of the branch with the token of an owner, with every way to ask", thorough, async (t) => {
     const { project, pulls, work, cli, repository, github } = await publishingProject(t);
     repository.permissions.set(github.world.user("bot"), "admin");
     project.plan("dark", ["make one"]);

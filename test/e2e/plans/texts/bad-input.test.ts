@@ -225,7 +225,7 @@ describe("bad input", { concurrency: 2 }, () => {
       assert.match((await project.cli([command, "strange"])).stderr, /state\.json cannot be used: status: /);
     }
     for (const [id, text] of Object.entries(bad)) assert.equal(readFileSync(file(id), "utf8"), text);
-    // What was torn may have been at work: nobody is told to remove its worktree.
+    // What was torn may have been at work: no one is told to remove its worktree.
     for (const name of ["torn", "nobodys"]) mkdirSync(join(project.root, "prloom/.local/worktrees", name));
     const { stdout } = await project.cli(["doctor"]);
     assert.match(

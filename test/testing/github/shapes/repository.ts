@@ -82,7 +82,7 @@ export function repositoryShape(api: string, repository: Repository): Record<str
   };
 }
 
-/** As the repository itself is told to somebody. */
+/** As a user is told of the repository itself. */
 export function fullRepositoryShape(api: string, repository: Repository, user: User): Record<string, unknown> {
   const { squash, merge, rebase } = repository.allow;
   const may = (least: "admin" | "maintain" | "write" | "triage" | "read"): boolean => mayDo(repository, user, least);

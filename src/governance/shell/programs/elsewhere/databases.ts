@@ -4,7 +4,7 @@ import { noteSecrets, reads, writes } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state/state.ts";
 import { FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, type Text, textOf } from "../../values/text.ts";
-import { noteInstructed } from "../instructed.ts";
+import { noteInstructed } from "../instruction-files.ts";
 import { noteOutputs } from "../outputs.ts";
 import { says } from "./machines.ts";
 

@@ -14,7 +14,7 @@ const CURL_LONG =
 
 const URL_WORD = /^[a-z][a-z0-9+.-]*:\/\/|\.|^localhost\b|:\d+/i;
 
-/** Known as it stands: no file has such a name, so that `?` in it is no pattern. */
+/** Known as it stands: no file has such a name, so that `?` in it is not a pattern. */
 const isAddress = (target: Text): boolean =>
   target.type === "known" || (target.type === "glob" && /^https?:\/\//.test(target.text));
 

@@ -5,7 +5,7 @@ import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, joinLine, known, type Text, textOf } from "../../values/text.ts";
 import { remoteOf } from "../files/files.ts";
-import { listedIn } from "../instructed.ts";
+import { listedIn } from "../instruction-files.ts";
 
 const SSH_VALUED = "B b c D E e F I i J L l m O o p Q R S W w P X";
 const SSH_RUNS =

@@ -4,7 +4,7 @@ import { contentOf, deletes, reads, sendBytes, store, unpacksInto, writes } from
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
-import { listedIn, namesInFlow } from "../instructed.ts";
+import { listedIn, namesInFlow } from "../instruction-files.ts";
 import { remoteOf } from "./files.ts";
 
 const TAR_VALUED =

@@ -4,7 +4,7 @@ import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, wri
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT, someOf } from "../../values/flow.ts";
 import { asPattern, describeText, joinTexts, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
-import { isList, listedIn } from "../instructed.ts";
+import { isList, listedIn } from "../instruction-files.ts";
 
 /** How the arguments of a program that only reads are told apart. */
 interface Reader {

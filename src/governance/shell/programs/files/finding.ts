@@ -4,7 +4,7 @@ import { absolutePaths, reads, touch, writes } from "../../paths.ts";
 import { noteUnknown, type Spot } from "../../state/state.ts";
 import { type Flow, FROM, NOTHING, OUTPUT } from "../../values/flow.ts";
 import { fitsPattern } from "../../values/glob.ts";
-import { type Found, fillIn, known, type Text, textOf, withoutWildcards } from "../../values/text.ts";
+import { type FoundNames, fillIn, known, type Text, textOf, withoutWildcards } from "../../values/text.ts";
 
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
@@ -50,7 +50,7 @@ export const find: Behaviour = ({ args, spot }) => {
 function foundBelow(
   starts: readonly Text[],
   spot: Spot,
-  how: (folder: string) => Omit<Found, "type" | "folder">,
+  how: (folder: string) => Omit<FoundNames, "type" | "folder">,
 ): Text[] {
   const [base, ...more] = spot.shell.folders;
   return starts.flatMap((start) => {
@@ -188,7 +188,7 @@ export const lists =
   ({ args, spot }) => {
     const given = readArguments(args, rules);
     const { operands } = given;
-    // That a file is in the worktree is no secret.
+    // That a file is in the worktree is not a secret.
     for (const operand of operands) if (!isNameHere(operand)) reads(spot, operand);
     const from = FROM.program | FROM.files;
     const [folder, ...more] = spot.shell.folders;
@@ -197,7 +197,7 @@ export const lists =
     const paths = operands.flatMap((operand) => absolutePaths(operand, spot));
     const isFolder = (path: Text) => path.type !== "known" || spot.line.place.look(path.text) !== "file";
     // Of what is in a folder, it prints the last part.
-    const inside: Found = { type: "found", folder, base: folder, all: operands.length === 0, within: true };
+    const inside: FoundNames = { type: "found", folder, base: folder, all: operands.length === 0, within: true };
     const named = given.has("d", "directory") ? paths : paths.filter((path) => path.type === "glob" || !isFolder(path));
     const hasFolder = operands.length === 0 || (!given.has("d", "directory") && paths.some(isFolder));
     return { from, names: hasFolder ? [...named, inside] : named };
@@ -212,7 +212,7 @@ export function foundIn(folders: readonly Text[], spot: Spot, follows = false): 
 
 /** `basename` and `dirname`. */
 export const partOfName =
-  (part: (found: Found, folder: string) => Found): Behaviour =>
+  (part: (found: FoundNames, folder: string) => FoundNames): Behaviour =>
   ({ args, spot }) => {
     const { operands } = readArguments(args, { valued: "s suffix" });
     const [folder, ...more] = spot.shell.folders;

@@ -7,7 +7,7 @@ import { noteEffect, noteUnknown } from "../../state/state.ts";
 import { cameFrom, changed, type Flow, FROM, literal, OUTPUT, someOf, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
-import { listedIn } from "../instructed.ts";
+import { listedIn } from "../instruction-files.ts";
 import { reader } from "./files.ts";
 import { foundIn } from "./finding.ts";
 
