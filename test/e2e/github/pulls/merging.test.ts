@@ -54,13 +54,13 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
 
   it("takes nothing for merged that was pushed after a person's merge: its branches stay", thorough, async (t) => {
     const { project, pulls, there, work, cli, ada, github } = await publishingProject(t);
-    project.plan("dark", ["make one", "make two"]);
-    let first: string | undefined;
+    project.plan("dark", ["make one"]);
+    await work();
+    const first = project.git("rev-parse", "prloom/dark").trim();
+    await cli("comment", "dark", "please make two");
     github.server.onSeen = () => {
       const [issue] = pulls();
-      if (!issue?.pull || issue.pull.merged) return;
-      first ??= issue.pull.head.sha;
-      if (there("prloom/dark") === first) return;
+      if (!issue?.pull || issue.pull.merged || there("prloom/dark") === first) return;
       // As if she had merged it right before the second push.
       issue.pull.head.sha = first;
       ada.merges(issue.number);
