@@ -180,13 +180,16 @@ const NOT_DONE: Readonly<Record<string, string>> = { merge: "Not merged", close_
 
 /**
  * The person who asked for a merge or a close is told there that the bridge refused it, once per action: its dead
- * letter is seen by others. Done before the action is buried, so that a kill in between forgets neither. The local
- * bridge answers by itself.
+ * letter is seen by others. Done before the action is buried, so that a kill in between forgets neither. Of what was
+ * asked for in the local thread the local bridge answers by itself.
  */
 function answerRefusal({ bus, scope }: DeliveryOptions, { action, loaded }: DeliveryCall, reason: string): void {
-  const { id, target, payload, relatedEventId } = action;
+  const { id, payload, relatedEventId } = action;
   const notDone = NOT_DONE[payload.type];
-  if (notDone === undefined || loaded.name === LOCAL_TARGET) return;
+  const asking = relatedEventId === undefined ? undefined : bus.findEvent(relatedEventId);
+  // Not where the merge was sent: a plugin may take the words of a chat to a forge.
+  const target = asking?.replyTo ?? action.target;
+  if (notDone === undefined || (loaded.name === LOCAL_TARGET && target.target === LOCAL_TARGET)) return;
   const record = `refusal-${id}`;
   const answer: Action = {
     id: actionId({ scope, recordId: record, handler: DISPATCHER, ordinal: 0 }),

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { DeliveryResult } from "../../../src/bridges/contract.ts";
 import { Outbox } from "../../../src/bridges/outbox/outbox.ts";
 import type { Action } from "../../../src/bus/types.ts";
+import { event } from "../../bus/bus-fixture.ts";
 import { comment, loadedBridge, onBench, pending } from "../bridge-fixture.ts";
 
 const OK: DeliveryResult = { success: true };
@@ -162,6 +163,27 @@ describe("what bridges answer", () => {
       bench.bus.revive("m1");
       await bench.deliver([loaded]);
       assert.deepEqual(got, [...asked, "7 merge"], "no author is told the same twice");
+    }));
+
+  it("tells them where they asked when a plugin sent the merge elsewhere, also of the local bridge", () =>
+    onBench(async (bench) => {
+      const said: string[] = [];
+      const hears = (_ctx: unknown, { target, payload }: Pick<Action, "target" | "payload">) => {
+        said.push(`${target.token} ${JSON.stringify(payload)}`);
+        return OK;
+      };
+      const chat = loadedBridge({ actions: hears }, { name: "chat" });
+      const refuses = () => ({ success: false, error: "a check is red", retryable: false }) as const;
+      const forges = ["desk", "local"].map((name) => loadedBridge({ actions: refuses }, { name }));
+      bench.bus.appendEvents([{ ...event("asked"), replyTo: { target: "chat", token: "room" } }]);
+      const payload = { type: "merge", method: "squash" } as const;
+      const merge = (id: string, target: string) => ({ ...comment(id), target: { target }, payload });
+      bench.put({ ...merge("m1", "desk"), relatedEventId: "asked" });
+      bench.put({ ...merge("m2", "local"), relatedEventId: "asked" });
+      bench.put(merge("m3", "local"));
+      await bench.deliver([chat, ...forges]);
+      assert.deepEqual(said, Array(2).fill('room {"type":"comment","message":"Not merged: a check is red"}'));
+      assert.equal(bench.dead().length, 3, "the local bridge answers by itself in its own thread");
     }));
 
   it("tries a dead letter again when it was revived, also one that is refused again", () =>
