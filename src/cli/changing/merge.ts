@@ -15,6 +15,7 @@ const resultSchema = z.object({
   kept: z.string().optional(),
   uncommitted: z.string().optional(),
   aside: z.string().optional(),
+  repository: z.array(z.string()).optional(),
   undelivered: z.array(z.object({ author: z.string(), text: z.string() })).default([]),
 });
 
@@ -71,6 +72,10 @@ export async function merge(call: Call, plan: string, options: MergeFlags): Prom
       ? `${plan} was in ${base} already; it is done now.`
       : `${output.paint("green", "merged")} ${plan} into ${base}: ${sha.slice(0, 12)}, ${BECAME[method]}`,
   );
+  if (rest.repository !== undefined)
+    output.line(
+      `${output.paint("yellow", "careful")}: git takes a folder of ${base} for a repository now, and runs what its settings say if you use git there: ${visible(rest.repository.join(", "))}`,
+    );
   for (const { author, text } of undelivered)
     output.line(
       `${output.paint("yellow", "never delivered")}: ${visible(author)} sent its agent: ${visible(text.split("\n", 1)[0] ?? "")}`,

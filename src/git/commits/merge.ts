@@ -19,7 +19,8 @@ type InTheWay = {
 };
 
 export type MergeOutcome =
-  | { readonly kind: "merged"; readonly sha: string }
+  /** `repository`: files that make a folder of base a repository, which was allowed. */
+  | { readonly kind: "merged"; readonly sha: string; readonly repository?: readonly string[] }
   | { readonly kind: "already" }
   | { readonly kind: "conflict"; readonly files: string[] }
   /** The branch stands on commits that base had, and has no more. */
@@ -187,15 +188,16 @@ export async function mergeIntoBase(repo: Repository, request: MergeRequest): Pr
     if (checkout !== undefined && "kind" in checkout) return checkout;
     const made = await writeMerge(repo, request, { old, tip });
     if (made.kind === "conflict") return made;
-    const shapes = request.allowRepositories
-      ? []
-      : await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
-    if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
+    const shapes = await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
+    const files = shapes.flatMap(({ entries }) => entries);
+    if (files.length > 0 && !request.allowRepositories) return { kind: "repository", files };
     if (request.check && (await treeOf(repo, made.sha)) !== request.checked) await request.check(made.sha);
     request.keep?.({ tip, sha: made.sha });
     crashPoint("merge:written");
     const outcome = await advance(repo, request, { old, sha: made.sha, checkout });
-    if (outcome === "done") return { kind: "merged", sha: made.sha };
+    if (outcome === "done") {
+      return { kind: "merged", sha: made.sha, ...(files.length === 0 ? {} : { repository: files }) };
+    }
     if (outcome !== "moved") return outcome;
   }
   throw new PrloomError(

@@ -47,6 +47,8 @@ export interface MergeResult {
   readonly uncommitted?: string;
   /** The patch that has what a person left in it before a rebase. */
   readonly aside?: string;
+  /** Files with which git takes a folder of base for a repository, merged by force. */
+  readonly repository?: readonly string[];
 }
 
 type Merging = CommandRunning & Gated & Buses & Publishing & Waking;
@@ -163,9 +165,9 @@ async function mergeNow(loom: Merging, id: string, options: LandingMerge): Promi
   const { left, kept } = options.deleteBranch ? await removeMerged(loom, after) : { left: [], kept: undefined };
   // Only told: a worktree that cannot be looked at is not what was merged.
   const uncommitted = !options.deleteBranch && (await hasUncommitted(loom, after).catch(() => false));
-  const sha = outcome.kind === "merged" ? { sha: outcome.sha } : {};
+  const { kind: _, ...made } = outcome;
   return {
-    ...{ ...sha, base: baseBranch, method, undelivered, ...asideByRebase(loom, id) },
+    ...{ ...made, base: baseBranch, method, undelivered, ...asideByRebase(loom, id) },
     ...(left.length > 0 ? { left } : {}),
     ...(kept === undefined ? {} : { kept }),
     ...(uncommitted && after.worktree !== undefined ? { uncommitted: after.worktree } : {}),

@@ -73,7 +73,7 @@ test("one that does not listen is blocked, and what it left is harmless", thorou
   assert.equal(existsSync(join(worktree, "ran")), false);
 });
 
-test("two plans that make one repository together are merged only by force", thorough, async () => {
+test("two plans that make one repository together are merged only by force, which says so", thorough, async () => {
   const p = project(
     `if [ "$PRLOOM_PLAN_ID" = one ]; then mkdir -p lib/refs; touch lib/refs/x; echo "ref: refs/heads/main" > lib/HEAD
      else mkdir -p lib/objects; touch lib/objects/x; fi`,
@@ -86,7 +86,10 @@ test("two plans that make one repository together are merged only by force", tho
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /lib\/objects \[nested-repository\]\n {2}hint: .*prloom merge two --force/);
   assert.equal(p.record("two").status, "review");
-  assert.equal((await p.cli(["merge", "two", "--force"])).code, 0);
+  // By a person who forces it for another reason, too.
+  const forced = await p.cli(["merge", "two", "--force"]);
+  assert.equal(forced.code, 0);
+  assert.match(forced.stdout, /^careful: git takes a folder of main for a repository now.*: lib\/objects$/m);
 });
 
 const PLUGIN = 'import { writeFileSync } from "node:fs"; writeFileSync(new URL("ran", import.meta.url), "");';
