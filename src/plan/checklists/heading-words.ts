@@ -140,7 +140,7 @@ const ONLY_WORK = new RegExp(`^(?:(?:the|our|next|remaining|open|implementation)
 /** Questions of a form, which may be long: "What system are you using?" Those for what is to be done or wanted are none. */
 const ASKS_YES_OR_NO = /^(?:is|are|do|does|did|have|has|would|will|can|could|may|should) .*\?$/u;
 const ASKS =
-  /^(?:which|whats?|how|who|where|when|why) (?!.*\b(?:(?:sub ?)?tasks?|to ?dos?|steps?|chang(?:es?|ed)|work|items?|(?:we|to|be) (?:do|done)|next|left|missing|remain(?:s|ing)?|need(?:s|ed)?|required|fix(?:es|ed)?|implement(?:ed)?|happen|plan(?:ned)?|improve(?:d|ments)?|involved?|includes?|get there|take|should|shall|must|want(?:ed)?|will be|to (?:be|see|have|add)|added|solution)\b).*\?$/u;
+  /^(?:which|whats?|how|who|where|when|why) (?!.*\b(?:(?:sub ?)?tasks?|to ?dos?|steps?|chang(?:es?|ed)|work|items?|(?:we|to|be) (?:do|done)|next|left|missing|remain(?:s|ing)?|need(?:s|ed)?|required|fix(?:es|ed)?|implement(?:ed)?|to happen|plan(?:ned)?|improve(?:d|ments)?|involved?|includes?|get there|take|should|shall|must|want(?:ed)?|will be|to (?:be|see|have|add)|added|solution)\b).*\?$/u;
 
 /** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
 export function headingKind(heading: string): HeadingKind {

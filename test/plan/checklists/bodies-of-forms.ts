@@ -53,6 +53,12 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     ["/users", "/teams"],
     [["What are the acceptance criteria?", 1, "conditions"]],
   ),
+  none(
+    "how often a fault is seen",
+    "### How often does this happen?\n- [x] Always\n- [ ] Once\n",
+    [],
+    [["How often does this happen?", 2, "choices"]],
+  ),
   todos("tasks below a question", "### Which tasks are left?\n- [ ] Header line\n", ["Header line"]),
   todos(
     "the form for requests that most repositories have",
