@@ -89,9 +89,9 @@ function madeRepositories(refused: readonly RepositoryShape[]): string {
 /** By default a TODO is expected to change something; its context may ask for less, or for certain files. */
 function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "staged" }>): string | undefined {
   const expects = run.expects ?? "";
-  if (expects === "none") return undefined;
   if (run.claims.nothingToChange !== undefined && changes.files.length > 0)
     return `The outcome is "nothing-to-change", but ${named(changes.files)} changed. Say "done", or put that back as it was.`;
+  if (expects === "none") return undefined;
   const glob = /^files\s+(\S.*)$/.exec(expects)?.[1];
   // Evidence stands for a change that nothing more is said about.
   const isExplained = run.evidence || run.claims.nothingToChange !== undefined;

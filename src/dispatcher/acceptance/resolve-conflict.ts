@@ -5,6 +5,7 @@ import { stagedTree } from "../../git/commits/commit.ts";
 import { leftMarks, madeUpNames } from "../../git/commits/conflict-marks.ts";
 import { writeCommit } from "../../git/commits/pick.ts";
 import { remakeCommit } from "../../git/commits/replay.ts";
+import { splitNul } from "../../git/output.ts";
 import { gitAt } from "../../git/repository.ts";
 import { dissolveRepositories } from "../../git/staging/stage.ts";
 import { clearLeftovers } from "../../git/worktree/settle-head.ts";
@@ -16,7 +17,7 @@ import type { Buses } from "../buses/buses.ts";
 import { tellPolicyEnd } from "../buses/notify-person.ts";
 import type { Reporting } from "../capabilities.ts";
 import type { CommandRunning } from "../enclosure/command-run.ts";
-import { claimsOf } from "../enclosure/run-copy.ts";
+import { claimsOf, keptNothingToChange } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { branchHead, nextRun } from "../perform/begin.ts";
 import { endRebase, movedAway } from "../perform/rebase.ts";
@@ -29,7 +30,7 @@ import { changesOf } from "./changes.ts";
 import { judgeRun, type RunVerdict } from "./judge-run.ts";
 import { runChecks } from "./run-checks.ts";
 import { settleMissing } from "./settle-refusal.ts";
-import { changeScope, countsAsNoAttempt, takeBackUngoverned } from "./verify.ts";
+import { changeScope, countsAsNoAttempt, takeBackChecks, takeBackUngoverned } from "./verify.ts";
 
 const SAYS_NOTHING =
   'The run did not say that the conflict is resolved: write {"outcome": "done"} to PRLOOM_OUTCOME_FILE.';
@@ -55,6 +56,9 @@ export async function verifyResolution(
   const exit = readExit(runDir);
   if (exit?.reason === "spawn-failed" && settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
   const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
+  // The conflict itself is not to come back.
+  if (first.kind === "accept" && failed === undefined && keptNothingToChange(runDir) !== undefined)
+    await takeBackChecks(loom, { ...record, kept: undefined }, current.run);
   // A check may run what the agent wrote: what it left is judged like the agent's own work.
   const verdict = failed ?? (config.checks.length === 0 ? first : await judge(loom, record, config));
   if (first.kind === "accept" && verdict.kind !== "accept")
@@ -90,7 +94,6 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
   });
   if (verdict.kind !== "accept" || changes.kind !== "staged") return verdict;
   const { merge, conflict } = record.rebase ?? {};
-  // A file that has no marks, since it is no text or one side deleted it, looks resolved when nobody has looked at it.
   if (changes.files.length === 0 && claims.nothingToChange === undefined && !merge)
     return { kind: "again", missing: NOTHING_LEFT };
   const marked = await markedFiles(loom, record);
@@ -98,9 +101,14 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
     return { kind: "again", missing: `Marks of the conflict are left in ${marked.join(", ")}. Take them out.` };
   const conflicting = new Set(conflict?.files);
   const named = madeUpNames(changes.files).filter((name) => conflicting.has(name));
-  if (named.length === 0) return verdict;
-  const missing = `${named.join(", ")}: git named it so because a file and a folder have the same name. Give it another name, or take it out.`;
-  return { kind: "again", missing };
+  if (named.length > 0) {
+    const missing = `${named.join(", ")}: git named it so because a file and a folder have the same name. Give it another name, or take it out.`;
+    return { kind: "again", missing };
+  }
+  const isExplained = (claims.reason ?? claims.nothingToChange) !== undefined;
+  const asGiven = isExplained ? [] : await leftAsGiven(loom, record);
+  if (asGiven.length > 0) return { kind: "again", missing: notLookedAt(asGiven, conflict?.commit ?? "") };
+  return verdict;
 }
 
 /** As text: attributes may say that a file, of locks say, is not to be compared. */
@@ -120,6 +128,21 @@ async function markedFiles(loom: Located & Configured, record: PlanRecord): Prom
     "--",
   ]);
   return leftMarks(staged.stdout, before.stdout);
+}
+
+/** A file that has no marks, since it is no text or one side deleted it, looks resolved when nobody has looked at it. */
+async function leftAsGiven(loom: Located & Configured, record: PlanRecord): Promise<string[]> {
+  const { tree: given = "", files = [] } = record.rebase?.conflict ?? {};
+  const entries = async (tree: string): Promise<string[]> => {
+    const listed = await gitAt(loom.repo, ["ls-tree", "-z", "--full-tree", tree, "--", ...files]);
+    return splitNul(listed.stdout).filter((entry) => entry !== "");
+  };
+  const left = new Set(await entries(await stagedTree(worktreeOf(loom, record))));
+  return (await entries(given)).filter((entry) => left.has(entry)).map((entry) => entry.slice(entry.indexOf("\t") + 1));
+}
+
+function notLookedAt(files: readonly string[], commit: string): string {
+  return `As git left it, with one side of the conflict and no marks: ${files.join(", ")}. Compare it with what the commit makes of it (\`git show ${commit}:<file>\`). If it is right as it is, write {"outcome": "done", "reason": "why"} to PRLOOM_OUTCOME_FILE.`;
 }
 
 type RefusedResolution = Exclude<RunVerdict, { kind: "accept" }>;

@@ -82,7 +82,7 @@ export async function verify(
   if (exit?.reason === "spawn-failed" && settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
   const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
   if (first.kind === "accept" && failed === undefined && claims.nothingToChange !== undefined)
-    await takeBackChecks(loom, record, { changes, run: current.run });
+    await takeBackChecks(loom, record, current.run);
   // A check may run what the agent wrote: what it left, in the tree and in git, is judged like the agent's own work.
   const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
   const hooked: Hooked =
@@ -133,13 +133,8 @@ export async function takeBackUngoverned(loom: Located & Configured & Reporting,
   loom.report({ planId: record.id, level: "warn", text });
 }
 
-/** Where the run changed nothing, what lies there after the checks is theirs, and would be so after each attempt. */
-async function takeBackChecks(
-  loom: Located & Configured & Reporting,
-  record: PlanRecord,
-  { changes, run }: { readonly changes: Changes; readonly run: number },
-): Promise<void> {
-  if (changes.kind !== "staged" || changes.files.length > 0) return;
+/** Where nothing had to change, and nothing had, what lies there after the checks is theirs, and would be so after each attempt. */
+export async function takeBackChecks(loom: Located & Configured & Reporting, record: PlanRecord, run: number) {
   const patch = await takeBackRun(loom, record, { run, name: "aside" });
   if (patch === undefined) return;
   const text = `the checks changed files, where nothing had to change; put aside in ${patch}`;

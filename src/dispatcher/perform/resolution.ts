@@ -37,6 +37,7 @@ export async function resolutionValues(
   if (!conflict) return {};
   return {
     base: record.baseBranch ?? "",
+    commitId: conflict.commit,
     commit: await wordsOf(loom, record, conflict.commit),
     files: conflict.files.map((file) => `- ${file}`).join("\n"),
     outcomeFile: join(worktreeOf(loom, record).path, RUN_COPY.outcome),

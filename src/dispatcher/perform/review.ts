@@ -65,17 +65,20 @@ export async function reviewPromptValues(
 async function subjectOf(loom: Located & Configured & Records, record: PlanRecord): Promise<string> {
   const conflict = conflictOf(record);
   if (conflict)
-    return `This commit of the plan below, and only this one. It was brought onto ${record.baseBranch}, and an agent resolved its conflict in ${conflict.files.join(", ")}:\n\n${await messageOfCommit(loom.repo, conflict.commit)}`;
+    return `This commit of the plan below, and only this one. It was brought onto ${record.baseBranch}, and an agent resolved its conflict in ${conflict.files.join(", ")}:\n\n${await messageOfCommit(loom.repo, conflict.commit)}${claimOf(loom, record)}`;
   const todo = currentTodo(loom, record);
   if (!todo) return "All of the plan below: every TODO of it was done, and this is the whole branch.";
   const context = todo.context === "" ? "" : `\n\n${todo.context}`;
-  const { nothingToChange: nothing } = claimsOf(
-    loom,
-    record,
-    homeOf(loom.paths, record.id).run(record.current?.run ?? 0),
-  );
-  const claim = nothing === undefined ? "" : `\n\nThe worker says that nothing has to change: ${nothing}`;
+  const claim = claimOf(loom, record);
   return `TODO number ${todo.index + 1} of the plan below, and only this one: ${todoTitle(todo)}${context}${claim}`;
+}
+
+/** Why the worker left something as it was, in its own words. */
+function claimOf(loom: Located & Configured, record: PlanRecord): string {
+  const runDir = homeOf(loom.paths, record.id).run(record.current?.run ?? 0);
+  const { nothingToChange, reason } = claimsOf(loom, record, runDir);
+  if (nothingToChange !== undefined) return `\n\nThe worker says that nothing has to change: ${nothingToChange}`;
+  return reason === undefined || !conflictOf(record) ? "" : `\n\nThe worker says why it is done like this: ${reason}`;
 }
 
 /** Empty unless it is the reviewer's own findings that the worker was given last. */

@@ -74,6 +74,7 @@ const agentPoolSchema = z.object({
       count: z.int(),
       since: z.iso.datetime(),
       plans: z.array(z.string()).default([]),
+      ends: z.record(z.string(), z.iso.datetime()).default({}),
       othersUntil: z.iso.datetime().optional(),
       resetsAt: z.iso.datetime().exactOptional(),
     }),
@@ -176,14 +177,22 @@ function parseEntry(line: string): z.infer<typeof spendingSchema> | undefined {
 
 type KeptRefusal = AgentPoolFile["agents"][string];
 
-function readRefusal({ until, since, othersUntil = until, resetsAt, ...rest }: KeptRefusal): AgentRefusal {
+function readRefusal({ until, since, othersUntil = until, ends, resetsAt, ...rest }: KeptRefusal): AgentRefusal {
   const times = { until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
-  return { ...rest, ...times, ...(resetsAt === undefined ? {} : { resetsAt: Date.parse(resetsAt) }) };
+  const own = Object.fromEntries(Object.entries(ends).map(([plan, end]) => [plan, Date.parse(end)]));
+  return { ...rest, ...times, ends: own, ...(resetsAt === undefined ? {} : { resetsAt: Date.parse(resetsAt) }) };
 }
 
-function writtenRefusal({ until, since, othersUntil, resetsAt, plans, ...rest }: AgentRefusal): KeptRefusal {
+function writtenRefusal({ until, since, othersUntil, ends, resetsAt, plans, ...rest }: AgentRefusal): KeptRefusal {
   const times = { until: isoTime(until), since: isoTime(since), othersUntil: isoTime(othersUntil) };
-  return { ...rest, plans: [...plans], ...times, ...(resetsAt === undefined ? {} : { resetsAt: isoTime(resetsAt) }) };
+  const own = Object.fromEntries(Object.entries(ends).map(([plan, end]) => [plan, isoTime(end)]));
+  return {
+    ...rest,
+    plans: [...plans],
+    ends: own,
+    ...times,
+    ...(resetsAt === undefined ? {} : { resetsAt: isoTime(resetsAt) }),
+  };
 }
 
 export function openAgentPool(paths: Paths, clock: Clock, readOnly: boolean): AgentPool {

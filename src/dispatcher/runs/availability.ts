@@ -6,6 +6,7 @@ import type { StageAgent } from "../../config/presets.ts";
 export interface AgentRefusal {
   readonly kind: ErrorKind;
   readonly reason: string;
+  /** When the last of them may try it again. */
   readonly until: number;
   /** Refusals in a row, whatever their kinds; each makes the next wait longer. Those that come before a wait is over are one. */
   readonly count: number;
@@ -13,6 +14,8 @@ export interface AgentRefusal {
   readonly since: number;
   /** The plans whose runs were refused, two at most. */
   readonly plans: readonly string[];
+  /** When each of these may try the agent by what it was told itself; where nothing is kept, at `until`. */
+  readonly ends: Readonly<Record<string, number>>;
   /** When other plans may try the agent. */
   readonly othersUntil: number;
   /** When the limit ends, where it is its provider that said so and not our own waits. */
@@ -55,8 +58,13 @@ export function chooseAgent(
   return { kind: "away", why: names, until: first.until };
 }
 
-function awayUntil({ plans, until, othersUntil }: AgentRefusal, planId: string | undefined): number {
-  return plans.some((plan) => plan === planId) ? until : othersUntil;
+function awayUntil(refusal: AgentRefusal, planId: string | undefined): number {
+  return Math.max(ownEnd(refusal, planId) ?? 0, refusal.othersUntil);
+}
+
+function ownEnd({ plans, ends, until }: AgentRefusal, planId: string | undefined): number | undefined {
+  const own = plans.find((plan) => plan === planId);
+  return own === undefined ? undefined : (ends[own] ?? until);
 }
 
 interface Waits {
@@ -106,23 +114,28 @@ export function afterRefusal(
   const waits = WAITS[trouble.kind];
   if (!waits) return before;
   // Runs of several plans meet the same limit at once: only an agent that was left alone for its time, and refused again, waits longer.
-  const count = before !== undefined && now < before.until ? before.count : (before?.count ?? 0) + 1;
   const { planId, retryAfterMs } = trouble;
+  const isTogether = before !== undefined && now < (ownEnd(before, planId) ?? before.until);
+  const count = isTogether ? before.count : (before?.count ?? 0) + 1;
   const wait = Math.min(waitMs(waits, count, retryAfterMs), longestWait(trouble, count));
-  const until = now + wait;
+  const own = now + wait;
   const earlier = before?.plans ?? [];
   const plans = planId === undefined || earlier.includes(planId) ? earlier : [...earlier, planId].slice(-2);
+  const ends = Object.fromEntries(
+    plans.map((plan) => [plan, plan === planId ? own : ((before && ownEnd(before, plan)) ?? own)]),
+  );
+  const until = Math.max(own, ...Object.values(ends));
   // A command that a program runs can print a refusal in the program's name, and end it. It can do so in its own plan
   // only: the others believe it when a second plan was refused too, as far as both go, and till then leave the agent alone for moments.
   const believed =
     plans.length > 1 ? Math.max(before?.until ?? 0, now + waitMs(waits, count, undefined)) : now + ALONE_MS;
   // Two plans may lie as well: once a day another one asks, which costs a limit that is real one refusal and no attempt.
-  const othersUntil = planId === undefined ? until : Math.min(until, believed, now + MAX_WAIT);
+  const othersUntil = planId === undefined ? own : Math.min(own, believed, now + MAX_WAIT);
   const { kind, message: reason } = trouble;
   // After a limit that was waited for, being refused begins anew.
   const since = before?.resetsAt === undefined ? (before?.since ?? now) : now;
-  const isNamed = retryAfterMs !== undefined && retryAfterMs >= wait;
-  return { kind, reason, until, count, since, plans, othersUntil, ...(isNamed ? { resetsAt: until } : {}) };
+  const isNamed = until === own ? retryAfterMs !== undefined && retryAfterMs >= wait : before?.resetsAt === until;
+  return { kind, reason, until, count, since, plans, ends, othersUntil, ...(isNamed ? { resetsAt: until } : {}) };
 }
 
 function waitMs({ firstMs, longestMs }: Waits, count: number, namedMs: number | undefined): number {

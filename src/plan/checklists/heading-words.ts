@@ -35,7 +35,7 @@ const whole = (words: string): RegExp =>
     "u",
   );
 /** Words that say it wherever they stand. */
-const anywhere = (words: string): RegExp => new RegExp(`(?:^| )(?:${either(words)})(?: |$)`, "u");
+const anywhere = (words: string): RegExp => new RegExp(`(?:^| )(?:${either(words)})(?: |\\??$)`, "u");
 /** The same for languages that put no spaces between words. */
 const within = (words: string): RegExp => new RegExp(either(words), "u");
 
@@ -137,9 +137,10 @@ const SAYS_WORK = [
 ];
 const ONLY_WORK = new RegExp(`^(?:(?:the|our|next|remaining|open|implementation) )*(?:${WORK})$`, "u");
 
-/** Questions of a form, which may be long: "What system are you using?" Those for what is to be done are none. */
+/** Questions of a form, which may be long: "What system are you using?" Those for what is to be done or wanted are none. */
+const ASKS_YES_OR_NO = /^(?:is|are|do|does|did|have|has|would|will|can|could|may|should) .*\?$/u;
 const ASKS =
-  /^(?:which|whats?|how|who|where|when|why|is|are|do|does|did|have|has|would|will|can|could|may|should) (?!.*\b(?:(?:sub ?)?tasks?|to ?dos?|steps?|chang(?:es?|ed)|work|items?|(?:we|to|be) (?:do|done)|next|left|missing|remain(?:s|ing)?|need(?:s|ed)?|required|fix(?:es|ed)?|implement(?:ed)?|happen|plan(?:ned)?|improve(?:d|ments)?|involved?|includes?|get there|take)\b).*\?$/u;
+  /^(?:which|whats?|how|who|where|when|why) (?!.*\b(?:(?:sub ?)?tasks?|to ?dos?|steps?|chang(?:es?|ed)|work|items?|(?:we|to|be) (?:do|done)|next|left|missing|remain(?:s|ing)?|need(?:s|ed)?|required|fix(?:es|ed)?|implement(?:ed)?|to happen|plan(?:ned)?|improve(?:d|ments)?|involved?|includes?|get there|take|should|shall|must|want(?:ed)?|will be|to (?:be|see|have|add)|added|solution)\b).*\?$/u;
 
 /** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
 export function headingKind(heading: string): HeadingKind {
@@ -154,7 +155,7 @@ function kindOf(words: string): HeadingKind {
     for (const [kind, patterns] of KINDS) if (patterns.some((pattern) => pattern.test(words))) return kind;
     if (SAYS_WORK.some((pattern) => pattern.test(words))) return "work";
   }
-  return ASKS.test(words) ? "choice" : "other";
+  return ASKS.test(words) || ASKS_YES_OR_NO.test(words) ? "choice" : "other";
 }
 
 /** Whether boxes below such a heading may be something to do. */

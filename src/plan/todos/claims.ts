@@ -16,7 +16,7 @@ export interface AppendedLines {
 /** What a run says by what it left in its copy of the plan. Nothing of it is true before the dispatcher says so. */
 export interface Claims {
   readonly tick: "done" | "blocked" | "none";
-  /** Why it is blocked, if the run said so. */
+  /** Why it is blocked, or done as it is, if the run said so. */
   readonly reason?: string;
   readonly appended: readonly AppendedLines[];
   /** Why the TODO is done though nothing changed. */

@@ -41,7 +41,7 @@ export function withOutcome(claims: Claims, left: string | undefined): Claims {
   const { reason: _said, ...rest } = claims;
   switch (parsed.outcome) {
     case "done":
-      return { ...rest, tick: "done" };
+      return { ...rest, tick: "done", ...(parsed.reason === undefined ? {} : { reason: parsed.reason }) };
     case "blocked":
       return { ...rest, tick: "blocked", reason: parsed.reason };
     case "nothing-to-change":

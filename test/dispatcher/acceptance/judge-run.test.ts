@@ -52,6 +52,12 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["
   ["nothing to change, and nothing changed", { claims: nothing, changes: { ...changes, files: [] } }, "accept"],
   ["nothing to change, and something changed", { claims: nothing }, "again", /nothing-to-change.*but `a` changed/],
   [
+    "nothing to change nor expected, and something changed",
+    { claims: nothing, expects: "none" },
+    "again",
+    /but `a` changed/,
+  ],
+  [
     "nothing to change, where files are expected",
     { claims: nothing, changes: { ...changes, files: [] }, expects: "files src/*.ts" },
     "again",

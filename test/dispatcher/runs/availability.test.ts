@@ -29,7 +29,7 @@ const agent = (name: string, maxRunning?: number): StageAgent => ({
 });
 const away = (until: number, reason = "429"): AgentState => ({
   running: 0,
-  refusal: { kind: "rate-limit", reason, until, count: 1, since: 0, plans: [], othersUntil: until },
+  refusal: { kind: "rate-limit", reason, until, count: 1, since: 0, plans: [], ends: {}, othersUntil: until },
 });
 
 const CHOICES: [name: string, agents: StageAgent[], states: Record<string, AgentState>, expected: string][] = [
@@ -125,7 +125,7 @@ test("a plan that says again and again that it was refused waits itself, and hol
   assert.ok(now - at <= 15_000);
   assert.equal(chooseAgent([agent("a")], states, { now: at, planId: "good" }).kind, "free");
   const both = afterRefusal(refusal, { kind: "quota", message: "x", planId: "good" }, at);
-  assert.equal(both?.othersUntil, both?.until, "two plans are believed");
+  assert.equal(both?.othersUntil, both?.ends.good, "two plans are believed");
   const seen = afterRefusal(undefined, { kind: "auth", message: "it could not be started" }, 0);
   assert.equal(seen?.othersUntil, seen?.until, "and so is what prloom saw itself");
 });
@@ -140,6 +140,9 @@ test("a limit that one plan alone names for long stops the others no longer than
   for (const trouble of before) {
     const refusal = afterRefusal(afterRefusal(undefined, trouble, 0), forged, 0) ?? assert.fail();
     assert.deepEqual([refusal.until, refusal.othersUntil], [month, 900_000]);
+    const told = new Map<string, AgentState>([["a", { running: 0, refusal }]]);
+    const then = (planId: string) => chooseAgent([agent("a")], told, { now: 900_000, planId }).kind;
+    assert.deepEqual([then("evil"), then("good"), then("third")], ["away", "free", "free"]);
     const agreed = afterRefusal(refusal, { ...forged, planId: "good" }, 900_000) ?? assert.fail();
     assert.equal(agreed.othersUntil, 900_000 + 86_400_000, "two plans name it: for a day it is believed");
     assert.ok(agreed.until > month, "and they wait for it themselves");
@@ -147,6 +150,22 @@ test("a limit that one plan alone names for long stops the others no longer than
     const free = (planId: string) => chooseAgent([agent("a")], states, { now: 90_000_000, planId }).kind;
     assert.deepEqual([free("evil"), free("good"), free("third")], ["away", "away", "free"]);
   }
+});
+
+test("a plan that met a limit waits for its end, whatever another meets meanwhile", () => {
+  const hour = 3_600_000;
+  const limit: Trouble = { kind: "quota", message: "x", retryAfterMs: 3 * hour, planId: "one" };
+  let refusal = afterRefusal(undefined, limit, 0) ?? assert.fail();
+  const waits: number[] = [];
+  for (let now = 20_000; waits.length < 3; now = refusal.ends.two ?? assert.fail()) {
+    refusal = afterRefusal(refusal, { kind: "network", message: "x", planId: "two" }, now) ?? assert.fail();
+    waits.push((refusal.ends.two ?? 0) - now);
+    assert.deepEqual([refusal.until, refusal.resetsAt], [3 * hour, 3 * hour]);
+  }
+  assert.deepEqual(waits, [5000, 10_000, 20_000], "and the other one's waits double");
+  const states = new Map<string, AgentState>([["a", { running: 0, refusal }]]);
+  const at = (planId: string) => chooseAgent([agent("a")], states, { now: hour, planId }).kind;
+  assert.deepEqual([at("one"), at("two"), at("three")], ["away", "free", "free"]);
 });
 
 test("a limit whose end its provider names is waited for till then, a month's too, and no person is needed", () => {

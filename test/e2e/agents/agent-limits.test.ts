@@ -223,7 +223,8 @@ describe("what agents may spend, and what happens when a provider says no", { co
     made.plan("one", ["do it"]);
     await made.work();
     const { agents } = JSON.parse(readFileSync(join(made.authority, "agents.json"), "utf8"));
-    agents.only.until = new Date(Date.now() - 1000).toISOString();
+    const until = new Date(Date.now() - 1000).toISOString();
+    Object.assign(agents.only, { until, othersUntil: until, ends: { one: until } });
     const file = JSON.stringify({ schemaVersion: 1, agents, today: { day: "x", tokens: 0, usd: 0, ms: 0 } });
     writeFileSync(join(made.authority, "agents.json"), file);
     await made.work();

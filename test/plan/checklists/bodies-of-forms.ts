@@ -41,6 +41,24 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     ["Header line"],
     [["Which @scope/* package(s) of ours are the source of the bug?", 2, "choices"]],
   ),
+  todos(
+    "what is wanted, below the question of a form",
+    "#### What would you like to be added?\n- [ ] A flag\n- [ ] Its page\n\n#### Why is this needed?\nOperators.\n\n#### Would you be willing to work on a pull request for this?\n- [ ] Yes\n- [ ] No\n",
+    ["A flag", "Its page"],
+    [["Would you be willing to work on a pull request for this?", 2, "choices"]],
+  ),
+  todos(
+    "what should be done, below a question",
+    "## Which endpoints should be migrated?\n- [ ] /users\n- [ ] /teams\n\n## What are the acceptance criteria?\n- [ ] Old clients work\n",
+    ["/users", "/teams"],
+    [["What are the acceptance criteria?", 1, "conditions"]],
+  ),
+  none(
+    "how often a fault is seen",
+    "### How often does this happen?\n- [x] Always\n- [ ] Once\n",
+    [],
+    [["How often does this happen?", 2, "choices"]],
+  ),
   todos("tasks below a question", "### Which tasks are left?\n- [ ] Header line\n", ["Header line"]),
   todos(
     "the form for requests that most repositories have",

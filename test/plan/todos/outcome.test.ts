@@ -12,7 +12,12 @@ const table: [name: string, claims: Claims, left: string | undefined, expected: 
   ["no file", ticked, undefined, ticked],
   ["done", open, '{"outcome": "done"}', ticked],
   ["done, behind a byte order mark", open, '\uFEFF{"outcome": "done"}', ticked],
-  ["done, where the plan says blocked", refused, '{"outcome": "done", "reason": "it went well"}', ticked],
+  [
+    "done, where the plan says blocked",
+    refused,
+    '{"outcome": "done", "reason": "it went well"}',
+    { ...ticked, reason: "it went well" },
+  ],
   [
     "blocked, where the plan is ticked",
     ticked,

@@ -22,9 +22,14 @@ const OUTCOMES = {
 };
 
 export function resolve(prompt) {
+  let finished = { outcome: "done" };
   for (const name of PRLOOM_CONFLICTS.split("\n")) {
     const file = join(PRLOOM_WORKTREE, name);
-    writeFileSync(file, readFileSync(file, "utf8").replace(TAKEN[how] ?? /^(?:[<>|]{7} .*|={7})\n/gm, ""));
+    const given = readFileSync(file, "utf8");
+    const left = given.replace(TAKEN[how] ?? /^(?:[<>|]{7} .*|={7})\n/gm, "");
+    // One side deleted it.
+    if (left === given) finished = { outcome: "done", reason: `${name} is still used` };
+    writeFileSync(file, left);
   }
   if (how === "makes-repository") {
     for (const name of ["objects", "refs"]) mkdirSync(join(PRLOOM_WORKTREE, "lib", name), { recursive: true });
@@ -32,5 +37,5 @@ export function resolve(prompt) {
   }
   if (how === "moves-branch") execFileSync("git", ["reset", "-q", "--soft", "HEAD~1"], { cwd: PRLOOM_WORKTREE });
   if (how === "obeys" && prompt.includes("the check says no")) writeFileSync(join(PRLOOM_WORKTREE, "ok.txt"), "ok\n");
-  if (how !== "says-nothing") writeFileSync(PRLOOM_OUTCOME_FILE, JSON.stringify(OUTCOMES[how] ?? { outcome: "done" }));
+  if (how !== "says-nothing") writeFileSync(PRLOOM_OUTCOME_FILE, JSON.stringify(OUTCOMES[how] ?? finished));
 }

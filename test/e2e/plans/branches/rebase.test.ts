@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { commitFile, conflicting, tip } from "../../../testing/conflicting.ts";
@@ -248,28 +248,6 @@ describe("rebase", { concurrency: 2 }, () => {
     await project.cli(["unblock", "second"]);
     assert.equal((await project.work()).code, 0);
     assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
-  });
-
-  test("marks are found in a file that attributes keep out of diffs", thorough, async () => {
-    const project = fresh({ env: { RESOLVE: "leaves-marks" }, config: { limits: { attemptsPerTodo: 1 } } });
-    commitFile(project, project.root, ".gitattributes", "work.txt -diff\n");
-    project.plan("second", ["c"]);
-    await project.work();
-    commitFile(project, project.root, "work.txt", "of a person\n");
-    await project.cli(["rebase", "second"]);
-    await project.work();
-    assert.match(project.record("second").blocked?.reason ?? "", /Marks of the conflict are left in work\.txt/);
-  });
-
-  test("a name that git made up for a file is not taken for a resolution", thorough, async () => {
-    const project = fresh({ config: { limits: { attemptsPerTodo: 1 } } });
-    project.plan("second", ["c"]);
-    await project.work();
-    mkdirSync(join(project.root, "work.txt"));
-    commitFile(project, project.root, "work.txt/of-a-person.txt", "1\n");
-    await project.cli(["rebase", "second"]);
-    await project.work();
-    assert.match(project.record("second").blocked?.reason ?? "", /work\.txt~\w{40}: git named it so/);
   });
 
   test("an agent that moves the branch gets nothing of it: the branch is as it was", thorough, async () => {
