@@ -192,3 +192,38 @@ test("files that may not be read are put back, and keep no others from that", as
   assert.deepEqual((await guard.putBack()).toSorted(), [".claude/settings.json", ".github/ci.yml"]);
   assert.deepEqual([".claude/settings.json", ".github/ci.yml"].map(read), ["{}\n", "good\n"]);
 });
+
+for (const what of ["read", "write"] as const)
+  test(`what a script in the background writes right after our own ${what} is put back the next time`, async () => {
+    let isDue = false;
+    const raced = (root: string): WorktreeDisk => {
+      const disk = plainDisk(root);
+      const after = async <T>(ours: Promise<T>): Promise<T> => {
+        const done = await ours;
+        if (isDue) writeFileSync(join(root, ".github/ci.yml"), "evil again\n");
+        isDue = false;
+        return done;
+      };
+      if (what === "read") return { ...disk, read: (path) => after(disk.read(path)) };
+      return { ...disk, write: (...file) => after(disk.write(...file)) };
+    };
+    const { root, guard, write, read } = await kept(raced);
+    if (what === "write") write(".github/ci.yml", "evil\n");
+    else utimesSync(join(root, ".github/ci.yml"), 1, 1);
+    isDue = true;
+    await guard.putBack();
+    assert.equal(read(".github/ci.yml"), "evil again\n");
+    assert.deepEqual(await guard.putBack(), [".github/ci.yml"]);
+    assert.equal(read(".github/ci.yml"), "good\n");
+  });
+
+test("a file that is too large to be kept is not said to be as it was again", async () => {
+  const files = governedFiles();
+  made.push(files);
+  mkdirSync(join(files.root, ".claude"));
+  writeFileSync(join(files.root, ".claude/large"), Buffer.alloc(1024 ** 2 + 1));
+  const guard = new ProtectedFiles({ root: files.root, protected: [".claude"] });
+  await guard.begin();
+  writeFileSync(join(files.root, ".claude/large"), "evil\n");
+  assert.deepEqual(await guard.putBack(), []);
+});
