@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { ProtectedFiles } from "../../src/hosts/protected-files.ts";
 import { plainDisk, type WorktreeDisk } from "../../src/hosts/worktree-disk.ts";
 import { thorough } from "../testing/thorough.ts";
@@ -132,9 +133,9 @@ test("a folder of very many files is taken away as one, and others have their tu
   let turns = 0;
   const count = (): void => {
     turns += 1;
-    next = setImmediate(count);
+    next = globalThis.setImmediate(count);
   };
-  let next = setImmediate(count);
+  let next = globalThis.setImmediate(count);
   const back = await guard.putBack();
   clearImmediate(next);
   assert.deepEqual(back, [".claude/many"]);
@@ -216,6 +217,16 @@ for (const what of ["read", "write"] as const)
     assert.deepEqual(await guard.putBack(), [".github/ci.yml"]);
     assert.equal(read(".github/ci.yml"), "good\n");
   });
+
+test("a script that writes without end keeps nothing from being put back, and is told of each time", async (t) => {
+  const { root, guard, read } = await kept();
+  const script = spawn("sh", ["-c", "while :; do echo evil > .github/ci.yml; done"], { cwd: root, stdio: "ignore" });
+  t.after(() => script.kill("SIGKILL"));
+  for (let round = 0; round < 30; round += 1) {
+    while (read(".github/ci.yml") === "good\n") await setImmediate();
+    assert.deepEqual(await guard.putBack(), [".github/ci.yml"], `round ${round}`);
+  }
+});
 
 test("a file that is too large to be kept is not said to be as it was again", async () => {
   const files = governedFiles();
