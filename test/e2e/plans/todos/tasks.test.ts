@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject } from "../../../testing/project.ts";
@@ -142,4 +142,13 @@ test("of a journal that is too large what fits is shown, and said to be a part",
   assert.match(stdout, /· write: early\n/);
   assert.doesNotMatch(stdout, /late/);
   assert.match(stderr, /run 1: facts\.jsonl is too large to be shown whole/);
+});
+
+test("a journal that an agent put something else in place of is named", async () => {
+  const file = join(project.authority, "plans", "shop", "runs", "1", "agent", "facts.jsonl");
+  rmSync(file, { recursive: true, force: true });
+  mkdirSync(file, { recursive: true });
+  const { stdout, stderr } = await project.cli(["tasks", "shop"]);
+  assert.match(stdout, /one \[completed\]/);
+  assert.match(stderr, /run 1: facts\.jsonl is not a file any more; what the run did is left out/);
 });
