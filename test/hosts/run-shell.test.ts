@@ -29,3 +29,8 @@ test("a command has a deadline, also one that left something which keeps its out
   }
   process.kill(Number(readFileSync(join(root, "two"), "utf8")), "SIGKILL");
 });
+
+test("a folder that does not exist is named as what is missing", async () => {
+  const { printed, ok } = await runShell({ kind: "run", command: "ls", folder: "nowhere" }, { root: tmpdir() });
+  assert.deepEqual([printed, ok], [`It could not be started: there is no folder ${join(tmpdir(), "nowhere")}.`, false]);
+});

@@ -62,6 +62,19 @@ for (const [what, tool, input] of BAD)
     assert.match(verdict.denial.what, new RegExp(`^The arguments of "${tool}" cannot be used: .+\\.$`));
   });
 
+test("a governance tool without usable arguments is denied with a call that can be made", () => {
+  for (const [tool, action] of [
+    ["govern_task", "status"],
+    ["govern_delegate", "status"],
+    ["anchor", "list"],
+  ] as const) {
+    const verdict = ask(tool, {});
+    assert(!verdict.allow);
+    assert.deepEqual(verdict.denial.calls, [{ tool, input: { action } }]);
+    assert(ask(tool, { action }).allow);
+  }
+});
+
 test("names that every object has are not tools", () => {
   for (const tool of ["constructor", "toString", "__proto__", "hasOwnProperty"])
     assert.equal(ruleOf(ask(tool, {})), "allowed tools", tool);
