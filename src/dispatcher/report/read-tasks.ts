@@ -35,8 +35,8 @@ export interface TasksReport {
 
 /** The tasks of a plan, with what its agents told of them: evidence, which decides nothing. */
 export function readTasks({ record, summary, text: plan = "", todos, runs, before }: PlanDetail): TasksReport {
-  const isHeld = summary.phase === "plan_gate" || summary.phase === "planning_complete";
   const status = workPlanStatus(record);
+  const isHeld = status !== "active" || summary.phase === "plan_gate" || summary.phase === "planning_complete";
   const about = { id: record.id, title: summary.title, category: categoryOf(record.metadata) };
   const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);

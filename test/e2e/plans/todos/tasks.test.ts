@@ -78,7 +78,7 @@ test("tasks shows what each TODO waits for and what agents told, whatever that i
 test("tasks shows the plans that must be merged before, and waits for them", async () => {
   project.planFile("later", "# Later\n\n## TODO\n\n- [ ] one\n\n## Depends on\n\n- shop\n");
   const { stdout } = await project.cli(["tasks", "later"]);
-  assert.match(stdout, /^later: Later \[draft\]\n {2}\w+: one \[.*\]\nshop \[active\]\n/);
+  assert.match(stdout, /^later: Later \[draft\]\n {2}\w+: one \[(?!active).*\]\nshop \[active\]\n/);
 });
 
 test("show draws them where an agent was governed, sub-agents below those who started them", async () => {
@@ -151,4 +151,10 @@ test("a journal that an agent put something else in place of is named", async ()
   const { stdout, stderr } = await project.cli(["tasks", "shop"]);
   assert.match(stdout, /one \[completed\]/);
   assert.match(stderr, /run 1: facts\.jsonl is not a file any more; what the run did is left out/);
+});
+
+test("of a plan that is not begun no task is active", async () => {
+  project.plan("sketch", ["one", "two"], { status: "draft" });
+  const { stdout } = await project.cli(["tasks", "sketch"]);
+  assert.match(stdout, /^sketch: .* \[draft\]\n {2}\w+: one \[planned\]\n {2}\w+: two \[blocked, waits for \w+\]\n$/);
 });
