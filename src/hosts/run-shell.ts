@@ -44,7 +44,8 @@ export async function runShell(
     clearTimeout(timer);
     signal?.removeEventListener("abort", end);
     const how = code === null ? `ended by ${ended}` : `exit code ${code}`;
-    done({ printed: `${printed}\n[${how}]`, ok: code === 0 });
+    // What is kept of it may begin in the middle of a character.
+    done({ printed: `${printed.toWellFormed()}\n[${how}]`, ok: code === 0 });
   });
   return promise;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { renderDenial } from "../../../src/governance/policy/denial.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";
 import type { ToolRequest } from "../../../src/governance/policy/request.ts";
 import { ask, fakeFiles, policy, ruleOf, STARTED } from "./fixtures.ts";
@@ -91,5 +92,21 @@ test("a command that is too long, or cannot be parsed, has a verdict that says s
     assert(!verdict.allow);
     assert.equal(verdict.denial.rule, "shell safety");
     assert.match(verdict.denial.what, why);
+  }
+});
+
+test("no denial has half of a character, wherever its call is cut", () => {
+  for (let at = 0; at < 2; at += 1) {
+    const long = `${"a".repeat(at)}${"🎉".repeat(400)}`;
+    for (const [tool, input] of [
+      ["bash", { command: `git push ${long}` }],
+      ["bash", { command: `rm -rf /${long}` }],
+      ["write", { filePath: `.claude/${long}`, content: "x" }],
+      ["govern_task", { action: "start", node: long }],
+    ] as const) {
+      const verdict = ask(tool, input);
+      assert(!verdict.allow);
+      assert(renderDenial(verdict.denial, { tool }).isWellFormed(), `${tool} ${at}`);
+    }
   }
 });
