@@ -72,7 +72,7 @@ export async function runPluginAgent(
 
 /** In place of an answer: the rules that the run had are not those of the config any more. The plugin waits for one that has these. */
 const NEW_RULES = Symbol("new rules");
-type Answer = string | typeof NEW_RULES;
+type AgentAnswer = string | typeof NEW_RULES;
 
 function refuseWithoutWorktree({ id, worktreeReady }: PlanRecord): void {
   if (worktreeReady) return;
@@ -97,7 +97,7 @@ async function inKeptTree(
   loom: Located & Naming & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping,
   record: PlanRecord,
   planned: Planned,
-): Promise<Answer> {
+): Promise<AgentAnswer> {
   const stage = planned.call.options.stage ?? "reviewer";
   const name = loom.ids.ulid(loom.clock.now());
   const runDir = join(homeOf(loom.paths, record.id).runs, "hooks", name);
@@ -146,7 +146,7 @@ async function runIn(
   loom: Located & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping,
   record: PlanRecord,
   coming: Coming,
-): Promise<Answer> {
+): Promise<AgentAnswer> {
   const { agent, over } = await agentFor(loom, record, coming);
   try {
     return await runAs(loom, record, { ...coming, agent });
@@ -159,7 +159,7 @@ async function runAs(
   loom: Located & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping,
   record: PlanRecord,
   { call, config, stage, runDir, runId, agent, tree }: Coming & { readonly agent: StageAgent },
-): Promise<Answer> {
+): Promise<AgentAnswer> {
   const worktree = worktreeOf(loom, record).path;
   const { options } = call;
   const rules = loom.config.governance;

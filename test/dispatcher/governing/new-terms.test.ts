@@ -18,7 +18,7 @@ test("new rules end every agent that has the old ones, of plans and of plugins, 
     mkdirSync(runDir);
     writeRunRecord(runDir, { stage: "worker", agent: "a", attempt: 1, startedAt: "2026-01-01T00:00:00.000Z", level });
     const stop = async (): Promise<void> => void stopped.push(id);
-    const run = { runDir, stop, ended: new Promise<never>(() => {}), send: () => false };
+    const run = { runDir, stop, ended: new Promise<never>(() => undefined), send: () => false };
     occupancy.enter(id, kind, { run });
   };
   enter("own", "agent", "policy+sandbox");
@@ -26,6 +26,9 @@ test("new rules end every agent that has the old ones, of plans and of plugins, 
   enter("unjudged", "plugin-agent", "sandbox");
   enter("check", "command", "sandbox");
   const shims = {} as never;
-  await endGoverned({ occupancy, stranded: new Map(), unrecovered: new Set(), shims, report: () => {} }, "the policy");
+  await endGoverned(
+    { occupancy, stranded: new Map(), unrecovered: new Set(), shims, report: () => undefined },
+    "the policy",
+  );
   assert.deepEqual(stopped, ["own", "plugin"]);
 });
