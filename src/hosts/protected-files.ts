@@ -90,7 +90,8 @@ export class ProtectedFiles {
       const isBack = await this.#restore(path, before).catch(() => undefined);
       if (isBack === undefined) continue;
       if (isBack) back.push(path);
-      if (before) kept.set(path, { ...before, mark: await this.#markOf(path) });
+      // As it was before it was found to be the same: what is written from then on is another change.
+      else if (before) kept.set(path, { ...before, mark: stat ? markOf(stat) : "" });
     }
     return back.map(nameOf);
   }
@@ -148,9 +149,14 @@ export class ProtectedFiles {
       await this.#disk.remove(at);
       return true;
     }
-    if (before.link !== undefined) await this.#disk.link(at, before.link);
-    if (before.bytes === undefined) return true;
     const stat = await this.#statOf(path);
+    if (before.link !== undefined) {
+      if (stat?.isSymbolicLink() && readlinkSync(this.#at(path)) === before.link) return false;
+      await this.#disk.link(at, before.link);
+      return true;
+    }
+    // Too large, or not to be read: the dispatcher compares it with the commit.
+    if (before.bytes === undefined) return false;
     const isSame = stat?.isFile() === true && (await this.#contentOf(path)).bytes?.equals(before.bytes) === true;
     if (!isSame || (Number(stat.mode) & 0o777) !== before.mode) await this.#disk.write(at, before.bytes, before.mode);
     return !isSame;
@@ -200,11 +206,6 @@ export class ProtectedFiles {
 
   #isProtected(path: BytePath): boolean {
     return !NOT_COMPARED.test(path) && matchesAny(nameOf(path), this.#protected, "any-case");
-  }
-
-  async #markOf(path: BytePath): Promise<string> {
-    const stat = await this.#statOf(path);
-    return stat ? markOf(stat) : "";
   }
 
   #at(path: BytePath): Buffer {

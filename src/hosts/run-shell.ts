@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import type { ShellRun } from "../governance/tools/govern.ts";
@@ -20,7 +21,10 @@ export async function runShell(
   signal?: AbortSignal,
 ): Promise<ShellEnd> {
   const { promise, resolve: done } = Promise.withResolvers<ShellEnd>();
-  const child = start(shell, command, folder === undefined ? root : resolve(root, folder));
+  const cwd = folder === undefined ? root : resolve(root, folder);
+  // The system would name the shell as what is missing.
+  if (!existsSync(cwd)) return { printed: `It could not be started: there is no folder ${cwd}.`, ok: false };
+  const child = start(shell, command, cwd);
   if (child instanceof Error) return { printed: `It could not be started: ${child.message}`, ok: false };
   let printed = "";
   const take = (data: string): void => {
@@ -40,7 +44,8 @@ export async function runShell(
     clearTimeout(timer);
     signal?.removeEventListener("abort", end);
     const how = code === null ? `ended by ${ended}` : `exit code ${code}`;
-    done({ printed: `${printed}\n[${how}]`, ok: code === 0 });
+    // What is kept of it may begin in the middle of a character.
+    done({ printed: `${printed.toWellFormed()}\n[${how}]`, ok: code === 0 });
   });
   return promise;
 }

@@ -40,6 +40,12 @@ export class TouchedFiles {
     return this.#looking;
   }
 
+  /** Files that we put back: that they are as they were again is no change of the next call. */
+  forget(paths: readonly string[]): void {
+    const put = new Set(paths);
+    this.#known = new Map([...this.#known].filter(([path]) => !put.has(path)));
+  }
+
   async #compare(): Promise<readonly string[]> {
     // What cannot be listed, as a hundred thousand new files, must not keep the call itself from being recorded.
     const now = await this.#marks().catch(() => this.#known);

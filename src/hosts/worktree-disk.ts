@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { lstatSync, readdirSync } from "node:fs";
-import { chmod, mkdir, opendir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, opendir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { filesIn } from "./touched-files.ts";
 
@@ -22,6 +22,9 @@ const OWNER_ALL = 0o700;
 /** A folder of this size may have thousands of names. */
 const LARGE = 64 * 1024;
 
+/** A file until it is whole. */
+const UNFINISHED = `.prloom-${process.pid}.tmp`;
+
 /** For where nothing more can be reached than the agent can reach itself. */
 export function plainDisk(root: string): WorktreeDisk {
   const at = (path: Buffer): Buffer => Buffer.concat([Buffer.from(`${root}/`), path]);
@@ -36,7 +39,14 @@ export function plainDisk(root: string): WorktreeDisk {
     read: (path) => readFile(at(path)),
     unlock: (folder) => chmod(at(folder), OWNER_ALL),
     remove: (path) => removed(at(path)),
-    write: async (path, bytes, mode) => writeFile(await placed(path), bytes, { mode, flag: "wx" }),
+    write: async (path, bytes, mode) => {
+      const place = await placed(path);
+      const made = Buffer.concat([place.subarray(0, place.lastIndexOf("/") + 1), Buffer.from(UNFINISHED)]);
+      await removed(made);
+      await writeFile(made, bytes, { mode, flag: "wx" });
+      // A script may have made it anew by now.
+      await rename(made, place);
+    },
     link: async (path, to) => symlink(to, await placed(path)),
   };
 }

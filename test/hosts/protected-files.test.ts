@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { ProtectedFiles } from "../../src/hosts/protected-files.ts";
 import { plainDisk, type WorktreeDisk } from "../../src/hosts/worktree-disk.ts";
 import { thorough } from "../testing/thorough.ts";
@@ -132,9 +133,9 @@ test("a folder of very many files is taken away as one, and others have their tu
   let turns = 0;
   const count = (): void => {
     turns += 1;
-    next = setImmediate(count);
+    next = globalThis.setImmediate(count);
   };
-  let next = setImmediate(count);
+  let next = globalThis.setImmediate(count);
   const back = await guard.putBack();
   clearImmediate(next);
   assert.deepEqual(back, [".claude/many"]);
@@ -191,4 +192,49 @@ test("files that may not be read are put back, and keep no others from that", as
   chmodSync(join(root, ".claude/settings.json"), 0);
   assert.deepEqual((await guard.putBack()).toSorted(), [".claude/settings.json", ".github/ci.yml"]);
   assert.deepEqual([".claude/settings.json", ".github/ci.yml"].map(read), ["{}\n", "good\n"]);
+});
+
+for (const what of ["read", "write"] as const)
+  test(`what a script in the background writes right after our own ${what} is put back the next time`, async () => {
+    let isDue = false;
+    const raced = (root: string): WorktreeDisk => {
+      const disk = plainDisk(root);
+      const after = async <T>(ours: Promise<T>): Promise<T> => {
+        const done = await ours;
+        if (isDue) writeFileSync(join(root, ".github/ci.yml"), "evil again\n");
+        isDue = false;
+        return done;
+      };
+      if (what === "read") return { ...disk, read: (path) => after(disk.read(path)) };
+      return { ...disk, write: (...file) => after(disk.write(...file)) };
+    };
+    const { root, guard, write, read } = await kept(raced);
+    if (what === "write") write(".github/ci.yml", "evil\n");
+    else utimesSync(join(root, ".github/ci.yml"), 1, 1);
+    isDue = true;
+    await guard.putBack();
+    assert.equal(read(".github/ci.yml"), "evil again\n");
+    assert.deepEqual(await guard.putBack(), [".github/ci.yml"]);
+    assert.equal(read(".github/ci.yml"), "good\n");
+  });
+
+test("a script that writes without end keeps nothing from being put back, and is told of each time", async (t) => {
+  const { root, guard, read } = await kept();
+  const script = spawn("sh", ["-c", "while :; do echo evil > .github/ci.yml; done"], { cwd: root, stdio: "ignore" });
+  t.after(() => script.kill("SIGKILL"));
+  for (let round = 0; round < 30; round += 1) {
+    while (read(".github/ci.yml") === "good\n") await setImmediate();
+    assert.deepEqual(await guard.putBack(), [".github/ci.yml"], `round ${round}`);
+  }
+});
+
+test("a file that is too large to be kept is not said to be as it was again", async () => {
+  const files = governedFiles();
+  made.push(files);
+  mkdirSync(join(files.root, ".claude"));
+  writeFileSync(join(files.root, ".claude/large"), Buffer.alloc(1024 ** 2 + 1));
+  const guard = new ProtectedFiles({ root: files.root, protected: [".claude"] });
+  await guard.begin();
+  writeFileSync(join(files.root, ".claude/large"), "evil\n");
+  assert.deepEqual(await guard.putBack(), []);
 });

@@ -29,3 +29,16 @@ test("a command has a deadline, also one that left something which keeps its out
   }
   process.kill(Number(readFileSync(join(root, "two"), "utf8")), "SIGKILL");
 });
+
+test("a folder that does not exist is named as what is missing", async () => {
+  const { printed, ok } = await runShell({ kind: "run", command: "ls", folder: "nowhere" }, { root: tmpdir() });
+  assert.deepEqual([printed, ok], [`It could not be started: there is no folder ${join(tmpdir(), "nowhere")}.`, false]);
+});
+
+test("what is kept of a long output has no half of a character", async () => {
+  const command = "printf a; yes 🎉 | tr -d '\\n' | head -c 200000";
+  for (const more of ["", "; printf b"]) {
+    const { printed } = await runShell({ kind: "run", command: command + more, folder: undefined }, { root: tmpdir() });
+    assert(printed.length > 10_000 && printed.isWellFormed());
+  }
+});

@@ -146,7 +146,8 @@ export class RunOverseer {
 
   async #record(call: HostCall, ok: boolean, before: readonly string[]): Promise<void> {
     const files = await this.#touched.look();
-    const putBack = [...before, ...(await this.#putBack(files))];
+    const putBack = [...new Set([...before, ...(await this.#putBack(files))])];
+    this.#touched.forget(putBack);
     this.#governor.changedProtected(call, putBack);
     await this.#governor.after(call, { ok, files: files.filter((file) => !putBack.includes(file)), putBack });
   }

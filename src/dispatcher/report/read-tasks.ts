@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Anchor } from "../../governance/context/anchors.ts";
 import { withResults } from "../../governance/evidence/result.ts";
 import { Brain } from "../../governance/graph/brain.ts";
@@ -5,6 +6,7 @@ import { type Fact, parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/graph-of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
+import { existsNoFollow } from "../../kernel/files.ts";
 import { readLinesInside } from "../../kernel/held/files.ts";
 import { criteriaIn } from "../../plan/checklists/criteria.ts";
 import { categoryOf } from "../../plan/metadata.ts";
@@ -20,6 +22,10 @@ const MAX_LINES = 50_000;
 const MAX_RUNS = 50;
 const MAX_PROBLEMS = 20;
 
+const TOO_LARGE = "is too large to be shown whole; what comes later in it is left out";
+/** An agent can replace what is written down in its own folder. */
+const NO_FILE = "is not a file any more; what the run did is left out";
+
 export interface TasksReport {
   readonly graph: TaskGraph;
   readonly anchors: readonly Anchor[];
@@ -29,8 +35,8 @@ export interface TasksReport {
 
 /** The tasks of a plan, with what its agents told of them: evidence, which decides nothing. */
 export function readTasks({ record, summary, text: plan = "", todos, runs, before }: PlanDetail): TasksReport {
-  const isHeld = summary.phase === "plan_gate" || summary.phase === "planning_complete";
   const status = workPlanStatus(record);
+  const isHeld = status !== "active" || summary.phase === "plan_gate" || summary.phase === "planning_complete";
   const about = { id: record.id, title: summary.title, category: categoryOf(record.metadata) };
   const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
@@ -39,9 +45,8 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   const note = (run: number, line: number, problem: string): void => {
     if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
   };
-  for (const { run, lines, isWhole, isOver } of journalsOf(runs)) {
-    if (!isWhole)
-      problems.push(`run ${run}: ${FACTS} is too large to be shown whole; what comes later in it is left out`);
+  for (const { run, lines, trouble, isOver } of journalsOf(runs)) {
+    if (trouble !== undefined) problems.push(`run ${run}: ${FACTS} ${trouble}`);
     for (const [at, line] of lines.entries()) {
       if (line === "") continue;
       const parsed = parseFact(line);
@@ -79,7 +84,8 @@ function ofRun(run: number, fact: Fact, taken: Map<string, number>): Fact {
 interface RunJournal {
   readonly run: number;
   readonly lines: readonly string[];
-  readonly isWhole: boolean;
+  /** Why not all that was recorded is shown. */
+  readonly trouble: string | undefined;
   readonly isOver: boolean;
 }
 
@@ -89,13 +95,15 @@ function journalsOf(runs: PlanDetail["runs"]): readonly RunJournal[] {
   let linesLeft = MAX_LINES;
   const newest = runs.slice(-MAX_RUNS).reverse();
   const read = newest.map(({ run, dir, state }) => {
-    const found = readLinesInside(dir, factsIn(dir), Math.min(MAX_BYTES, left));
+    const path = factsIn(dir);
+    const found = readLinesInside(dir, path, Math.min(MAX_BYTES, left));
     left -= found?.bytes.length ?? 0;
     const all = found?.bytes.toString("utf8").split("\n") ?? [];
     const lines = all.slice(0, linesLeft);
     linesLeft -= lines.length;
-    const isWhole = (found?.isWhole ?? true) && lines.length === all.length;
-    return { run, lines, isWhole, isOver: state !== "working" };
+    const isCut = found?.isWhole === false || lines.length < all.length;
+    const trouble = isCut ? TOO_LARGE : !found && existsNoFollow(join(dir, path)) ? NO_FILE : undefined;
+    return { run, lines, trouble, isOver: state !== "working" };
   });
   return read.reverse();
 }

@@ -103,6 +103,13 @@ export class Occupancy {
     return this.#within(planId).find(({ kind }) => kind === "agent")?.run;
   }
 
+  /** Agents at work in any worktree, of plans and of plugins. */
+  agents(): { readonly planId: string; readonly run: LiveRun }[] {
+    return [...this.#plans].flatMap(([planId, occupants]) =>
+      runsOf([...occupants].filter(isAgent)).map((run) => ({ planId, run })),
+    );
+  }
+
   /** A worker is in there, of the plan or of a plugin. */
   hasWorker(planId: string): boolean {
     return this.#within(planId).some((occupant) => occupant.implements);
@@ -125,12 +132,7 @@ export class Occupancy {
 
   /** Whether any plan has its agent at work. */
   hasAgents(): boolean {
-    return this.plansWithAgents().length > 0;
-  }
-
-  /** Plans that have their agent at work. */
-  plansWithAgents(): string[] {
-    return [...this.#plans.keys()].filter((planId) => this.agentIn(planId));
+    return [...this.#plans.keys()].some((planId) => this.agentIn(planId) !== undefined);
   }
 
   /** Ends everything that runs for a plan and resolves when no step of it is under way. */
@@ -168,7 +170,7 @@ export class Occupancy {
   }
 
   #hasAgent(planId: string): boolean {
-    return this.#within(planId).some(({ kind }) => kind === "agent" || kind === "plugin-agent");
+    return this.#within(planId).some(isAgent);
   }
 
   // Not the bare id: an event called "error" would throw.
@@ -180,6 +182,8 @@ export class Occupancy {
     await once(this.#changes, `plan/${planId}`, signal && { signal });
   }
 }
+
+const isAgent = ({ kind }: Occupant): boolean => kind === "agent" || kind === "plugin-agent";
 
 function runsOf(occupants: readonly Occupant[]): LiveRun[] {
   return occupants.flatMap(({ run }) => run ?? []);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { isHost, withPolicy } from "../../agents/enclosure-level.ts";
 import type { AgentEvent } from "../../agents/port.ts";
 import { readUnstarted } from "../../agents/runner/runner.ts";
@@ -13,6 +14,7 @@ import { readTextNoFollow } from "../../kernel/files.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
+import { clearEnclosure } from "../enclosure/enclose.ts";
 import { removeView } from "../enclosure/run-view.ts";
 import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
@@ -50,18 +52,27 @@ export async function runPluginAgent(
   const record = requireRecord(loom, planId);
   refuseWithoutWorktree(record);
   refuseUnrecovered(loom, planId);
-  const config = requirePlanConfig(loom, record);
+  requirePlanConfig(loom, record);
   // From then on neither the plan's own agent nor another plugin's starts in this worktree.
   const leave = await loom.occupancy.enterWhenFree(planId, "plugin-agent", call.signal);
   try {
-    // What the plan is by now: it may have waited for long.
-    if (call.options.stage === "worker") refuseUnapproved(loom, requireRecord(loom, planId), config);
-    return await inKeptTree(loom, record, { call, config });
+    for (;;) {
+      // What the plan is by now: it may have waited for long.
+      const now = requireRecord(loom, planId);
+      const config = requirePlanConfig(loom, now);
+      if (call.options.stage === "worker") refuseUnapproved(loom, now, config);
+      const answer = await inKeptTree(loom, record, { call, config });
+      if (answer !== NEW_RULES) return answer;
+    }
   } finally {
     leave();
     loom.runEnded(planId);
   }
 }
+
+/** In place of an answer: the rules that the run had are not those of the config any more. The plugin waits for one that has these. */
+const NEW_RULES = Symbol("new rules");
+type AgentAnswer = string | typeof NEW_RULES;
 
 function refuseWithoutWorktree({ id, worktreeReady }: PlanRecord): void {
   if (worktreeReady) return;
@@ -86,7 +97,7 @@ async function inKeptTree(
   loom: Located & Naming & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping,
   record: PlanRecord,
   planned: Planned,
-): Promise<string> {
+): Promise<AgentAnswer> {
   const stage = planned.call.options.stage ?? "reviewer";
   const name = loom.ids.ulid(loom.clock.now());
   const runDir = join(homeOf(loom.paths, record.id).runs, "hooks", name);
@@ -135,7 +146,7 @@ async function runIn(
   loom: Located & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping,
   record: PlanRecord,
   coming: Coming,
-): Promise<string> {
+): Promise<AgentAnswer> {
   const { agent, over } = await agentFor(loom, record, coming);
   try {
     return await runAs(loom, record, { ...coming, agent });
@@ -148,9 +159,10 @@ async function runAs(
   loom: Located & Configured & Records & Gated & Pooled & AtWork & Reporting & Stopping,
   record: PlanRecord,
   { call, config, stage, runDir, runId, agent, tree }: Coming & { readonly agent: StageAgent },
-): Promise<string> {
+): Promise<AgentAnswer> {
   const worktree = worktreeOf(loom, record).path;
   const { options } = call;
+  const rules = loom.config.governance;
   if (config.gated) await requireEnforced(loom.config, { [agent.name]: agent });
   const enclosing = { agent, runDir, use: stage, ...(tree === undefined ? {} : { tree }), ...oursFor(agent, runDir) };
   const enclosure = await encloseAgent(loom, record, enclosing);
@@ -179,7 +191,13 @@ async function runAs(
       if (trouble && isRefusal(trouble)) loom.pool.refused(agent.name, { ...trouble, planId: record.id });
     },
   });
+  const hasNewRules = (): boolean => governance !== undefined && !isDeepStrictEqual(rules, loom.config.governance);
+  if (hasNewRules()) {
+    await clearEnclosure(runDir);
+    return NEW_RULES;
+  }
   const exit = await launch();
+  if (exit === "interrupted" && !call.signal.aborted && hasNewRules()) return NEW_RULES;
   const unstarted = exit === "interrupted" ? readUnstarted(runDir) : undefined;
   if (unstarted) throw unstarted;
   if (exit === "interrupted") throw new Error("the agent was interrupted");

@@ -85,7 +85,7 @@ export async function startAgentRun(
     makeRunCopy(loom, record, text.text, enclosure.view);
     const start = await describeStart(loom, record, coming, { text, enclosure });
     const launch = await prepareStart(loom, record, start);
-    if (stage === "worker") requireSame(loom, record, { config, governance, given: found });
+    requireSame(loom, record, { stage, config, governance, given: found });
     crashPoint("run:prepared");
     const ended = launch();
     if (stage === "designer") tellPlanning(loom, record, { number, given: text.text, ended });
@@ -105,6 +105,7 @@ export async function startAgentRun(
 }
 
 interface PreparedRun {
+  readonly stage: Stage;
   readonly config: PlanConfig;
   readonly governance: Configured["config"]["governance"];
   readonly given: PlanText;
@@ -114,14 +115,15 @@ interface PreparedRun {
 function requireSame(
   loom: Located & Configured & Records & Gated,
   { id, current }: PlanRecord,
-  { config, governance, given }: PreparedRun,
+  { stage, config, governance, given }: PreparedRun,
 ): void {
+  if (!isDeepStrictEqual(governance, loom.config.governance)) throw new StepInterrupted("the policy changed");
+  if (stage !== "worker") return;
   const record = requireRecord(loom, id);
   const text = planText(loom, record);
   if (doorAt(loom, record, text, config).kind !== "open")
     throw new StepInterrupted("the plan is not approved as it is now");
   if (!text || hasOtherTerms(current?.todoId, given.doc, text.doc)) throw new StepInterrupted("its TODO changed");
-  if (!isDeepStrictEqual(governance, loom.config.governance)) throw new StepInterrupted("the policy changed");
 }
 
 interface Designing {

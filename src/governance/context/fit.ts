@@ -32,5 +32,5 @@ const HIDDEN =
 export function short(text: string, most = 160): string {
   const seen = text.replace(HIDDEN, "").replace(/prloom-governance/gi, "prloom governance");
   const line = seen.replace(/\s+/g, " ").trim();
-  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+  return (line.length > most ? `${line.slice(0, most - 1)}…` : line).toWellFormed();
 }

@@ -22,7 +22,7 @@ export interface PlanTodos {
   readonly before?: readonly PlanBefore[];
   /** What is worked on besides the TODOs, and is none of them. */
   readonly asked?: Pick<TaskNode, "id" | "name">;
-  /** It is not approved: no TODO is worked on. */
+  /** It is not begun, not approved, or over: no TODO is worked on. */
   readonly isHeld?: boolean;
 }
 

@@ -28,13 +28,13 @@ const MAX_PART = 600;
 /** An agent chose some of these words: they stay on their line, and short. */
 function part(text: string): string {
   const line = text.replace(ONE_LINE, " ").trim();
-  return line.length > MAX_PART ? `${line.slice(0, MAX_PART).toWellFormed()}…` : line;
+  return line.length > MAX_PART ? `${line.slice(0, MAX_PART)}…` : line;
 }
 
 /** What the agent reads instead of the result of its call. */
 export function renderDenial(denial: Denial, request: Pick<ToolRequest, "tool">, times = 1): string {
   const calls = (denial.calls ?? []).map(({ tool, input }) => `  ${tool} ${JSON.stringify(input)}`);
-  return [
+  const lines = [
     `GOVERNANCE BLOCK: ${part(request.tool)} denied${times > 1 ? ` (denied ${times} times)` : ""}`,
     "",
     `WHAT: ${part(denial.what)}`,
@@ -43,7 +43,9 @@ export function renderDenial(denial: Denial, request: Pick<ToolRequest, "tool">,
     ...calls,
     `EVIDENCE: ${part(denial.evidence)}`,
     ...(denial.chain === undefined ? [] : ["", "CHAIN STATUS:", denial.chain]),
-  ].join("\n");
+  ];
+  // Commands are cut where they are looked into as well, perhaps in the middle of a character, and providers refuse half of one.
+  return lines.join("\n").toWellFormed();
 }
 
 /** What to do about a call that was denied before, exactly like this. */

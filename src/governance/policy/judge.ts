@@ -51,7 +51,7 @@ export function judgeWith(files: Files): Judge {
   };
   return (request, graph, policy, now) => {
     try {
-      if (request.malformed !== undefined) return malformed(request, request.malformed);
+      if (request.malformed !== undefined) return malformed(request, request.malformed, policy);
       let tree: EffectTree | undefined;
       const asked = new AskedOnce(files);
       const ground = groundFor(policy);
@@ -96,13 +96,17 @@ function startOf(request: Pick<ToolRequest, "folder">, policy: Policy, files: Fi
   return realPath(folder, "/", files) === undefined ? undefined : resolve(folder);
 }
 
-function malformed(request: ToolRequest, problem: string): Verdict {
+function malformed(request: ToolRequest, problem: string, { role: { governs } }: Policy): Verdict {
+  const { tool } = request;
+  const looks =
+    Object.hasOwn(governs, tool) && governs[tool]?.find((action) => action === "status" || action === "list");
   const denial = {
     rule: "arguments",
-    what: `The arguments of "${request.tool}" cannot be used: ${problem}.`,
+    what: `The arguments of "${tool}" cannot be used: ${problem}.`,
     why: "What they mean must be clear before they are acted on.",
     useInstead: "Call the tool again with the arguments that it describes.",
     evidence: problem,
+    ...(looks ? { calls: [{ tool, input: { action: looks } }] } : {}),
   };
   return { allow: false, denial };
 }

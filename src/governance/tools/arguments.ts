@@ -99,17 +99,37 @@ export type GovernCall = {
 
 export const isGovernTool = (tool: string): tool is GovernTool => Object.hasOwn(GOVERN_ACTIONS, tool);
 
-/** Checks what a model gave; a problem names the field. */
-export function parseCall(tool: GovernTool, input: unknown): { call: GovernCall } | { problem: string } {
+/** What a model gave cannot be used: the field, and arguments that can be. */
+export interface Unusable {
+  readonly problem: string;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** Checks what a model gave. */
+export function parseCall(tool: GovernTool, input: unknown): { call: GovernCall } | Unusable {
   const actions: Readonly<Record<string, z.ZodType>> = GOVERN_ACTIONS[tool];
   const named = typeof input === "object" && input !== null ? Reflect.get(input, "action") : undefined;
   const name = named ?? (tool === "govern_shell" ? "run" : undefined);
   const schema = typeof name === "string" && Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (!schema) return { problem: `"action" must be one of ${Object.keys(actions).join(", ")}` };
+  if (!schema) {
+    const names = Object.keys(actions);
+    const looks = names.find((one) => one === "status" || one === "list");
+    return { problem: `"action" must be one of ${names.join(", ")}`, example: { action: looks ?? names[0] } };
+  }
   const parsed = schema.safeParse(input);
   if (parsed.success) return { call: { tool, args: parsed.data } as GovernCall };
   const [issue] = parsed.error.issues;
-  return { problem: `"${issue?.path.join(".") || name}": ${issue?.message ?? "does not fit"}` };
+  const problem = `"${issue?.path.join(".") || name}": ${issue?.message ?? "does not fit"}`;
+  return { problem, example: Object(exampleOf(z.toJSONSchema(schema, { io: "input" }))) };
+}
+
+/** With all that must be there; the words are left to the model. */
+function exampleOf(schema: z.core.JSONSchema.BaseSchema): unknown {
+  const { const: only, items, properties = {}, required } = schema;
+  if (only !== undefined) return only;
+  if (items !== undefined) return [exampleOf(Object(items))];
+  if (!required) return "…";
+  return Object.fromEntries(required.map((field) => [field, exampleOf(Object(properties[field]))]));
 }
 
 /** What any of some actions takes, each field optional: providers refuse alternatives, so they are one object. */

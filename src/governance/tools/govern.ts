@@ -1,6 +1,6 @@
 import type { Brain } from "../graph/brain.ts";
 import { anchorTool } from "./anchor-tool.ts";
-import { answered, type Caller, type Prepared } from "./answer.ts";
+import { answered, type Caller, nextCall, type Prepared } from "./answer.ts";
 import { type GovernTool, parseCall } from "./arguments.ts";
 import { delegateTool } from "./delegate-tool.ts";
 import { planTool } from "./plan-tool.ts";
@@ -20,7 +20,10 @@ export function governCall(
   brain: Brain,
 ): Prepared | ShellRun {
   const parsed = parseCall(tool, input);
-  if ("problem" in parsed) return answered(`REFUSED: The arguments of ${tool} cannot be used: ${parsed.problem}.`);
+  if ("problem" in parsed) {
+    const refused = `REFUSED: The arguments of ${tool} cannot be used: ${parsed.problem}.`;
+    return answered(`${refused}\n${nextCall(tool, parsed.example)}`);
+  }
   const { call } = parsed;
   switch (call.tool) {
     case "govern_plan":

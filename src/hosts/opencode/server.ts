@@ -106,7 +106,8 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Op
       void quietly(async () => {
         await setImmediate();
         const files = await touched.look();
-        const putBack = [...back, ...(await kept.putBack(files).catch(() => []))];
+        const putBack = [...new Set([...back, ...(await kept.putBack(files).catch(() => []))])];
+        touched.forget(putBack);
         governor.changedProtected(call, putBack);
         await governor.after(call, { ok, files: files.filter((file) => !putBack.includes(file)), putBack });
       });

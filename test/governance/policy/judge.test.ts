@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { renderDenial } from "../../../src/governance/policy/denial.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";
 import type { ToolRequest } from "../../../src/governance/policy/request.ts";
 import { ask, fakeFiles, policy, ruleOf, STARTED } from "./fixtures.ts";
@@ -62,6 +63,19 @@ for (const [what, tool, input] of BAD)
     assert.match(verdict.denial.what, new RegExp(`^The arguments of "${tool}" cannot be used: .+\\.$`));
   });
 
+test("a governance tool without usable arguments is denied with a call that can be made", () => {
+  for (const [tool, action] of [
+    ["govern_task", "status"],
+    ["govern_delegate", "status"],
+    ["anchor", "list"],
+  ] as const) {
+    const verdict = ask(tool, {});
+    assert(!verdict.allow);
+    assert.deepEqual(verdict.denial.calls, [{ tool, input: { action } }]);
+    assert(ask(tool, { action }).allow);
+  }
+});
+
 test("names that every object has are not tools", () => {
   for (const tool of ["constructor", "toString", "__proto__", "hasOwnProperty"])
     assert.equal(ruleOf(ask(tool, {})), "allowed tools", tool);
@@ -78,5 +92,21 @@ test("a command that is too long, or cannot be parsed, has a verdict that says s
     assert(!verdict.allow);
     assert.equal(verdict.denial.rule, "shell safety");
     assert.match(verdict.denial.what, why);
+  }
+});
+
+test("no denial has half of a character, wherever its call is cut", () => {
+  for (let at = 0; at < 2; at += 1) {
+    const long = `${"a".repeat(at)}${"🎉".repeat(400)}`;
+    for (const [tool, input] of [
+      ["bash", { command: `git push ${long}` }],
+      ["bash", { command: `rm -rf /${long}` }],
+      ["write", { filePath: `.claude/${long}`, content: "x" }],
+      ["govern_task", { action: "start", node: long }],
+    ] as const) {
+      const verdict = ask(tool, input);
+      assert(!verdict.allow);
+      assert(renderDenial(verdict.denial, { tool }).isWellFormed(), `${tool} ${at}`);
+    }
   }
 });

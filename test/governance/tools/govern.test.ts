@@ -5,7 +5,7 @@ import { findNode } from "../../../src/governance/graph/lookup.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
 import { roleNamed } from "../../../src/governance/policy/roles.ts";
 import type { Caller } from "../../../src/governance/tools/answer.ts";
-import { GOVERN_ACTIONS, type GovernTool, inputSchema } from "../../../src/governance/tools/arguments.ts";
+import { GOVERN_ACTIONS, type GovernTool, inputSchema, parseCall } from "../../../src/governance/tools/arguments.ts";
 import { DESCRIPTIONS } from "../../../src/governance/tools/descriptions.ts";
 import { governCall } from "../../../src/governance/tools/govern.ts";
 import { checkpoint, plan, nodes as planNodes, planned } from "../graph/facts.ts";
@@ -175,11 +175,23 @@ for (const [what, tool, input, expected] of [
   ["a wrong type", "govern_plan", { action: "plan_tasks", tasks: "x" }, /"tasks"/],
   ["a name without end", "anchor", { action: "create", content: "x".repeat(3000) }, /"content"/],
 ] as const)
-  test(`arguments with ${what} are refused by name`, () => {
+  test(`arguments with ${what} are refused by name, with a call that can be made`, () => {
     const text = session(new Brain())(tool, input);
     assert.match(text, /^REFUSED: The arguments of/);
     assert.match(text, expected);
+    const [, next, example = ""] = /\nNext: (\w+) (.+)$/.exec(text) ?? [];
+    assert.equal(next, tool);
+    assert("call" in parseCall(tool, JSON.parse(example)), example);
   });
+
+test("every action has an example that can be used", () => {
+  for (const [tool, actions] of Object.entries(GOVERN_ACTIONS))
+    for (const action of Object.keys(actions)) {
+      const refused = parseCall(tool as GovernTool, { action, nothing: "like that" });
+      assert("problem" in refused);
+      assert("call" in parseCall(tool as GovernTool, refused.example), JSON.stringify(refused.example));
+    }
+});
 
 describe("a role", () => {
   for (const name of ["coordinator", "investigator", "executor"])

@@ -136,4 +136,37 @@ describe("Claude Code whose questions are answered late or never", () => {
         );
       },
     );
+
+  test("a reload of other rules ends the agent of a plugin, which is then run by those", thorough, async (t) => {
+    const atWork = ({ project }: Bench): string => join(project.worktree("governed"), "src", "at-work");
+    const begins: ScriptStep = () =>
+      bench && existsSync(atWork(bench))
+        ? { write: "src/form.txt", content: "x\n" }
+        : { shell: "touch src/at-work; sleep 600" };
+    const script = [
+      { when: /^Change something/, steps: [begins, { say: "I tried." }] },
+      ...works({ write: "todo.txt", content: "x\n" }),
+    ];
+    const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project } = bench;
+    const said = join(project.home, "said");
+    const code = `import { appendFileSync } from "node:fs";
+      const beforeTodo = async (plan, ctx) => {
+        appendFileSync(${JSON.stringify(said)}, await ctx.runAgent("Change something.", { stage: "worker" }));
+      };
+      export default () => ({ beforeTodo });`;
+    writeFileSync(join(project.root, "src", "asks.mjs"), code);
+    project.config({ plugins: { asks: { module: "./src/asks.mjs" } } });
+    project.plan("governed", ["Build the form"]);
+    const daemon = await startDaemon(project);
+    while (!existsSync(atWork(bench))) await sleep(50);
+    project.config({ governance: { protected: ["src/form.txt"] } });
+    assert.equal((await project.cli(["reload", "--yes"])).code, 0);
+    await daemon.said("governed", /in review/);
+    const { stdout } = await daemon.end();
+    assert.match(stdout, /ending its agent: the policy changed/);
+    assert.equal(readFileSync(said, "utf8").trim(), "I tried.", "the plugin only waited");
+    assert(!isWritten(bench));
+  });
 });

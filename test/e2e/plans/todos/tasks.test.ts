@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject } from "../../../testing/project.ts";
@@ -78,7 +78,7 @@ test("tasks shows what each TODO waits for and what agents told, whatever that i
 test("tasks shows the plans that must be merged before, and waits for them", async () => {
   project.planFile("later", "# Later\n\n## TODO\n\n- [ ] one\n\n## Depends on\n\n- shop\n");
   const { stdout } = await project.cli(["tasks", "later"]);
-  assert.match(stdout, /^later: Later \[draft\]\n {2}\w+: one \[.*\]\nshop \[active\]\n/);
+  assert.match(stdout, /^later: Later \[draft\]\n {2}\w+: one \[(?!active).*\]\nshop \[active\]\n/);
 });
 
 test("show draws them where an agent was governed, sub-agents below those who started them", async () => {
@@ -142,4 +142,19 @@ test("of a journal that is too large what fits is shown, and said to be a part",
   assert.match(stdout, /· write: early\n/);
   assert.doesNotMatch(stdout, /late/);
   assert.match(stderr, /run 1: facts\.jsonl is too large to be shown whole/);
+});
+
+test("a journal that an agent put something else in place of is named", async () => {
+  const file = join(project.authority, "plans", "shop", "runs", "1", "agent", "facts.jsonl");
+  rmSync(file, { recursive: true, force: true });
+  mkdirSync(file, { recursive: true });
+  const { stdout, stderr } = await project.cli(["tasks", "shop"]);
+  assert.match(stdout, /one \[completed\]/);
+  assert.match(stderr, /run 1: facts\.jsonl is not a file any more; what the run did is left out/);
+});
+
+test("of a plan that is not begun no task is active", async () => {
+  project.plan("sketch", ["one", "two"], { status: "draft" });
+  const { stdout } = await project.cli(["tasks", "sketch"]);
+  assert.match(stdout, /^sketch: .* \[draft\]\n {2}\w+: one \[planned\]\n {2}\w+: two \[blocked, waits for \w+\]\n$/);
 });
