@@ -5,7 +5,6 @@ import { copyShell, type Folders, type Line, noteEffect, noteUnknown, type Sink,
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import {
   asPattern,
-  beforePattern,
   describeText,
   type FoundNames,
   folderBefore,
@@ -14,6 +13,7 @@ import {
   type Text,
   unknown,
 } from "./values/text.ts";
+import { writtenBelow } from "./written.ts";
 
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(?!\.\.?$)([^/]+)$/;
@@ -52,7 +52,7 @@ function fromFolder({ type, text }: Extract<Text, { text: string }>, folder: str
 /** The folders that a path can be, for a shell that goes there. */
 export const foldersMeant = (path: Text, spot: Spot): (string | undefined)[] =>
   absolutePaths(path, spot).map((one) => {
-    if (one.type === "found") return one.follows ? undefined : `${asPattern(one.folder)}/*`;
+    if (one.type === "found") return one.follows && !one.last ? undefined : `${asPattern(one.folder)}/*`;
     return one.type === "unknown" ? undefined : one.text;
   });
 
@@ -230,9 +230,8 @@ export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
       if (written) return written;
       if (unpacked && place.look(one.text) === undefined) return unpacked;
     }
-    if (one.type !== "glob") continue;
-    const start = beforePattern(one.text);
-    for (const [name, written] of files) if (name.startsWith(start)) return written;
+    const some = one.type === "glob" || one.type === "found" ? writtenBelow(one, spot) : [];
+    if (some.length > 0) return joinFlows(some);
   }
   return undefined;
 }

@@ -23,6 +23,29 @@ for (const [command, expected] of COMMANDS)
     assert.equal(ruleOf(ask("bash", { command }, { files })), expected);
   });
 
+/** `build/deep` leads out; a search does not go there, but a name that it finds in another folder can. */
+const ASIDE = fakeFiles({ [`${ROOT}/build/deep`]: "/home/person/sub" }, [`${ROOT}/build`, `${ROOT}/src`]);
+const aside = {
+  ...ASIDE,
+  entries: (path: string) =>
+    path === `${ROOT}/build`
+      ? { links: ["deep"], folders: [] }
+      : { links: [], folders: path === ROOT ? ["build", "src"] : [] },
+};
+for (const [command, expected] of [
+  ["cd src; find . -type f | while read f; do cp $f ../build/$f; done", "shell safety"],
+  [`cd src; find . -type f | while read f; do cp $f ${ROOT}/build/$f; done`, "shell safety"],
+  ["find src | while read f; do cp a.ts build/$(basename $f); done", "shell safety"],
+  ["find src -name 'd*' | while read f; do cp a.ts build/$(basename $f); done", "shell safety"],
+  ["find build | while read d; do echo > $d/a; done", "shell safety"],
+  ["find build -type d | while read d; do echo > $d/a; done", "allowed"],
+  ["find src -name '*.ts' | while read f; do cp $f build/$(basename $f); done", "allowed"],
+  ["find src -type f | while read f; do cp $f test/$f; done", "allowed"],
+] as const)
+  test(`names that are used where they were not found: ${command} is ${expected}`, () => {
+    assert.equal(ruleOf(ask("bash", { command }, { files: aside })), expected);
+  });
+
 test("a folder of the worktree is looked into, whatever has its name where prloom runs", () => {
   const inTree = fakeFiles({ [`${ROOT}/notes/a.ts`]: "/etc/a.ts" }, [`${ROOT}/notes`]);
   const fromElsewhere = { ...inTree, kind: (path: string) => (path.startsWith("/") ? inTree.kind(path) : "file") };

@@ -1,8 +1,8 @@
 import type { Behaviour } from "../call.ts";
 import { worksHere } from "../paths.ts";
 import { noteEffect } from "../state/state.ts";
-import { OUTPUT } from "../values/flow.ts";
-import { known, startOf, textOf } from "../values/text.ts";
+import { FROM, OUTPUT } from "../values/flow.ts";
+import { known, plainWord, startOf, textOf } from "../values/text.ts";
 import { runsOrCarries } from "./shells.ts";
 
 /** Programs that only tell something about the machine, unless one of their arguments changes it. */
@@ -13,6 +13,16 @@ export const administersUnless =
       noteEffect(spot, { kind: "privilege", what: `administers the machine with ${name}` });
     return OUTPUT;
   };
+
+/** What `date` prints of numbers and signs that no path is made of. */
+const PLAIN_DATE = /^\+(?:[\d_:-]|%[-_0^]?[FYymdHMSsjNTuVGIR])+$/;
+
+export const date: Behaviour = (call) => {
+  const flow = administersUnless(/^(?:-s|--set.*|\d{8,})$/)(call);
+  return call.args.some((arg) => arg.type === "known" && PLAIN_DATE.test(arg.text))
+    ? { from: FROM.program, names: [plainWord] }
+    : flow;
+};
 
 /** A browser goes to an address with the logins of the person; a file is shown by whatever the person has for it. */
 export const opensElsewhere: Behaviour = ({ name, args, spot }) => {

@@ -1,7 +1,8 @@
 import { absolutePaths, worksHere } from "../paths.ts";
 import { noteEffect, type Spot } from "../state/state.ts";
 import { type Flow, FROM } from "../values/flow.ts";
-import type { Text } from "../values/text.ts";
+import { describeText, type Text } from "../values/text.ts";
+import { writtenBelow } from "../written.ts";
 
 /** Files that builds and tests run without being told their names. */
 const RECIPE =
@@ -35,7 +36,11 @@ export function runsFetched(name: string, file: Text, spot: Spot): void {
   const { files, unpacked, unpackedInto = [] } = spot.line;
   if (files.size === 0 && !unpacked) return;
   for (const path of absolutePaths(file, spot)) {
-    if (path.type !== "known") continue;
+    if (path.type === "unknown") continue;
+    if (path.type !== "known") {
+      if (writtenBelow(path, spot).some(isFetched)) noteFetched(spot, `makes ${name} run ${describeText(path)}`);
+      continue;
+    }
     const isUnpacked = unpacked && unpackedInto.some((into) => `${path.text}/`.startsWith(into));
     if (isUnpacked || isFetched(files.get(path.text))) noteFetched(spot, `makes ${name} run ${path.text}`);
   }

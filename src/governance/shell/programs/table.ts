@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
 import { endsByName, findsProcesses, fuser } from "../processes.ts";
 import { OUTPUT } from "../values/flow.ts";
-import { foundFolders, lastOf } from "../values/text.ts";
+import { folderPart, lastPart } from "../values/renamed.ts";
 import { showVariables } from "../values/variables.ts";
-import { administersUnless, direnv, opensElsewhere, scalar } from "./administering.ts";
+import { administersUnless, date, direnv, opensElsewhere, scalar } from "./administering.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
 import { builds, linter } from "./builds.ts";
 import { bun } from "./bun.ts";
@@ -89,7 +89,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     }),
   ),
   ["file", printsUnless(/^(?:-C|--compile)$/, reader({ rules: { valued: "m magic-file f files-from F P e" } }))],
-  ["date", administersUnless(/^(?:-s|--set.*|\d{8,})$/)],
+  ["date", date],
   ["hostname", administersUnless(/^[^-]|^-[bF]/)],
   ["ip", administersUnless(/^(?:set|add|del|delete|flush|change|replace|append|exec|-b|-batch)$/)],
   ["ifconfig", administersUnless(/^(?:up|down|add|del|netmask|mtu|hw|promisc|-?arp|[\d.:].*)$/)],
@@ -117,8 +117,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "cal uptime uname whoami id groups who w users tty nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
-  ["basename", partOfName(lastOf)],
-  ["dirname", partOfName(foundFolders)],
+  ["basename", partOfName(lastPart)],
+  ["dirname", partOfName(folderPart)],
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
   ...names("ag ack", search(ACK)),
   ...names("rg ripgrep", search(RIPGREP)),

@@ -1,6 +1,6 @@
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
-import { inFolder, writes } from "../paths.ts";
+import { absolutePaths, inFolder, writes } from "../paths.ts";
 import { isOurSetting, judgeAssignment } from "../state/assignments.ts";
 import { copyShell, noteEffect, noteUnknown } from "../state/state.ts";
 import { type Flow, OUTPUT, textOfFlow } from "../values/flow.ts";
@@ -24,7 +24,10 @@ export function wrapper(rules: OptionRules = {}, skip = 0): Behaviour {
 /** `flock <file> <command>`, or a line behind `-c`. */
 export const locks: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, { valued: "w wait timeout E conflict-exit-code", stopsAtOperand: true });
-  const [option, line] = operands.slice(1);
+  const [lock, option, line] = operands;
+  // It is made where it is not there.
+  const isThere = (path: Text) => path.type === "known" && spot.line.place.look(path.text) !== undefined;
+  if (lock && !/^\d+$/.test(textOf(lock)) && !absolutePaths(lock, spot).every(isThere)) writes(spot, lock);
   const isLine = option && line && /^(?:-c|--command)$/.test(textOf(option));
   return isLine ? spot.line.engine.runSource(line, spot) : spot.line.engine.runWords(operands.slice(1), spot);
 };

@@ -4,6 +4,7 @@ import { noteUnknown, SEVERAL, type Shell, type Spot, spend } from "../state/sta
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
 import { lookAtOperation, lookAtRenaming } from "./hidden-commands.ts";
+import { otherEnding, otherPart } from "./renamed.ts";
 import {
   addChoice,
   aNumber,
@@ -134,10 +135,23 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
     const text = removed(operation, only.text, expand);
     if (text !== undefined) return [[{ type: "glob", text }]];
   }
+  const others = only && value.length === 1 && operation.type === "Replace" && otherNames(operation, only, expand);
+  if (others) return others.map((text) => [text]);
   if (only?.type !== "known" || value.length !== 1) return [[unknown(`nothing tells what \${${parameter}…} is`)]];
   spend(spot, only.text.length >> 8);
   const made = changedText(operation, only.text, expand);
   return [[made === undefined ? unknown(`\${${parameter}…} is not computed`) : known(made)]];
+}
+
+/** A name with something in it replaced, at its end or in between. */
+function otherNames(
+  { operator, pattern, replacement }: Extract<ParameterOperation, { type: "Replace" }>,
+  name: Text,
+  expand: Expand,
+): readonly Text[] | undefined {
+  const [part, by] = [literalOf(expand(pattern)), literalOf(expand(replacement))];
+  if (part === undefined || by === undefined || operator === "/#") return undefined;
+  return operator === "/%" ? otherEnding(name, part, by) : otherPart(name, part, { by, isEvery: operator === "//" });
 }
 
 /** A name that was found without its ending, its folder or its last part. */

@@ -18,6 +18,8 @@ export type Text =
       readonly template?: string | undefined;
       /** What each gap is filled with, where a program fills the same into all of them. */
       readonly filled?: Text | undefined;
+      /** What stands in the gap, where there is one and it is a name that was found. */
+      readonly found?: FoundNames | undefined;
       readonly from?: number | undefined;
     };
 
@@ -32,6 +34,10 @@ export interface FoundNames {
   readonly names?: readonly string[] | undefined;
   /** Whether the folder itself is none of them. */
   readonly within?: boolean | undefined;
+  /** Whether each of them lies in the folder itself. */
+  readonly last?: boolean | undefined;
+  /** Whether each of them is a folder, and no link to one. */
+  readonly folders?: boolean | undefined;
   /** The folder from which they are told, where they are told from one: elsewhere they mean something else. */
   readonly base?: string | undefined;
 }
@@ -100,36 +106,71 @@ export function joinTexts(parts: readonly Text[]): Text {
 
 const parentOf = (folder: string): string => folder.slice(0, Math.max(folder.lastIndexOf("/"), 1));
 
-/** A name that was found, with an ending or in another folder: `$f.bak`, `build/$f`. Undefined for what else is made of it. */
+/** A name that was found, with an ending, below it or in another folder: `$f.bak`, `$d/index.ts`, `build/$f`. Undefined for what else is made of it. */
 function joinFound(parts: readonly Text[]): Text | undefined {
   const at = parts.findIndex(({ type }) => type === "found");
-  const found = parts[at];
-  if (found?.type !== "found" || parts.some((part) => part !== found && part.type !== "known")) return undefined;
-  const [before, after] = [parts.slice(0, at), parts.slice(at + 1)].map((some) => some.map(textOf).join("")) as [
-    string,
-    string,
-  ];
-  if (!/^[\w.+,%~-]*$/.test(after) || found.names?.some((name) => name.length > MAX_SHOWN)) return undefined;
-  const beside: FoundNames =
-    after === ""
-      ? found
-      : {
-          ...found,
-          folder: found.within ? found.folder : parentOf(found.folder),
-          all: false,
-          names: found.names?.map((name) => name + asPattern(after)),
-        };
-  return before === "" ? beside : movedInto(before, beside);
+  const [found, next] = [parts[at], parts[at + 1]];
+  const before = parts.slice(0, at);
+  if (found?.type !== "found" || found.names?.some((name) => name.length > MAX_SHOWN)) return undefined;
+  // A number is a name like any other.
+  if (before.some((part) => part.type !== "known" && !isPlain(part))) return undefined;
+  const isFolder = next?.type === "known" && next.text.startsWith("/");
+  const made = isFolder
+    ? below(found, joinTexts([known(next.text.slice(1)), ...parts.slice(at + 2)].filter((part) => !isEmpty(part))))
+    : withEnding(found, joinTexts([known(""), ...parts.slice(at + 1)]));
+  if (!made || before.every(isEmpty)) return made;
+  return movedInto(before.map((part) => (isPlain(part) ? "0" : textOf(part))).join(""), made);
 }
 
-function movedInto(folder: string, found: FoundNames): Text | undefined {
+const isEmpty = (part: Text): boolean => part.type === "known" && part.text === "";
+
+const PLAIN_ENDING = /^[\w.+,%~-]*$/;
+
+function withEnding(found: FoundNames, ending: Text): FoundNames | undefined {
+  if (isEmpty(ending)) return found;
+  if (ending.type !== "known" || !PLAIN_ENDING.test(ending.text)) return undefined;
+  const folder = found.within ? found.folder : parentOf(found.folder);
+  const names = found.names?.map((name) => name + asPattern(ending.text));
+  return { ...found, folder, all: false, names, folders: false };
+}
+
+/** Whether it is known what a link among them is called. */
+const isNamed = ({ last, names = [] }: FoundNames): boolean => last === true && names.length > 0;
+
+/** What is called so in folders that were found. */
+function below(found: FoundNames, rest: Text): FoundNames | undefined {
+  const isName = rest.type === "known" && /^[\w+,%~-][\w.+,%~-]*$|^\.[\w+,%~-][\w.+,%~-]*$/.test(rest.text);
+  if (!isName && !(rest.type === "found" && rest.base !== undefined)) return undefined;
+  const names = rest.type === "found" ? rest.names : [asPattern(textOf(rest))];
+  const follows =
+    found.follows || !found.folders || (rest.type === "found" && !(isNamed(rest) && rest.folder === rest.base));
+  return { ...found, all: false, names, within: true, last: false, folders: false, follows };
+}
+
+/** In front of a name stands a folder, or a folder and the beginning of another name. */
+function movedInto(before: string, found: FoundNames): Text | undefined {
   const { base } = found;
-  if (base === undefined || !/^(?!-)[\w./+,%-]*\/$/.test(folder) || folder.includes("..")) return undefined;
+  const folder = before.slice(0, before.lastIndexOf("/") + 1);
+  const start = before.slice(folder.length);
+  if (base === undefined || !/^(?!-)[\w./+,%-]*$/.test(folder) || folder.includes("..")) return undefined;
+  if (!/^(?:[\w+,%][\w.+,%-]*)?$/.test(start) || start.endsWith(".")) return undefined;
   if (found.folder !== base && !found.folder.startsWith(`${base}/`)) return undefined;
-  const start = folder.startsWith("/") ? folder : `${base}/${folder}`;
-  const path = `${start}/${found.folder.slice(base.length)}`.replace(/\/(?:\.?\/)+/g, "/").replace(/(.)\/\.?$/, "$1");
-  const names = found.names?.map((name) => (name.includes("/") ? `*/${name.replace(/^\.?\//, "")}` : name));
-  return { ...found, folder: path, names, base: folder.startsWith("/") ? undefined : base };
+  const into = folder.startsWith("/") ? folder : `${base}/${folder}`;
+  const rest = start === "" ? found.folder.slice(base.length) : "";
+  const path = `${into}/${rest}`.replace(/\/(?:\.?\/)+/g, "/").replace(/(.)\/\.?$/, "$1");
+  const names = found.names?.map((name) =>
+    name.includes("/") ? `*/${start && "*"}${name.replace(/^\.?\//, "")}` : `${start && "*"}${name}`,
+  );
+  return {
+    ...found,
+    folder: path,
+    names,
+    // They were not looked for there: links may be on the way.
+    follows: found.follows || !isNamed(found),
+    folders: false,
+    within: found.within || start !== "",
+    base: folder.startsWith("/") ? undefined : base,
+  };
 }
 
 /** The folders of names that were found. */
@@ -139,6 +180,8 @@ export const foundFolders = (found: FoundNames): FoundNames => ({
   all: true,
   names: undefined,
   within: false,
+  last: false,
+  folders: !found.follows,
 });
 
 /** The last parts of names that were found, as names in a folder. */
@@ -149,6 +192,8 @@ export const lastOf = ({ names }: FoundNames, folder: string): FoundNames => ({
   all: false,
   within: true,
   names: names?.map((name) => name.slice(name.lastIndexOf("/") + 1)),
+  last: true,
+  follows: !names?.length,
 });
 
 /** Names that were found, without an ending. */
@@ -156,8 +201,18 @@ export const withoutEnding = (found: FoundNames, ending: string): FoundNames => 
   ...found,
   folder: found.within ? found.folder : parentOf(found.folder),
   all: false,
-  names: found.names?.map((name) => (name.endsWith(ending) ? name.slice(0, name.length - ending.length) : name)),
+  folders: false,
+  names: found.names?.map((name) => patternWithout(name, ending)),
 });
+
+/** A pattern of what is left of names when an ending is taken away. */
+export function patternWithout(pattern: string, ending: string): string {
+  const escaped = asPattern(ending);
+  if (pattern.endsWith(escaped)) return pattern.slice(0, pattern.length - escaped.length);
+  const [, start, tail = ""] = /^(.*)(?:[*?]|\[[^[\]]*\])([^*?\]]*)$/s.exec(pattern) ?? [];
+  // What the last wildcard means may end with a part of it.
+  return start !== undefined && escaped.endsWith(tail) ? `${start}*` : pattern;
+}
 
 export const isPlain = (text: Text): boolean => text.type === "glob" && text.plain === true;
 
@@ -171,7 +226,8 @@ function beginning(parts: readonly Text[], lost: Text): Text {
   const starts = first?.type === "known" ? first.text : first?.type === "unknown" ? first.starts : undefined;
   let from = 0;
   for (const part of parts) if (part.type === "unknown") from |= part.from ?? 0;
-  return { type: "unknown", why, starts, from, template: templateOf(parts) };
+  const isOne = lost.type === "found" && parts.every((part) => part === lost || part.type === "known");
+  return { type: "unknown", why, starts, from, template: templateOf(parts), found: isOne ? lost : undefined };
 }
 
 function templateOf(parts: readonly Text[]): string | undefined {

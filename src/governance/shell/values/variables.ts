@@ -7,7 +7,20 @@ import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow, textsOfFlow } from "./flow.ts";
 import { lookAtRenaming } from "./hidden-commands.ts";
 import { printedByFormat } from "./printed.ts";
-import { addChoice, aNumber, describeText, isPlain, known, plainWord, type Text, textOf, unknown } from "./text.ts";
+import {
+  addChoice,
+  aNumber,
+  describeText,
+  fillIn,
+  GAP,
+  isPlain,
+  known,
+  plainWord,
+  startOf,
+  type Text,
+  textOf,
+  unknown,
+} from "./text.ts";
 
 /** `export`, `declare`, `local`, `readonly` and their like. */
 export const declareVariables: Behaviour = ({ name, args, spot }) => {
@@ -18,7 +31,7 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
   // Which variable is meant afterwards depends on the branches and loops in which it was bound.
   if (given.has("n") && name !== "export") noteUnknown(spot, "makes a name stand for another variable");
   for (const operand of given.operands) {
-    const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
+    const [start = "", variable, appends] = /^([A-Za-z_]\w*)(\+)?=/.exec(startOf(operand)) ?? [];
     lookAtRenaming(textOf(operand), spot);
     if (given.has("i")) shell.changing.set(variable ?? textOf(operand), "number");
     else if (given.has("l", "u", "c")) shell.changing.set(variable ?? textOf(operand), "letters");
@@ -30,15 +43,21 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
         noteUnknown(spot, `sets a variable that cannot be told: ${describeText(operand)}`);
       continue;
     }
+    const value = textOf(operand).slice(start.length);
     if (value === "(…)") {
       setArray(shell, variable, [unknown("it is one of a list")]);
       continue;
     }
-    if (shell.changing.get(variable) === "number") lookAtNumber(known(value ?? ""), spot);
+    if (shell.changing.get(variable) === "number")
+      lookAtNumber(operand.type === "unknown" ? operand : known(value), spot);
     const before = appends ? (shell.variables.get(variable) ?? []) : [];
-    const cased = given.has("l") ? value?.toLowerCase() : given.has("u") ? value?.toUpperCase() : value;
+    const cased = given.has("l") ? value.toLowerCase() : given.has("u") ? value.toUpperCase() : value;
     const made: Text =
-      operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "", plain: isPlain(operand) };
+      operand.type === "unknown"
+        ? valueBehind(operand, start)
+        : operand.type === "known"
+          ? known(cased)
+          : { type: "glob", text: cased, plain: isPlain(operand) };
     if (name === "local") shell.locals.set(variable, true);
     if (name === "readonly" || given.has("r")) shell.fixed.set(variable, true);
     giveVariable(variable, [...before, made], spot);
@@ -46,6 +65,13 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
   }
   return NOTHING;
 };
+
+/** What stands behind `name=`, of which not all is known. */
+function valueBehind(operand: Extract<Text, { type: "unknown" }>, start: string): Text {
+  const { why, from, template, found } = operand;
+  const rest: Text = { type: "unknown", why, from };
+  return template?.startsWith(start) ? fillIn(template.slice(start.length), GAP, found ?? rest) : rest;
+}
 
 /** A file that sets variables: when it is secret, they are. */
 export function takeSecrets(file: Text, spot: ProgramCall["spot"]): void {

@@ -6,7 +6,7 @@ import { absolutePaths, contentOf, deletes, reads, store, unpacksInto, writes, w
 import { noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, type Flow, FROM, OUTPUT } from "../../values/flow.ts";
 import { beforePattern, joinTexts, known, type Text, textOf } from "../../values/text.ts";
-import { isSecretHere, privileged } from "./files.ts";
+import { isFolder, isSecretHere, privileged } from "./files.ts";
 
 const COPY_RULES: OptionRules = {
   valued: "t target-directory S suffix m mode o owner g group backup-suffix",
@@ -52,7 +52,7 @@ function rememberCopy(source: Text, targets: readonly Text[], spot: Spot): void 
   const given = source.type === "glob" ? known(posix.dirname(`${beforePattern(source.text)}.`)) : source;
   const [before] = absolutePaths(given, spot);
   if (before?.type !== "known") {
-    for (const target of targets) unpacksInto(spot, target, true);
+    for (const target of targets) unpacksInto(spot, target, !isFolder(target, spot));
     return;
   }
   spot.line.copies ??= new Map();

@@ -15,8 +15,9 @@ import {
 } from "../../paths.ts";
 import { picked } from "../../processes.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
-import { changed, FROM, joinFlows, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
-import { describeText, GAP, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
+import { changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT, someOf, TERMINAL } from "../../values/flow.ts";
+import { otherEnding } from "../../values/renamed.ts";
+import { addChoice, describeText, GAP, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
 
 /** Longer ones belong into a file. */
@@ -56,10 +57,29 @@ export const sed: Behaviour = ({ args, spot }) => {
     lookAtSed(text, spot);
   }
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
+  const names = given.options.length === 0 && files.length === 0 && first ? renamedBy(textOf(first), flow) : undefined;
+  if (names) return names;
   if (!inPlace) return files.length === 0 ? picked(given.operands, changed(flow)) : changed(flow);
   for (const file of files) store(file, changed(flow), { spot });
   return NOTHING;
 };
+
+const OTHER_ENDING = /^s([/|#,:!@])((?:\\\.|[\w-])+)\$\1([\w.+%~-]*)\1$/;
+
+/** Names without `./`, or with another ending, as the commonest scripts make them. */
+function renamedBy(script: string, flow: Flow): Flow | undefined {
+  if (/^s(?:\/\^\\\.\\\/\/|([|#,:!@])\^\\\.\/\1)[/|#,:!@]$/.test(script)) return flow.names && someOf(flow);
+  const [, , ending, by = ""] = OTHER_ENDING.exec(script) ?? [];
+  const ways = ending && flow.names?.map((name) => otherEnding(name, ending.replaceAll("\\", ""), by));
+  if (!ways || ways.includes(undefined)) return undefined;
+  return {
+    from: flow.from | FROM.program,
+    names: addChoice(
+      [],
+      ways.flatMap((some) => some ?? []),
+    ),
+  };
+}
 
 /** A script in a file may run commands, and write anywhere: it is opaque, unless the line itself made it. */
 function useScriptFile(file: Text, spot: Spot, look: (script: string) => void): void {

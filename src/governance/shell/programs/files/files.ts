@@ -84,7 +84,7 @@ export const create: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
-const isFolder = (path: Text, spot: Spot): boolean =>
+export const isFolder = (path: Text, spot: Spot): boolean =>
   absolutePaths(path, spot).every((one) => one.type === "known" && spot.line.place.look(one.text) === "folder");
 
 export function privileged(spot: Spot, what: string): void {

@@ -2,8 +2,9 @@ import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, reads, touch, writes } from "../../paths.ts";
 import { noteUnknown, type Spot } from "../../state/state.ts";
-import { type Flow, FROM, NOTHING, OUTPUT } from "../../values/flow.ts";
+import { type Flow, FROM, literal, NOTHING, OUTPUT } from "../../values/flow.ts";
 import { fitsPattern } from "../../values/glob.ts";
+import { otherEnding } from "../../values/renamed.ts";
 import { type FoundNames, fillIn, known, type Text, textOf, withoutWildcards } from "../../values/text.ts";
 
 const FILTERS =
@@ -29,11 +30,14 @@ export const find: Behaviour = ({ args, spot }) => {
   const isNarrow = narrows(tests);
   const names = patternsIn(tests);
   const follows = args.some((arg) => /^-(?:L|follow)$/.test(textOf(arg)));
-  const isFiles = tests.some((test, at) => textOf(test) === "-type" && textOf(tests[at + 1] ?? known("")) === "f");
+  const types = tests.filter((_, at) => textOf(tests[at - 1] ?? known("")) === "-type").map(textOf);
+  const isFiles = types.includes("f");
+  const isNegated = tests.some((test) => /^(?:!|-not|-o|-or|,)$/.test(textOf(test)));
   const found = foundBelow(starts, spot, (path) => ({
     all: !isNarrow,
     names,
     follows,
+    folders: types.join() === "d" && !isNegated && !follows,
     within: isFiles || (isNarrow && !names.some((name) => fitsPattern(name, path.slice(path.lastIndexOf("/") + 1)))),
   }));
   for (const folder of starts) reads(spot, folder);
@@ -43,7 +47,10 @@ export const find: Behaviour = ({ args, spot }) => {
     if (pattern.includes("/") && !/^[*?[]/.test(pattern))
       found.push(...absolutePaths({ type: "glob", text: pattern }, spot));
   for (let at = 0; at < tests.length; at += 1) at = action(tests, at, { spot, found });
-  return { from: FROM.program, names: found };
+  // What else it prints of them is not their names.
+  const formats = tests.filter((_, at) => /^-f?printf$/.test(textOf(tests[at - 1] ?? known(""))));
+  const isNames = formats.every((format) => /^%p(?:\\n|\\0|\n)$/.test(textOf(format)));
+  return { from: FROM.program, names: isNames ? found : undefined };
 };
 
 /** What is found below folders; those that are given from where the shell is are told from there. */
@@ -197,26 +204,40 @@ export const lists =
     const paths = operands.flatMap((operand) => absolutePaths(operand, spot));
     const isFolder = (path: Text) => path.type !== "known" || spot.line.place.look(path.text) !== "file";
     // Of what is in a folder, it prints the last part.
-    const inside: FoundNames = { type: "found", folder, base: folder, all: operands.length === 0, within: true };
+    const inside: FoundNames = {
+      type: "found",
+      folder,
+      base: folder,
+      all: operands.length === 0,
+      within: true,
+      last: true,
+    };
     const named = given.has("d", "directory") ? paths : paths.filter((path) => path.type === "glob" || !isFolder(path));
     const hasFolder = operands.length === 0 || (!given.has("d", "directory") && paths.some(isFolder));
     return { from, names: hasFolder ? [...named, inside] : named };
   };
 
 /** Names of files that a search finds something in, below folders or among files. */
-export function foundIn(folders: readonly Text[], spot: Spot, follows = false): Flow {
-  const how = { all: false, within: true, follows };
+export function foundIn(folders: readonly Text[], spot: Spot, { follows = false, all = false } = {}): Flow {
+  const how = { all, within: true, follows };
   const names = foundBelow(folders.length > 0 ? folders : [known(".")], spot, () => how);
   return { from: FROM.program | FROM.files, names };
 }
 
 /** `basename` and `dirname`. */
 export const partOfName =
-  (part: (found: FoundNames, folder: string) => FoundNames): Behaviour =>
-  ({ args, spot }) => {
-    const { operands } = readArguments(args, { valued: "s suffix" });
+  (part: (name: Text, folder: string) => Text | undefined): Behaviour =>
+  ({ name, args, spot }) => {
+    const given = readArguments(args, { valued: "s suffix" });
     const [folder, ...more] = spot.shell.folders;
-    const [only] = operands;
-    if (only?.type !== "found" || folder === undefined || more.length > 0) return OUTPUT;
-    return { from: FROM.program, names: [part(only, folder)] };
+    const isOne = name === "basename" && given.options.length === 0;
+    const [only, ending, ...others] = isOne ? given.operands : [...given.operands, ...given.values("s", "suffix")];
+    if (!only || others.length > 0 || (ending && ending.type !== "known") || folder === undefined || more.length > 0)
+      return OUTPUT;
+    const made = part(only, folder);
+    if (!made) return OUTPUT;
+    const names = ending ? otherEnding(made, textOf(ending), "") : [made];
+    const [plain] = names ?? [];
+    if (names?.length === 1 && plain?.type === "known") return literal(`${plain.text}\n`);
+    return names ? { from: FROM.program, names } : OUTPUT;
   };

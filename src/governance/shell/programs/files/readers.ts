@@ -55,7 +55,9 @@ export const RIPGREP: OptionRules = {
   valued:
     "e regexp f file m max-count A B C context color colors g glob iglob t type T type-not j threads M max-columns r replace sort sortr E encoding max-depth d max-filesize path-separator pre pre-glob engine ignore-file after-context before-context hostname-bin",
 };
-const LISTS_NAMES = /^(?:-(?![^lL]*$)[a-zA-Z]+|--files-with-matches|--files-without-match|--files|--null)$/;
+const LISTS_NAMES = ["l", "files-with-matches", "files-without-match", "files"];
+/** Options by which ripgrep lists some files only. */
+const SOME_FILES = ["g", "glob", "iglob", "t", "type", "l", "files-with-matches", "files-without-match"];
 
 /** Options instead of a pattern as the first operand. */
 const PATTERNS = ["e", "regexp", "f", "file", "files"] as const;
@@ -99,8 +101,12 @@ export const search = (rules: OptionRules): Behaviour => {
             reads(spot, known(`${home}/.ssh`));
     const flow = read(call);
     const files = given.operands.slice(given.has(...PATTERNS) ? 0 : 1);
-    if (args.some((arg) => arg.type === "known" && LISTS_NAMES.test(arg.text)))
-      return foundIn(files, spot, given.has("dereference-recursive", "follow", rules === RIPGREP ? "L" : "R"));
+    const isRipgrep = rules === RIPGREP;
+    if (given.has(...LISTS_NAMES) || (!isRipgrep && given.has("L")))
+      return foundIn(files, spot, {
+        follows: given.has("dereference-recursive", "follow", isRipgrep ? "L" : "R"),
+        all: given.has("files") && !given.has(...SOME_FILES),
+      });
     if (files.length === 0 && flow.names) return narrowed(flow, given);
     // Lines of `ps` about our own processes hold their numbers.
     return given.operands.length === 1 && args.some(isOurName) ? cameFrom(flow.from | FROM.agents) : flow;

@@ -2,20 +2,39 @@ import { posix } from "node:path";
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths, deletes, unpacksInto, worksHere, writes } from "../../paths.ts";
-import { noteEffect, type Spot } from "../../state/state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { OUTPUT } from "../../values/flow.ts";
-import { known, startOf, type Text, textOf } from "../../values/text.ts";
+import { GAP, known, startOf, type Text, textOf } from "../../values/text.ts";
 import { LEADS_ELSEWHERE } from "../outputs.ts";
 
-const PLAIN_EXPRESSION = /^(?:s|y|tr)(\W)[^`$@]*\1[gi]*$/;
+interface Expression {
+  readonly isPlain: boolean;
+  /** Whether what it puts into names can lead to another folder. */
+  readonly leadsAway: boolean;
+}
+
+/** One `s/a/b/`: behind it could stand any Perl, which is also in `(?{…})` and behind `$` and `@`. */
+function readExpression(text: string): Expression {
+  const [, kind, sign = ""] = /^(s|y|tr)(\W)/.exec(text) ?? [];
+  const [, from = "", by = "", flags, ...more] = text.replaceAll(`\\${sign}`, GAP).split(sign);
+  const away = kind === "s" ? /\/|\.\.|^\.$/ : /[./]/;
+  const isOne = kind !== undefined && flags !== undefined && /^[gi]*$/.test(flags) && more.length === 0;
+  return {
+    // A dollar sign at the end of what is looked for is the end of a name.
+    isPlain: isOne && !/[`$@]|\?\{/.test(`${from.replace(/\$$/, "")} ${by}`),
+    leadsAway: kind !== undefined && (by.includes(GAP) || away.test(by)),
+  };
+}
 
 /** `rename s/a/b/ files`, which is Perl, or `rename a b files`. */
 export const renames: Behaviour = ({ name, args, spot }) => {
   const { operands } = readArguments(args, { valued: "e E" });
   const [expression = known(""), ...files] = operands;
   const text = textOf(expression);
-  if (/[^\w.*?#-]/.test(text) && !PLAIN_EXPRESSION.test(text))
+  const { isPlain, leadsAway } = readExpression(text);
+  if (/[^\w.*?#-]/.test(text) && !isPlain)
     noteEffect(spot, { kind: "code", what: `gives ${name} code that stands in the command` });
+  if (leadsAway) noteUnknown(spot, "gives files names that may be in another folder", "Use mv.");
   for (const file of files) deletes(spot, file, true);
   unpacksInto(spot, known("."));
   return OUTPUT;

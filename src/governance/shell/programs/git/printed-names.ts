@@ -2,22 +2,29 @@ import type { ProgramCall } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths } from "../../paths.ts";
 import type { Spot } from "../../state/state.ts";
-import { type Text, textOf } from "../../values/text.ts";
+import { aNumber, type Text, textOf } from "../../values/text.ts";
 
 /** Options with which a command prints more than names, or none. */
 const PRINTS_MORE =
   /^(?:-(?![^stvfu]*$)[a-zA-Z]+|--(?:stage|unmerged|eol|format|debug|resolve-undo|recurse-submodules|no-index|relative).*)$/;
-const ONLY_NAMES: ReadonlyMap<string, RegExp> = new Map([
-  ["ls-files", /^/],
-  ["grep", /^(?:-(?![^lL]*$)[a-zA-Z]+|--(?:files-with(?:out)?-match(?:es)?|name-only))$/],
-  ["diff", /^--name-only$/],
+/** Options with which a command prints names; `ls-files` always does. */
+const ONLY_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
+  ["ls-files", []],
+  ["grep", ["l", "L", "files-with-matches", "files-without-match", "name-only"]],
+  ["diff", ["name-only"]],
 ]);
+const VALUED = "e f A B C m max-depth threads x exclude X exclude-from exclude-per-directory with-tree";
+
+/** A commit, by its number. */
+const isNumber = (words: readonly string[]): boolean =>
+  words.length > 0 && words.every((word) => /^(?:--short(?:=\d+)?|--verify|HEAD[~^\d]*)$/.test(word));
 
 /** What git prints, where that is nothing but names of files of the worktree. */
 export function namesPrinted({ name, args, spot }: ProgramCall): Text | undefined {
   const only = ONLY_NAMES.get(name);
   const words = args.map(textOf);
-  if (!only || !(name === "ls-files" || words.some((word) => only.test(word)))) return undefined;
+  if (name === "rev-parse" && isNumber(words)) return aNumber;
+  if (!only || !(name === "ls-files" || readArguments(args, { valued: VALUED }).has(...only))) return undefined;
   if (args.some((arg) => arg.type === "unknown") || (name !== "grep" && words.some((word) => PRINTS_MORE.test(word))))
     return undefined;
   const paths = pathsGiven({ name, args, spot });
@@ -37,9 +44,8 @@ export function namesPrinted({ name, args, spot }: ProgramCall): Text | undefine
 
 /** Operands that are paths or patterns, without those that are left out. */
 function pathsGiven({ name, args, spot }: ProgramCall): string[] {
-  const valued = "e f A B C m max-depth threads x exclude X exclude-from exclude-per-directory with-tree";
   const end = args.findIndex((arg) => textOf(arg) === "--");
-  const before = readArguments(end < 0 ? args : args.slice(0, end), { valued }).operands;
+  const before = readArguments(end < 0 ? args : args.slice(0, end), { valued: VALUED }).operands;
   const operands = name === "grep" ? before.slice(1) : before;
   const behind = end < 0 ? [] : args.slice(end + 1);
   return [...(name === "ls-files" ? operands : operands.filter((one) => isThere(one, spot))), ...behind]
