@@ -4,7 +4,7 @@ import { messageOf } from "../../kernel/errors.ts";
 import { CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { failedCheckEvent, greenEvent, reportOf } from "./check-report.ts";
-import { actionsOf, type Check, checksTogether, countingOf, headChecks, redOn, stateOf } from "./checks.ts";
+import { actionsOf, type Check, checkName, checksTogether, countingOf, headChecks, redOn, stateOf } from "./checks.ts";
 import type { Beat } from "./pull-beat.ts";
 import { type ChecksState, isCheckDue, type KnownPull, type PullEvent } from "./pull-news.ts";
 
@@ -79,7 +79,7 @@ export class CheckLooks {
     const events: PullEvent[] = [];
     for (const check of red) {
       const report = await reportOf(repository, check);
-      const on = alsoRed.has(check.name) ? known.base : undefined;
+      const on = alsoRed.has(checkName(check)) ? known.base : undefined;
       events.push(failedCheckEvent({ check, report, thread, sha: known.head, redOn: on }));
     }
     return { known: { checks: state, told: [...known.told, ...red.map(({ id }) => id)] }, events };

@@ -149,6 +149,37 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
     assert.deepEqual(await types(), ["check_failed"]);
   });
 
+  for (const [whose, token] of Object.entries({ seen: undefined, forbidden: FORBIDDEN })) {
+    for (const old of ["cancelled", "failure", undefined] as const) {
+      it(`count by their newest run, whatever became of an older one (${old ?? "unfinished"}), where they are ${whose}`, async (t) => {
+        const { look, pull, github, repository } = await pullSetting(t, token ? { token } : {});
+        await look();
+        const sha = pull().pull?.head.sha ?? "";
+        // As when a draft is made ready: one event cancels the run of another.
+        reportCheck(github.world, repository, { sha, name: "test", ...(old ? { conclusion: old } : {}) });
+        reportCheck(github.world, repository, { sha, name: "test", conclusion: "success" });
+        reportCheck(github.world, repository, { sha, name: "lint", conclusion: "failure" });
+        assert.deepEqual(
+          (await look()).map(({ title }) => title),
+          ["The check lint failed"],
+        );
+      });
+    }
+  }
+
+  it("of one app say nothing about those of another that have the same name", async (t) => {
+    const { look, pull, github, repository, ada } = await pullSetting(t);
+    const main = ada.pushes("main", { "x.txt": "x\n" });
+    reportCheck(github.world, repository, { sha: main, name: "test", app: "other-ci", conclusion: "failure" });
+    await look();
+    const sha = pull().pull?.head.sha ?? "";
+    reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure" });
+    assert.deepEqual(
+      (await look()).map(({ title }) => title),
+      ["The check test failed"],
+    );
+  });
+
   it("run once more first where the config says so", async (t) => {
     const { look, pull, github, repository, pass } = await pullSetting(t, { settings: { rerun: true } });
     await look();
@@ -170,6 +201,21 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
 it("an excerpt ends at the last error", () => {
   assert.equal(excerptOf("one\nerror: two\nthree\n"), "one\nerror: two");
   assert.equal(excerptOf("one\ntwo\n"), "one\ntwo");
+});
+
+it("a check whose newest run passed speaks against no merge", async (t) => {
+  const { ada, calls, repository, github } = await setUp(t);
+  const sha = ada.pushes("prloom/dark", { "dark.css": "x\n" });
+  const pull = await new Pulls(calls).open({ head: "prloom/dark", base: "main", title: "Dark mode", body: "" });
+  assert(!("refused" in pull));
+  const report = (conclusion: "cancelled" | "success" | "failure"): unknown =>
+    reportCheck(github.world, repository, { sha, name: "test", conclusion });
+  report("cancelled");
+  assert.match((await whyNotGreen(calls, pull)) ?? "", /not all checks are green: test/);
+  report("success");
+  assert.equal(await whyNotGreen(calls, pull), undefined);
+  report("failure");
+  assert.match((await whyNotGreen(calls, pull)) ?? "", /not all checks are green: test/);
 });
 
 it("checks that the token may not see are not green", async (t) => {
