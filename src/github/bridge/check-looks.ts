@@ -26,6 +26,7 @@ interface Checked {
 export class CheckLooks {
   readonly #looking: LookingAtChecks;
   #together: ReadonlyMap<string, readonly Check[]> = new Map();
+  readonly #redOn = new Map<string, Promise<ReadonlySet<string>>>();
   #isTold = false;
 
   constructor(looking: LookingAtChecks) {
@@ -64,6 +65,12 @@ export class CheckLooks {
     return this.#together.get(known.nodeId) ?? headChecks(repository, known);
   }
 
+  #alsoRed(base: string): Promise<ReadonlySet<string>> {
+    const asked = this.#redOn.get(base) ?? redOn(this.#looking.repository, base);
+    this.#redOn.set(base, asked);
+    return asked;
+  }
+
   async #look(known: KnownPull, checks: readonly Check[], thread: string): Promise<Checked> {
     const { repository, rerun } = this.#looking;
     const state = stateOf(checks);
@@ -75,7 +82,7 @@ export class CheckLooks {
       for (const run of runs) await repository.send("POST", `/actions/runs/${run}/rerun-failed-jobs`);
       return { known: { checks: "pending", rerun: known.head }, events: [] };
     }
-    const alsoRed = await redOn(repository, known.base);
+    const alsoRed = await this.#alsoRed(known.base);
     const events: PullEvent[] = [];
     for (const check of red) {
       const report = await reportOf(repository, check);
