@@ -188,7 +188,12 @@ const jobsSchema = z.object({
   ),
 });
 const runsSchema = z.object({
-  workflow_runs: z.array(z.object({ id: z.number(), workflow_id: z.number(), event: z.string() })),
+  workflow_runs: z.array(
+    z.object({
+      ...{ id: z.number(), workflow_id: z.number(), event: z.string(), name: z.string().nullish() },
+      ...{ status: z.string().nullable(), conclusion: z.string().nullable() },
+    }),
+  ),
 });
 const statusesSchema = z.object({
   statuses: z.array(
@@ -219,12 +224,23 @@ async function jobsOf(repository: RepositoryCalls, sha: string): Promise<readonl
   const runs = await readOf(repository, "/actions/runs", { schema: runsSchema, query: { head_sha: sha } });
   const kindOf = ({ workflow_id: workflow, event }: { workflow_id: number; event: string }): string =>
     `${workflow} ${event}`;
-  for (const { id } of newestOf(runs?.workflow_runs ?? [], kindOf, (run) => run.id))
-    for (const job of (await readOf(repository, `/actions/runs/${id}/jobs`, { schema: jobsSchema }))?.jobs ?? [])
+  for (const run of newestOf(runs?.workflow_runs ?? [], kindOf, ({ id }) => id)) {
+    const { jobs = [] } = (await readOf(repository, `/actions/runs/${run.id}/jobs`, { schema: jobsSchema })) ?? {};
+    // One whose workflow cannot be read has failed without a job, and one that waits has none yet.
+    const whole = {
+      ...run,
+      name: run.name ?? "workflow",
+      status: run.status ?? "",
+      run_id: run.id,
+      completed_at: null,
+    };
+    for (const one of jobs.length > 0 ? jobs : [whole])
       found.push({
-        ...{ id: `${job.id}-${Date.parse(job.completed_at ?? "") || 0}`, name: job.name, says: "", isRequired: false },
-        ...{ app: ACTIONS, state: runState(job.status, job.conclusion), job: job.id, run: job.run_id },
+        ...{ id: `${one.id}-${Date.parse(one.completed_at ?? "") || 0}`, name: one.name, says: "", isRequired: false },
+        ...{ app: ACTIONS, state: runState(one.status, one.conclusion), run: one.run_id },
+        ...(one === whole ? {} : { job: one.id }),
       });
+  }
   return found;
 }
 
