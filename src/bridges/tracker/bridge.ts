@@ -1,3 +1,4 @@
+import { hasWritePermission } from "../../bus/author.ts";
 import type { ReplyAddress } from "../../bus/message-types.ts";
 import { partsOf } from "../../gate/post-parts.ts";
 import { messageOf } from "../../kernel/errors.ts";
@@ -103,14 +104,16 @@ async function hear(
     const heard = plans.get(post.thread);
     if (post.own !== undefined) continue;
     if (heard === undefined) {
-      if (expected.has(post.thread) && held.length < MAX_HELD) held.push(post);
+      if (!expected.has(post.thread) || !(await mayCount(tracker, post))) continue;
+      if (hasRoom(held, post)) held.push(post);
+      else ctx.log.warn(`a comment by ${post.author.login} is not heard: too much was said before its plan is there`);
       continue;
     }
     try {
       events.push(await eventOf(options, { ...heard, post, self }));
     } catch (error) {
       // Of this author nothing counts before it is known what they may do; others are not kept waiting by it.
-      if (held.length === MAX_HELD) throw error;
+      if (!hasRoom(held, post)) throw error;
       held.push(post);
       ctx.log.warn(`a comment by ${post.author.login} is held back: ${messageOf(error)}`);
     }
@@ -122,6 +125,22 @@ const stateOf = (state: TrackerState): string => JSON.stringify(state);
 
 /** With more than these the tracker is out of order: then nothing is taken, and all of it is asked for again. */
 const MAX_HELD = 50;
+/** What a bridge keeps has a limit, and each quotation mark takes eight characters of that. */
+const MAX_HELD_CHARACTERS = 100_000;
+
+function hasRoom(held: readonly HeardPost[], { body }: HeardPost): boolean {
+  const characters = held.reduce((sum, post) => sum + post.body.length, body.length);
+  return held.length < MAX_HELD && characters <= MAX_HELD_CHARACTERS;
+}
+
+/** What strangers say before there is a plan comes to nothing, and anyone may say much. Who cannot be asked about may be none. */
+async function mayCount(tracker: Tracker, { author }: HeardPost): Promise<boolean> {
+  try {
+    return hasWritePermission({ permission: await tracker.permissionOf(author) });
+  } catch {
+    return true;
+  }
+}
 
 /** Whose words a thread is for, and where they are answered. */
 interface ThreadOfPlan {

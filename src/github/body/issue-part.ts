@@ -30,7 +30,8 @@ export function peoplesPart(body: string): string {
   const place = around(body);
   if (typeof place === "string") return body;
   const { before, after } = place;
-  return `${before.endsWith(GAP) ? before.slice(0, -GAP.length) : before}${after}`;
+  // Saved from a browser, its lines end in another way.
+  return `${before.replace(/\r?\n\r?\n$/, "")}${after}`;
 }
 
 /** Pure: the text of an issue in which our part says this, and nothing else is another; or why there is none. */

@@ -4,7 +4,7 @@ import { messageOf } from "../../kernel/errors.ts";
 import { CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { failedCheckEvent, greenEvent, reportOf } from "./check-report.ts";
-import { actionsOf, type Check, checksTogether, countingOf, headChecks, redOn, stateOf } from "./checks.ts";
+import { actionsOf, type Check, checkName, checksTogether, countingOf, headChecks, redOn, stateOf } from "./checks.ts";
 import type { Beat } from "./pull-beat.ts";
 import { type ChecksState, isCheckDue, type KnownPull, type PullEvent } from "./pull-news.ts";
 
@@ -26,6 +26,7 @@ interface Checked {
 export class CheckLooks {
   readonly #looking: LookingAtChecks;
   #together: ReadonlyMap<string, readonly Check[]> = new Map();
+  readonly #redOn = new Map<string, Promise<ReadonlySet<string>>>();
   #isTold = false;
 
   constructor(looking: LookingAtChecks) {
@@ -64,6 +65,12 @@ export class CheckLooks {
     return this.#together.get(known.nodeId) ?? headChecks(repository, known);
   }
 
+  #alsoRed(base: string): Promise<ReadonlySet<string>> {
+    const asked = this.#redOn.get(base) ?? redOn(this.#looking.repository, base);
+    this.#redOn.set(base, asked);
+    return asked;
+  }
+
   async #look(known: KnownPull, checks: readonly Check[], thread: string): Promise<Checked> {
     const { repository, rerun } = this.#looking;
     const state = stateOf(checks);
@@ -75,11 +82,11 @@ export class CheckLooks {
       for (const run of runs) await repository.send("POST", `/actions/runs/${run}/rerun-failed-jobs`);
       return { known: { checks: "pending", rerun: known.head }, events: [] };
     }
-    const alsoRed = await redOn(repository, known.base);
+    const alsoRed = await this.#alsoRed(known.base);
     const events: PullEvent[] = [];
     for (const check of red) {
       const report = await reportOf(repository, check);
-      const on = alsoRed.has(check.name) ? known.base : undefined;
+      const on = alsoRed.has(checkName(check)) ? known.base : undefined;
       events.push(failedCheckEvent({ check, report, thread, sha: known.head, redOn: on }));
     }
     return { known: { checks: state, told: [...known.told, ...red.map(({ id }) => id)] }, events };

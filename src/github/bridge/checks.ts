@@ -8,6 +8,8 @@ import type { ChecksState, KnownPull } from "./pull-news.ts";
 export interface Check {
   readonly id: string;
   readonly name: string;
+  /** What reports it; a status is reported by itself. */
+  readonly app: string;
   readonly state: "pending" | "green" | "red" | "held";
   readonly isRequired: boolean;
   readonly says: string;
@@ -26,7 +28,16 @@ const checkRunNode = z.object({
   conclusion: z.string().nullable(),
   completedAt: z.string().nullable(),
   isRequired: z.boolean(),
-  checkSuite: z.object({ workflowRun: z.object({ databaseId: z.number() }).nullable() }),
+  checkSuite: z.object({
+    app: z.object({ slug: z.string() }).nullable(),
+    workflowRun: z
+      .object({
+        databaseId: z.number(),
+        event: z.string(),
+        workflow: z.object({ databaseId: z.number().nullable() }),
+      })
+      .nullable(),
+  }),
 });
 const statusNode = z.object({
   __typename: z.literal("StatusContext"),
@@ -54,7 +65,8 @@ const ofPull = (
   statusCheckRollup { contexts(first: 100, after: $after) {
     nodes {
       __typename
-      ... on CheckRun { databaseId name status conclusion completedAt isRequired(pullRequestId: $${name}) checkSuite { workflowRun { databaseId } } }
+      ... on CheckRun { databaseId name status conclusion completedAt isRequired(pullRequestId: $${name})
+        checkSuite { app { slug } workflowRun { databaseId event workflow { databaseId } } } }
       ... on StatusContext { id context state description isRequired(pullRequestId: $${name}) }
     }
     pageInfo { endCursor hasNextPage }
@@ -62,6 +74,7 @@ const ofPull = (
 } } } } }`;
 
 type Contexts = z.infer<typeof contexts>;
+type ContextNode = Contexts["nodes"][number];
 
 /** A page of the checks of each; `unseen`: the token may not see them. */
 async function contextsOf(
@@ -94,7 +107,7 @@ export async function checksTogether(
     if (pages === "unseen") return found;
     for (const [index, id] of some.entries()) {
       const page = pages[index];
-      if (!page?.pageInfo.hasNextPage) found.set(id, (page?.nodes ?? []).map(checkOf));
+      if (!page?.pageInfo.hasNextPage) found.set(id, checksIn(page?.nodes ?? []));
     }
   }
   return found;
@@ -105,29 +118,55 @@ export async function headChecks(
   repository: RepositoryCalls,
   { nodeId, head }: Pick<KnownPull, "nodeId" | "head">,
 ): Promise<readonly Check[]> {
-  const found: Check[] = [];
+  const found: ContextNode[] = [];
   for (let after: string | null = null; ; ) {
     const pages: Awaited<ReturnType<typeof contextsOf>> = await contextsOf(repository, [nodeId], after);
     if (pages === "unseen") return actionsOf(repository, head);
     const [page] = pages;
-    found.push(...(page?.nodes ?? []).map(checkOf));
-    if (!page?.pageInfo.hasNextPage) return found;
+    found.push(...(page?.nodes ?? []));
+    if (!page?.pageInfo.hasNextPage) return checksIn(found);
     after = page.pageInfo.endCursor;
   }
 }
 
-function checkOf(node: z.infer<typeof contexts>["nodes"][number]): Check {
+/**
+ * Pure: those with the newest id of their kind. A commit keeps what ran there before: one event cancels the run of another, as when a draft
+ * is made ready, and what failed is begun anew. GitHub's own rules look at the newest, too.
+ */
+function newestOf<T>(all: readonly T[], kindOf: (one: T) => string, idOf: (one: T) => number): readonly T[] {
+  const newest = new Map<string, number>();
+  for (const one of all) newest.set(kindOf(one), Math.max(idOf(one), newest.get(kindOf(one)) ?? 0));
+  return all.filter((one) => idOf(one) === newest.get(kindOf(one)));
+}
+
+/** Of a workflow the run counts with all its jobs; of other apps each check by itself. */
+function checksIn(nodes: readonly ContextNode[]): readonly Check[] {
+  const kindOf = (node: ContextNode): string => {
+    if (node.__typename === "StatusContext") return `status ${node.id}`;
+    const { app, workflowRun: run } = node.checkSuite;
+    return run ? `workflow ${run.workflow.databaseId} ${run.event}` : `check ${app?.slug} ${node.name}`;
+  };
+  const idOf = (node: ContextNode): number =>
+    node.__typename === "StatusContext" ? 0 : (node.checkSuite.workflowRun?.databaseId ?? node.databaseId);
+  return newestOf(nodes, kindOf, idOf).map(checkOf);
+}
+
+function checkOf(node: ContextNode): Check {
   if (node.__typename === "StatusContext") {
     const { id, context: name, state, description, isRequired } = node;
-    return { id, name, isRequired, state: statusState(state), says: description ?? "" };
+    return { id, name, app: STATUS, isRequired, state: statusState(state), says: description ?? "" };
   }
   const { databaseId: checkRun, name, status, conclusion, completedAt, isRequired, checkSuite } = node;
   const run = checkSuite.workflowRun?.databaseId;
   return {
     ...{ id: `${checkRun}-${Date.parse(completedAt ?? "") || 0}`, name, isRequired, says: "", checkRun },
+    app: checkSuite.app?.slug ?? "",
     ...{ state: runState(status, conclusion), ...(run === undefined ? {} : { run, job: checkRun }) },
   };
 }
+
+const STATUS = "status";
+const ACTIONS = "github-actions";
 
 function statusState(state: string): Check["state"] {
   if (/^success$/i.test(state)) return "green";
@@ -148,7 +187,14 @@ const jobsSchema = z.object({
     }),
   ),
 });
-const runsSchema = z.object({ workflow_runs: z.array(z.object({ id: z.number() })) });
+const runsSchema = z.object({
+  workflow_runs: z.array(
+    z.object({
+      ...{ id: z.number(), workflow_id: z.number(), event: z.string(), name: z.string().nullish() },
+      ...{ status: z.string().nullable(), conclusion: z.string().nullable() },
+    }),
+  ),
+});
 const statusesSchema = z.object({
   statuses: z.array(
     z.object({ id: z.number(), context: z.string(), state: z.string(), description: z.string().nullable() }),
@@ -176,12 +222,25 @@ export async function actionsOf(repository: RepositoryCalls, sha: string): Promi
 async function jobsOf(repository: RepositoryCalls, sha: string): Promise<readonly Check[]> {
   const found: Check[] = [];
   const runs = await readOf(repository, "/actions/runs", { schema: runsSchema, query: { head_sha: sha } });
-  for (const { id } of runs?.workflow_runs ?? [])
-    for (const job of (await readOf(repository, `/actions/runs/${id}/jobs`, { schema: jobsSchema }))?.jobs ?? [])
+  const kindOf = ({ workflow_id: workflow, event }: { workflow_id: number; event: string }): string =>
+    `${workflow} ${event}`;
+  for (const run of newestOf(runs?.workflow_runs ?? [], kindOf, ({ id }) => id)) {
+    const { jobs = [] } = (await readOf(repository, `/actions/runs/${run.id}/jobs`, { schema: jobsSchema })) ?? {};
+    // One whose workflow cannot be read has failed without a job, and one that waits has none yet.
+    const whole = {
+      ...run,
+      name: run.name ?? "workflow",
+      status: run.status ?? "",
+      run_id: run.id,
+      completed_at: null,
+    };
+    for (const one of jobs.length > 0 ? jobs : [whole])
       found.push({
-        ...{ id: `${job.id}-${Date.parse(job.completed_at ?? "") || 0}`, name: job.name, says: "", isRequired: false },
-        ...{ state: runState(job.status, job.conclusion), job: job.id, run: job.run_id },
+        ...{ id: `${one.id}-${Date.parse(one.completed_at ?? "") || 0}`, name: one.name, says: "", isRequired: false },
+        ...{ app: ACTIONS, state: runState(one.status, one.conclusion), run: one.run_id },
+        ...(one === whole ? {} : { job: one.id }),
       });
+  }
   return found;
 }
 
@@ -189,7 +248,7 @@ async function statusesOf(repository: RepositoryCalls, commit: string): Promise<
   const path = `/commits/${encodeURIComponent(commit)}/status`;
   const { statuses = [] } = (await readOf(repository, path, { schema: statusesSchema })) ?? {};
   return statuses.map(({ id, context: name, state, description }) => ({
-    ...{ id: `status-${id}`, name, isRequired: false, state: statusState(state), says: description ?? "" },
+    ...{ id: `status-${id}`, name, app: STATUS, isRequired: false, state: statusState(state), says: description ?? "" },
   }));
 }
 
@@ -208,20 +267,29 @@ export function stateOf(checks: readonly Check[]): ChecksState {
 }
 
 const baseRunsSchema = z.object({
-  check_runs: z.array(z.object({ name: z.string(), status: z.string(), conclusion: z.string().nullable() })),
+  check_runs: z.array(
+    z.object({
+      ...{ name: z.string(), status: z.string(), conclusion: z.string().nullable() },
+      app: z.object({ slug: z.string().optional() }).nullable(),
+    }),
+  ),
 });
 
 const branchSchema = z.object({ object: z.object({ sha: z.string() }) });
 
-/** The names of checks that fail on a branch, too: of what runs there, and of what others report as statuses. */
+/** Pure: what is the same check at another commit: apps may give theirs the same name. */
+export const checkName = ({ app, name }: Pick<Check, "app" | "name">): string => `${app}/${name}`;
+
+/** The checks that fail on a branch, too: of what runs there, and of what others report as statuses. */
 export async function redOn(repository: RepositoryCalls, branch: string): Promise<ReadonlySet<string>> {
   const path = `/commits/${encodeURIComponent(branch)}/check-runs`;
   const runs = (await readOf(repository, path, { schema: baseRunsSchema }))?.check_runs;
   const checks =
-    runs?.map(({ name, status, conclusion }) => ({ name, state: runState(status, conclusion) })) ??
-    (await jobsOn(repository, branch));
+    runs?.map(({ app, name, status, conclusion }) => ({
+      ...{ app: app?.slug ?? "", name, state: runState(status, conclusion) },
+    })) ?? (await jobsOn(repository, branch));
   const all = [...checks, ...(await statusesOf(repository, branch))];
-  return new Set(all.filter(({ state }) => state === "red").map(({ name }) => name));
+  return new Set(all.filter(({ state }) => state === "red").map(checkName));
 }
 
 async function jobsOn(repository: RepositoryCalls, branch: string): Promise<readonly Check[]> {

@@ -68,9 +68,10 @@ export interface KnownText {
   readonly at: string;
 }
 
+/** A browser that saves it ends all its lines in another way, whatever was changed: that says nothing else. */
 export const knownText = ({ title, body, updated_at: at }: GitHubIssue): KnownText => ({
   sha256: createHash("sha256")
-    .update(`${title}\0${body ?? ""}`)
+    .update(`${title}\0${(body ?? "").replaceAll("\r\n", "\n")}`)
     .digest("hex"),
   at,
 });

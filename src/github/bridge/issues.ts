@@ -26,6 +26,7 @@ import {
   presentCursor,
   type ToldEvent,
 } from "./issue-news.ts";
+import { LookTime } from "./look-time.ts";
 import { editorSince, editsSince, isRewritten, type Rewriting, rewritingsOf } from "./rewritten.ts";
 
 export interface HeardIssues {
@@ -45,9 +46,7 @@ export interface Looking {
   readonly planned: ReadonlySet<number>;
 }
 
-/** A look ends then with what it has, well before the deadline of a poll; the rest comes with the next one. */
-const LOOK_MS = 20_000;
-/** With more than these GitHub is out of order: then nothing is taken, and all of it is asked for again. */
+/** With more than these GitHub is out of order: then no more is taken, and the rest is asked for again. */
 const MAX_HELD = 50;
 
 /** What happened to the issues of a repository since the last look. The first look hears nothing. */
@@ -63,26 +62,28 @@ export async function hearIssues(looking: Looking, cursor: IssueCursor | undefin
 class Look {
   readonly #looking: Looking;
   readonly #cursor: IssueCursor;
-  readonly #until: number;
+  readonly #time: LookTime;
   readonly #events: BridgeEvent[] = [];
   readonly #told: ToldEvent[] = [];
   readonly #held: Record<string, string> = {};
   readonly #texts: Record<string, KnownText>;
-  #looks = 0;
 
   constructor(looking: Looking, cursor: IssueCursor) {
     this.#looking = looking;
     this.#cursor = cursor;
     const known = Object.entries(cursor.texts ?? {});
     this.#texts = Object.fromEntries(known.filter(([number]) => looking.planned.has(Number(number))));
-    this.#until = looking.clock.now() + LOOK_MS;
+    this.#time = new LookTime(looking.clock);
   }
 
   async hear(): Promise<HeardIssues> {
     const began = this.#looking.repository.client.timeThere();
-    for (const [number, from] of Object.entries(this.#cursor.held)) await this.#lookAgain(number, from);
     const read = new Map<number, GitHubIssue>();
     const isWhole = await this.#readChanged(read);
+    for (const [number, from] of this.#time.inTurn(Object.entries(this.#cursor.held))) {
+      if (this.#time.mayBegin()) await this.#lookAgain(number, from);
+      else this.#held[number] = from;
+    }
     const issues = [...read.values()];
     const after = { issues, isWhole, told: this.#told, held: this.#held, texts: this.#texts, began };
     return { events: this.#events, cursor: cursorAfter(after, this.#cursor) };
@@ -96,9 +97,9 @@ class Look {
       for (const issue of issues) {
         if (read.get(issue.number)?.updated_at === issue.updated_at) continue;
         if (isChanged(issue, this.#cursor)) {
-          // One at least: a slow GitHub is not read in no time.
-          if (this.#looks > 0 && this.#looking.clock.now() > this.#until) return false;
-          await this.#orHold(issue.number, this.#cursor.from, () => this.#look(issue, this.#cursor.from));
+          if (!this.#time.mayBegin()) return false;
+          const { from } = this.#cursor;
+          if (!(await this.#orHold(issue.number, from, () => this.#look(issue, from)))) return false;
         }
         read.set(issue.number, issue);
       }
@@ -115,19 +116,20 @@ class Look {
     });
   }
 
-  /** One issue that cannot be read keeps no other waiting; it is looked at again. */
-  async #orHold(number: number, from: string, look: () => Promise<void>): Promise<void> {
-    this.#looks += 1;
+  /** One issue that cannot be read keeps no other waiting; it is looked at again. False where too many of them wait. */
+  async #orHold(number: number, from: string, look: () => Promise<void>): Promise<boolean> {
     try {
       await look();
     } catch (error) {
       const kind = error instanceof CallError ? error.kind : "failed";
-      if (kind === "not-found" || kind === "deleted" || kind === "moved") return;
-      const concernsAll = kind === "limited" || kind === "unauthorised";
-      if (concernsAll || Object.keys(this.#held).length === MAX_HELD) throw error;
+      if (kind === "not-found" || kind === "deleted" || kind === "moved") return true;
+      if (kind === "limited" || kind === "unauthorised") throw error;
+      const held = { ...this.#cursor.held, ...this.#held };
+      if (!(number in held) && Object.keys(held).length >= MAX_HELD) return false;
       this.#held[number] = from;
       this.#looking.log.warn(`issue #${number} is held back: ${messageOf(error)}`);
     }
+    return true;
   }
 
   async #look(issue: GitHubIssue, from: string): Promise<void> {

@@ -9,6 +9,7 @@ import { changeOf, type PullState, pullState } from "../pulls/pull-state.ts";
 import type { CommentCursor } from "../tracker/comments.ts";
 import type { Permissions } from "../tracker/permissions.ts";
 import { CheckLooks, type LookingAtChecks } from "./check-looks.ts";
+import { LookTime } from "./look-time.ts";
 import { beatOf, movedSince } from "./pull-beat.ts";
 import { isFresh, isUnfinished, type KnownPull, type PullEvent, resolvedEvents, reviewEvents } from "./pull-news.ts";
 import { talkOf } from "./pull-talk.ts";
@@ -63,6 +64,7 @@ class PullsLook {
   readonly #known = new Map<number, KnownPull>();
   readonly #onLines: LineComment[] = [];
   readonly #found: { readonly number: number; readonly event: PullEvent }[] = [];
+  #isWhole = true;
 
   constructor(looking: LookingAtPulls, cursor: PullsCursor | undefined) {
     this.#looking = looking;
@@ -74,7 +76,8 @@ class PullsLook {
   async hear(): Promise<{ readonly events: readonly BridgeEvent[]; readonly cursor: PullsCursor }> {
     const { repository, clock } = this.#looking;
     const { listed, at, isWhole } = await this.#list();
-    for (const number of this.#looking.plans.keys()) await this.#lookIfChanged(number, listed.get(number), isWhole);
+    const changed = [...this.#looking.plans.keys()].filter((number) => this.#isChanged(number, listed, isWhole));
+    await this.#each(changed, (number) => this.#look(number, listed.get(number)));
     const now = clock.now();
     const before = this.#cursor?.beatAt ?? now;
     const isDue = Math.abs(now - before) >= BEAT_MS;
@@ -83,7 +86,28 @@ class PullsLook {
     this.#found.push(...(await eventsOnLines(this.#looking, [...this.#onLines, ...comments])));
     const { events, held } = await this.#authorised([...(this.#cursor?.held ?? []), ...this.#found]);
     const known = Object.fromEntries(this.#known);
-    return { events, cursor: { at, comments: cursor, known, held, beatAt: isDue ? now : before } };
+    const far = this.#isWhole ? { at, beatAt: isDue ? now : before } : { at: this.#cursor?.at ?? at, beatAt: before };
+    return { events, cursor: { ...far, comments: cursor, known, held } };
+  }
+
+  /** One that cannot be read keeps no other waiting; it is looked at again, and so is what there is no time for. */
+  async #each(numbers: readonly number[], look: (number: number) => Promise<void>): Promise<void> {
+    const { clock, log } = this.#looking;
+    const time = new LookTime(clock);
+    for (const number of time.inTurn(numbers)) {
+      // The first look takes what it takes: what was there before it is not told by a later one.
+      if (!time.mayBegin() && this.#cursor) {
+        this.#isWhole = false;
+        return;
+      }
+      try {
+        await look(number);
+      } catch (error) {
+        const kind = error instanceof CallError ? error.kind : undefined;
+        if (kind === "limited" || kind === "unauthorised") throw error;
+        log.warn(`pull request #${number} is looked at again later: ${messageOf(error)}`);
+      }
+    }
   }
 
   #thread(number: number): string {
@@ -109,26 +133,11 @@ class PullsLook {
     return { listed, at, isWhole: false };
   }
 
-  /** One that cannot be read keeps no other waiting; it is looked at again. */
-  async #lookIfChanged(number: number, listed: Listed | undefined, isWhole: boolean): Promise<void> {
+  #isChanged(number: number, listed: ReadonlyMap<number, Listed>, isWhole: boolean): boolean {
     const known = this.#known.get(number);
-    const isSame = known && (listed ? listed.updated_at === known.updated : isWhole);
-    if (isSame && !isFresh(known)) return;
-    await this.#orLater(number, async () => {
-      const data = listed ?? (await this.#one(number));
-      if (!data) return;
-      await this.#look(pullState(data), data.updated_at);
-    });
-  }
-
-  async #orLater(number: number, look: () => Promise<void>): Promise<void> {
-    try {
-      await look();
-    } catch (error) {
-      const kind = error instanceof CallError ? error.kind : undefined;
-      if (kind === "limited" || kind === "unauthorised") throw error;
-      this.#looking.log.warn(`pull request #${number} is looked at again later: ${messageOf(error)}`);
-    }
+    if (!known || isFresh(known)) return true;
+    const now = listed.get(number);
+    return now ? now.updated_at !== known.updated : !isWhole;
   }
 
   async #one(number: number): Promise<Listed | undefined> {
@@ -138,7 +147,12 @@ class PullsLook {
     return listedSchema.element.parse(outcome.data);
   }
 
-  async #look(pull: PullState, updated: string): Promise<void> {
+  async #look(asked: number, listed: Listed | undefined): Promise<void> {
+    const data = listed ?? (await this.#one(asked));
+    if (data) await this.#learn(pullState(data), data.updated_at);
+  }
+
+  async #learn(pull: PullState, updated: string): Promise<void> {
     const { number, nodeId, base } = pull;
     const before = this.#known.get(number);
     const isSameHead = before?.head === pull.head.sha;
@@ -192,24 +206,27 @@ class PullsLook {
       this.#looking.repository,
       asked.map(([, { nodeId }]) => nodeId),
     );
-    const told = asked.flatMap(([number, known]) => {
-      const beat = beats.get(known.nodeId);
-      return beat ? [{ number, known, beat }] : [];
-    });
+    const told = new Map(
+      asked.flatMap(([number, known]) => {
+        const beat = beats.get(known.nodeId);
+        return beat ? [[number, { known, beat }] as const] : [];
+      }),
+    );
     const checks = new CheckLooks(this.#looking);
-    await checks.prepare(told);
-    for (const { number, known, beat } of told) {
-      await this.#orLater(number, async () => {
-        const isNew = beat.resolved.some((id) => !known.resolved.includes(id));
-        const talk = isNew ? await this.#talk(number, known.nodeId) : {};
-        const isSame = beat.head === known.head;
-        const checked = isSame ? await checks.check(known, beat, this.#thread(number)) : undefined;
-        this.#found.push(...(checked?.events ?? []).map((event) => ({ number, event })));
-        const moved = isSame && movedSince(known, { ...beat, isUnqueued: queued.has(number) && beat.isUnqueued });
-        if (moved) this.#looking.onPull?.(plans.get(number) ?? "", moved.change);
-        this.#known.set(number, { ...known, ...talk, ...checked?.known, ...(moved ? moved.known : {}) });
-      });
-    }
+    await checks.prepare([...told.values()]);
+    await this.#each([...told.keys()], async (number) => {
+      const one = told.get(number);
+      if (!one) return;
+      const { known, beat } = one;
+      const isNew = beat.resolved.some((id) => !known.resolved.includes(id));
+      const talk = isNew ? await this.#talk(number, known.nodeId) : {};
+      const isSame = beat.head === known.head;
+      const checked = isSame ? await checks.check(known, beat, this.#thread(number)) : undefined;
+      this.#found.push(...(checked?.events ?? []).map((event) => ({ number, event })));
+      const moved = isSame && movedSince(known, { ...beat, isUnqueued: queued.has(number) && beat.isUnqueued });
+      if (moved) this.#looking.onPull?.(plans.get(number) ?? "", moved.change);
+      this.#known.set(number, { ...known, ...talk, ...checked?.known, ...(moved ? moved.known : {}) });
+    });
   }
 
   async #authorised(

@@ -68,7 +68,11 @@ class AppToken implements TokenSource {
     const installation = await this.#installationId();
     if (typeof installation !== "string") return installation;
     const found = await this.#ask("POST", `/app/installations/${installation}/access_tokens`, tokenSchema);
-    if ("missing" in found) return found;
+    if ("missing" in found) {
+      // Taken away and installed anew, it has another id.
+      this.#installation = this.#options.installation;
+      return found;
+    }
     this.#held = { token: found.token, expiresAt: Date.parse(found.expires_at) };
     return found.token;
   }

@@ -65,8 +65,7 @@ async function askGh(env: Environment, host: string): Promise<string | MissingTo
 
 /** The host that gh knows an API by. */
 export function hostOf(apiUrl: string): string {
-  const { host } = new URL(apiUrl);
-  return host === "api.github.com" ? "github.com" : host;
+  return new URL(apiUrl).host.replace(/^api\.(?=github\.com$|[a-z\d-]+\.ghe\.com$)/, "");
 }
 
 /** The first of these that has one, asked anew each time. */

@@ -1,5 +1,6 @@
 import type { Remote } from "../../git/remote/remote.ts";
 import type { GitHubAccess } from "../access.ts";
+import { hostOf } from "../client/tokens.ts";
 
 /** Does something with git at a repository on the server. */
 export type AtRemote = <T extends { readonly kind: string }>(act: (remote: Remote) => Promise<T>) => Promise<T>;
@@ -22,6 +23,9 @@ export function gitHubRemote(access: GitHubAccess, folder: string): AtRemote {
   };
 }
 
-/** Of GitHub Enterprise the API lies below the address of the site. */
-const webUrl = (apiUrl: string): string =>
-  apiUrl === "https://api.github.com" ? "https://github.com" : apiUrl.replace(/\/api\/v3$/, "");
+/** Of GitHub Enterprise Server the API lies below the address of the site; elsewhere it has a host of its own. */
+export function webUrl(apiUrl: string): string {
+  const { protocol, host } = new URL(apiUrl);
+  const web = hostOf(apiUrl);
+  return web === host ? apiUrl.replace(/\/api\/v3$/, "") : `${protocol}//${web}`;
+}

@@ -158,6 +158,12 @@ export class Pulls {
     if (outcome.kind === "ok") return { kind: "merged", sha: (outcome.data as { sha: string }).sha, head: sha };
     if (outcome.kind !== "refused") throw new CallError(`merging #${pull.number}`, outcome);
     if (outcome.status === CONFLICT) return { kind: "moved-on" };
+    if (BASE_MOVED.test(outcome.reason))
+      throw new CallError(`merging #${pull.number}`, {
+        kind: "failed",
+        reason: outcome.reason,
+        mayHaveHappened: false,
+      });
     const queue = await this.#queueOf(pull);
     return (await this.#enqueue(pull, queue, { sha, confirm })) ?? { kind: "refused", reason: outcome.reason };
   }
@@ -224,6 +230,8 @@ const titleFor = (title: string, branch: string): string => safeTitle(title) || 
 /** GitHub's words: it tells no code for this. */
 const EXISTS = /already exists/;
 const CONFLICT = 409;
+/** Something else was merged at that moment: asked again, it does it. */
+const BASE_MOVED = /^Base branch was modified/;
 const MAX_ASKED = 10;
 const ASKED_EVERY_MS = 1000;
 const READY =

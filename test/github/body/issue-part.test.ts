@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { peoplesPart, planPart, withPlanPart } from "../../../src/github/body/issue-part.ts";
 import { isOwnEdit } from "../../../src/github/body/own-edits.ts";
+import { knownText } from "../../../src/github/bridge/issue-news.ts";
 
 const written = (body: string, part: string): string => {
   const next = withPlanPart(body, part);
@@ -16,6 +17,17 @@ for (const people of ["", "Words.", "Words.\n", "Words.\r\n\r\n", " \n", "a\n\n\
     assert.equal(written(once, "one"), once);
     assert.equal(peoplesPart(written(once, "two")), people);
   });
+
+test("a browser that saves it with other ends of lines changes nothing of what people wrote", () => {
+  const once = written("One.\nTwo.", "- [ ] a");
+  const saved = once.replace("[ ]", "[x]").replaceAll("\n", "\r\n");
+  assert.equal(peoplesPart(saved), "One.\r\nTwo.");
+  assert.equal(peoplesPart(written(saved, "- [ ] a")), "One.\r\nTwo.");
+  const known = (body: string): string =>
+    knownText({ title: "t", body: peoplesPart(body), updated_at: "" } as Parameters<typeof knownText>[0]).sha256;
+  assert.equal(known(saved), known("One.\nTwo."));
+  assert.notEqual(known(saved), known("One.\n\nTwo."));
+});
 
 test("what people write around our part stays, wherever they put it", () => {
   const body = `Above.\n\n${written("", "one")}\n\nBelow.`;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { excerptOf } from "../../../src/github/bridge/check-report.ts";
+import { actionsOf } from "../../../src/github/bridge/checks.ts";
 import { whyNotGreen } from "../../../src/github/bridge/green.ts";
 import { judgeGraphql } from "../../../src/github/client/outcome.ts";
 import { Pulls } from "../../../src/github/pulls/pulls.ts";
@@ -149,6 +150,37 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
     assert.deepEqual(await types(), ["check_failed"]);
   });
 
+  for (const [whose, token] of Object.entries({ seen: undefined, forbidden: FORBIDDEN })) {
+    for (const old of ["cancelled", "failure", undefined] as const) {
+      it(`count by their newest run, whatever became of an older one (${old ?? "unfinished"}), where they are ${whose}`, async (t) => {
+        const { look, pull, github, repository } = await pullSetting(t, token ? { token } : {});
+        await look();
+        const sha = pull().pull?.head.sha ?? "";
+        // As when a draft is made ready: one event cancels the run of another.
+        reportCheck(github.world, repository, { sha, name: "test", ...(old ? { conclusion: old } : {}) });
+        reportCheck(github.world, repository, { sha, name: "test", conclusion: "success" });
+        reportCheck(github.world, repository, { sha, name: "lint", conclusion: "failure" });
+        assert.deepEqual(
+          (await look()).map(({ title }) => title),
+          ["The check lint failed"],
+        );
+      });
+    }
+  }
+
+  it("of one app say nothing about those of another that have the same name", async (t) => {
+    const { look, pull, github, repository, ada } = await pullSetting(t);
+    const main = ada.pushes("main", { "x.txt": "x\n" });
+    reportCheck(github.world, repository, { sha: main, name: "test", app: "other-ci", conclusion: "failure" });
+    await look();
+    const sha = pull().pull?.head.sha ?? "";
+    reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure" });
+    assert.deepEqual(
+      (await look()).map(({ title }) => title),
+      ["The check test failed"],
+    );
+  });
+
   it("run once more first where the config says so", async (t) => {
     const { look, pull, github, repository, pass } = await pullSetting(t, { settings: { rerun: true } });
     await look();
@@ -170,6 +202,21 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
 it("an excerpt ends at the last error", () => {
   assert.equal(excerptOf("one\nerror: two\nthree\n"), "one\nerror: two");
   assert.equal(excerptOf("one\ntwo\n"), "one\ntwo");
+});
+
+it("a check whose newest run passed speaks against no merge", async (t) => {
+  const { ada, calls, repository, github } = await setUp(t);
+  const sha = ada.pushes("prloom/dark", { "dark.css": "x\n" });
+  const pull = await new Pulls(calls).open({ head: "prloom/dark", base: "main", title: "Dark mode", body: "" });
+  assert(!("refused" in pull));
+  const report = (conclusion: "cancelled" | "success" | "failure"): unknown =>
+    reportCheck(github.world, repository, { sha, name: "test", conclusion });
+  report("cancelled");
+  assert.match((await whyNotGreen(calls, pull)) ?? "", /not all checks are green: test/);
+  report("success");
+  assert.equal(await whyNotGreen(calls, pull), undefined);
+  report("failure");
+  assert.match((await whyNotGreen(calls, pull)) ?? "", /not all checks are green: test/);
 });
 
 it("checks that the token may not see are not green", async (t) => {
@@ -194,4 +241,26 @@ it("checks of other apps are not left out because GitHub cannot tell them now", 
   client.graphql = async () =>
     judgeGraphql({ kind: "ok", headers: {}, data: { data: { node: null }, errors: [error] } });
   await assert.rejects(whyNotGreen(calls, pull), /Resource limits/);
+});
+
+it("a run without jobs is a check: its workflow could not be read, or it waits", async () => {
+  const run = { workflow_id: 1, event: "push", name: "CI" };
+  const answers: Record<string, unknown> = {
+    "/actions/runs": {
+      workflow_runs: [
+        { ...run, id: 7, status: "completed", conclusion: "startup_failure" },
+        { ...run, id: 8, workflow_id: 2, name: null, status: "queued", conclusion: null },
+      ],
+    },
+    "/commits/abc/status": { statuses: [] },
+  };
+  const get = async (path: string) => ({ kind: "ok", data: answers[path] ?? { jobs: [] }, headers: {} });
+  const checks = await actionsOf({ get } as unknown as Parameters<typeof actionsOf>[0], "abc");
+  assert.deepEqual(
+    checks.map(({ name, state, job }) => [name, state, job]),
+    [
+      ["CI", "red", undefined],
+      ["workflow", "pending", undefined],
+    ],
+  );
 });

@@ -270,6 +270,11 @@ describe("the client for GitHub", { concurrency: 4 }, () => {
     assert.equal(await source.get(), first);
     now += 56 * 60_000;
     const other = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    // Taken away and installed anew it has another id, which is asked for at the next call.
+    Object.assign(app, { installation: app.installation + 1 });
+    source.forget?.();
+    assert.match(JSON.stringify(await source.get()), /is the app installed there\?/);
+    assert.equal(typeof (await source.get()), "string");
     assert.deepEqual(await appToken({ ...options, key: () => pem(other.privateKey, "pkcs8") }).get(), {
       missing: `GitHub gave the app ${app.id} no token: A JSON web token could not be decoded (github.app.id and the key belong to each other, and the clock is right?)`,
     });

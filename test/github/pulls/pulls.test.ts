@@ -98,6 +98,19 @@ describe("pull requests", { concurrency: 3 }, () => {
     assert.deepEqual(await pulls.merge(after, { sha: later, method: "squash" }), merged, "once");
   });
 
+  it("are merged when asked again where something else was merged at that moment", async (t) => {
+    const { ada, calls, client } = await setUp(t);
+    const pulls = new Pulls(calls);
+    const sha = ada.pushes(DRAFT.head, { "dark.css": "x\n" });
+    const pull = opened(await pulls.markReady(opened(await pulls.open(DRAFT))));
+    const reason = "Base branch was modified. Review and try the merge again.";
+    const send = client.send.bind(client);
+    client.send = async () => ({ kind: "refused", status: 405, reason });
+    await assert.rejects(pulls.merge(pull, { sha, method: "squash" }), { kind: "failed" });
+    client.send = send;
+    assert.equal((await pulls.merge(pull, { sha, method: "squash" })).kind, "merged");
+  });
+
   it("go through the queue of their branch, and tell what is missing", async (t) => {
     const { ada, calls, repository, github } = await setUp(t);
     const pulls = new Pulls(calls);

@@ -207,14 +207,19 @@ export interface CheckReport {
   readonly app?: string;
 }
 
-/** A check of a commit, as a CI system tells it; the same name again is the newer one. */
+/** A check of a commit, as a CI system tells it; the same name again is another run, and the older one stays in lists. */
 export function reportCheck(world: World, repository: Repository, report: CheckReport): CheckRun {
   const { sha, name, conclusion, log = "", annotations = [], app = "github-actions" } = report;
   const at = world.time();
+  const ofActions = app === "github-actions";
+  const before = repository.checkRuns.find((one) => one.name === name && one.app === app);
   const check: CheckRun = {
     ...{ id: world.newId(), name, sha, app, status: conclusion ? "completed" : "in_progress", conclusion },
     ...{ startedAt: at, completedAt: conclusion ? at : undefined, annotations, log, attempt: 1 },
-    workflowRun: app === "github-actions" ? world.newId() : undefined,
+    ...{
+      workflowRun: ofActions ? world.newId() : undefined,
+      workflow: ofActions ? (before?.workflow ?? world.newId()) : undefined,
+    },
   };
   repository.checkRuns.push(check);
   return check;

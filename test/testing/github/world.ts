@@ -117,6 +117,8 @@ export interface CheckRun {
   readonly annotations: readonly Annotation[];
   /** A check that GitHub Actions made belongs to a job of a run. */
   readonly workflowRun: number | undefined;
+  /** Of the workflow; each check is the only job of one. */
+  readonly workflow: number | undefined;
   readonly log: string;
   attempt: number;
 }

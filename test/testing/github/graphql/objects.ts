@@ -106,9 +106,7 @@ function commitNode(repository: Repository, pull: Pull, seesChecks: boolean): No
   const state = rollup(repository, sha);
   const required = repository.rules.get(pull.base.branch)?.requiredChecks ?? [];
   const names = new Set(newestChecks(repository, sha).keys());
-  const checks = [
-    ...new Map(repository.checkRuns.filter((one) => one.sha === sha).map((one) => [one.name, one])).values(),
-  ];
+  const checks = repository.checkRuns.filter((one) => one.sha === sha);
   const statuses = [
     ...new Map(repository.statuses.filter((one) => one.sha === sha).map((one) => [one.context, one])).values(),
   ];
@@ -136,10 +134,17 @@ const checkNode = (check: CheckRun, isRequired: boolean): Node => ({
   checkSuite: {
     id: nodeId("CS", check.id),
     app: { id: nodeId("A", check.app), slug: check.app },
-    workflowRun:
-      check.workflowRun === undefined ? null : { id: nodeId("WFR", check.workflowRun), databaseId: check.workflowRun },
+    workflowRun: workflowRunNode(check),
   },
 });
+
+const workflowRunNode = ({ workflowRun: run, workflow }: CheckRun): Node | null =>
+  run === undefined || workflow === undefined
+    ? null
+    : {
+        ...{ id: nodeId("WFR", run), databaseId: run, event: "push" },
+        workflow: { id: nodeId("W", workflow), databaseId: workflow },
+      };
 
 const statusNode = (status: CommitStatus, isRequired: boolean): Node => ({
   ...{

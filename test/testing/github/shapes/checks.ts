@@ -55,7 +55,7 @@ export function workflowRunShape(api: string, repository: Repository, check: Che
       conclusion: check.conclusion ?? null,
     },
     ...{
-      workflow_id: 1,
+      workflow_id: check.workflow,
       url,
       html_url: url,
       pull_requests: [],
