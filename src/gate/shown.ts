@@ -30,7 +30,8 @@ const LONG_ROW = /`{20,}/g;
 /** As source, and not rendered: comments, addresses of links and the like show as they are. */
 export function fenced(source: string, language: string): string {
   const text = source.replace(LONG_ROW, (row) => "\\u{60}".repeat(row.length));
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  let longest = 2;
+  for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length);
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text.replace(/(?<!\n)\n+$/, "")}\n${fence}`;
 }

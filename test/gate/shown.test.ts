@@ -81,6 +81,10 @@ test("what changed is shown line by line, and not at all where nothing did", () 
   assert.equal(difference("x\n".repeat(lines), "y\n".repeat(lines)).split("\n").length > lines, true);
 });
 
+test("a plan may have as many rows of backticks as fit into it", () => {
+  assert.match(post("`a``b".repeat(90_000)), /\n````?markdown\n`a``b`a/);
+});
+
 test("texts that have little in common are compared within a second, and nothing that went is passed over", () => {
   const text = "## TODO\n\n- [ ] a\n".repeat(9900);
   const [was, is] = [`first\n${text}last\n`, `first\n${text.split("\n").reverse().join("\n")}\nlast\n`];
