@@ -30,7 +30,8 @@ const LONG_ROW = /`{20,}/g;
 /** As source, and not rendered: comments, addresses of links and the like show as they are. */
 export function fenced(source: string, language: string): string {
   const text = source.replace(LONG_ROW, (row) => "\\u{60}".repeat(row.length));
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  let longest = 2;
+  for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length);
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text.replace(/(?<!\n)\n+$/, "")}\n${fence}`;
 }
@@ -107,15 +108,29 @@ export function howToAnswer({ planId, gateId, digest, isFirst, isSignable, ownLo
 
 const CONTEXT_LINES = 3;
 
+/** Lines that went or came; looking for more takes longer than the square of this, and holds everything. */
+const MAX_EDITS = 1000;
+
 /** Line by line, without the names of files. */
 export function difference(before: string, after: string): string {
-  const patch = createTwoFilesPatch("", "", revealed(before), revealed(after), "", "", {
-    context: CONTEXT_LINES,
-    // Longer than this takes seconds; then all of it is what changed.
-    maxEditLength: 5000,
-  });
-  if (patch === undefined) return revealed(after).replace(/^/gm, "+");
+  const [was, is] = [revealed(before), revealed(after)];
+  const options = { context: CONTEXT_LINES, maxEditLength: MAX_EDITS };
+  const patch = createTwoFilesPatch("", "", was, is, "", "", options);
+  if (patch === undefined) return replaced(was.split("\n"), is.split("\n"));
   return patch.split("\n").slice(4).join("\n").trimEnd();
+}
+
+/** Of texts that have little in common: all that stands between the lines with which both begin and end. */
+function replaced(was: readonly string[], is: readonly string[]): string {
+  const shorter = Math.min(was.length, is.length);
+  let start = 0;
+  while (start < shorter && was[start] === is[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && was.at(-1 - end) === is.at(-1 - end)) end += 1;
+  const marked = (mark: string, lines: readonly string[]) =>
+    lines.slice(start, lines.length - end).map((line) => `${mark}${line}`);
+  const head = `@@ -${start + 1},${was.length - end - start} +${start + 1},${is.length - end - start} @@`;
+  return [head, ...marked("-", was), ...marked("+", is)].join("\n");
 }
 
 /** The commands that answer, one per line. */

@@ -81,6 +81,23 @@ test("what changed is shown line by line, and not at all where nothing did", () 
   assert.equal(difference("x\n".repeat(lines), "y\n".repeat(lines)).split("\n").length > lines, true);
 });
 
+test("a plan may have as many rows of backticks as fit into it", () => {
+  assert.match(post("`a``b".repeat(90_000)), /\n````?markdown\n`a``b`a/);
+});
+
+test("texts that have little in common are compared within a second, and nothing that went is passed over", () => {
+  const text = "## TODO\n\n- [ ] a\n".repeat(9900);
+  const [was, is] = [`first\n${text}last\n`, `first\n${text.split("\n").reverse().join("\n")}\nlast\n`];
+  const begun = process.cpuUsage();
+  const [head, ...lines] = difference(was, is).split("\n");
+  const { user, system } = process.cpuUsage(begun);
+  assert.equal((user + system) / 1e6 < 1, true, `${(user + system) / 1e6} s`);
+  const marked = (mark: string) => lines.flatMap((line) => (line.startsWith(mark) ? [line.slice(1)] : []));
+  assert.equal(head, "@@ -2,29700 +2,29701 @@");
+  assert.equal(["first", ...marked("-"), "last", ""].join("\n"), was);
+  assert.equal(["first", ...marked("+"), "last", ""].join("\n"), is);
+});
+
 test("a character that is written out is told from words that look like it", () => {
   const [words, character] = ["a\\u{200b}b", "a\u200bb"];
   assert.deepEqual([words, character].map(revealed), ["a\\u{5c}u{200b}b", "a\\u{200b}b"]);

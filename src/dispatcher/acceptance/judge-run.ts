@@ -3,6 +3,7 @@ import type { RepositoryShape } from "../../git/staging/repository-shape.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
 import { expandBraces } from "../../governance/shell/values/braces.ts";
 import { fitsPath } from "../../governance/shell/values/glob.ts";
+import { takeTurns } from "../../kernel/turns.ts";
 import type { Claims } from "../../plan/todos/claims.ts";
 
 export type Changes =
@@ -39,7 +40,7 @@ export interface RunEvidence {
 }
 
 /** Pure: a TODO is done when it is ticked and there is a change or recorded evidence, unless `expects: none`. */
-export function judgeRun(run: RunEvidence): RunVerdict {
+export async function judgeRun(run: RunEvidence): Promise<RunVerdict> {
   if (run.exit?.reason === "spawn-failed") {
     return {
       kind: "block",
@@ -64,7 +65,7 @@ export function judgeRun(run: RunEvidence): RunVerdict {
   if (run.exit?.reason === "policy") return { kind: "again", missing: endedByPolicy(run.exit) };
   if (run.claims.tick !== "done") return { kind: "again", missing: notTicked(run) };
   if (run.changes.refused.length > 0) return { kind: "again", missing: madeRepositories(run.changes.refused) };
-  const missing = outsideScope(run, run.changes) ?? unmetExpectation(run, run.changes);
+  const missing = (await outsideScope(run, run.changes)) ?? (await unmetExpectation(run, run.changes));
   return missing === undefined ? { kind: "accept" } : { kind: "again", missing };
 }
 
@@ -87,7 +88,10 @@ function madeRepositories(refused: readonly RepositoryShape[]): string {
 }
 
 /** By default a TODO is expected to change something; its context may ask for less, or for certain files. */
-function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "staged" }>): string | undefined {
+async function unmetExpectation(
+  run: RunEvidence,
+  changes: Extract<Changes, { kind: "staged" }>,
+): Promise<string | undefined> {
   const expects = run.expects ?? "";
   if (run.claims.nothingToChange !== undefined && changes.files.length > 0)
     return `The outcome is "nothing-to-change", but ${named(changes.files)} changed. Say "done", or put that back as it was.`;
@@ -97,13 +101,22 @@ function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "s
   const isExplained = run.evidence || run.claims.nothingToChange !== undefined;
   const isEnough = isExplained && glob === undefined && expects !== "tests";
   if (changes.files.length === 0) return isEnough ? undefined : nothingChanged(changes.onlyProtected);
-  if (glob !== undefined && !changes.files.some(fitting([glob]))) {
+  if (glob !== undefined && !(await hasFitting(changes.files, glob))) {
     return `The TODO is ticked, but no changed file matches \`${glob}\`, which its context expects.`;
   }
   if (expects === "tests" && !changes.files.some(isTestFile)) {
     return "The TODO is ticked, but no test changed, and its context says `expects: tests`.";
   }
   return undefined;
+}
+
+async function hasFitting(files: readonly string[], glob: string): Promise<boolean> {
+  const fits = fitting([glob]);
+  for (const file of files) {
+    await takeTurns();
+    if (fits(file)) return true;
+  }
+  return false;
 }
 
 /** As patterns are written for shells, or as those of the config, where a folder stands for what is in it. */
@@ -113,9 +126,17 @@ function fitting(globs: readonly string[]): (file: string) => boolean {
 }
 
 /** What a script did counts as well: the policy inside of an agent sees only its calls. */
-function outsideScope({ scope }: RunEvidence, { files }: Extract<Changes, { kind: "staged" }>): string | undefined {
+async function outsideScope(
+  { scope }: RunEvidence,
+  { files }: Extract<Changes, { kind: "staged" }>,
+): Promise<string | undefined> {
   const all = scope.map(fitting);
-  const outside = files.filter((file) => all.some((fits) => !fits(file)));
+  const outside: string[] = [];
+  // While the others go on: a plan may have long patterns, and its agent makes files with long names, and many of them.
+  for (const file of files) {
+    await takeTurns();
+    if (all.some((fits) => !fits(file))) outside.push(file);
+  }
   if (outside.length === 0) return undefined;
   return `The TODO is ticked, but its paths or its role do not allow a change of ${named(outside)}. Put that back as it was.`;
 }

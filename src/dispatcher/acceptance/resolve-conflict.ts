@@ -82,7 +82,7 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
   const changes = await changesOf(loom, record);
   const text = planText(loom, record);
   const [todo] = text ? withResolution(record, text).doc.todos : [];
-  const verdict = judgeRun({
+  const verdict = await judgeRun({
     exit: readExit(runDir),
     outputTail: claims.tick === "done" ? "" : lastWords(runDir, 2000),
     claims: { ...claims, unread: claims.unread ?? SAYS_NOTHING },

@@ -63,7 +63,7 @@ export async function verify(
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   await keepEvidence(worktreeOf(loom, record).path, runDir);
-  const judge = (changed: Changes): RunVerdict =>
+  const judge = (changed: Changes): Promise<RunVerdict> =>
     judgeRun({
       exit: readExit(runDir),
       outputTail: claims.tick === "done" ? "" : lastWords(runDir, 2000),
@@ -74,7 +74,7 @@ export async function verify(
       scope: changeScope(todo, record, loom.config.governance),
       maxDeletions: config.limits.maxDeletions,
     });
-  const first = judge(changes);
+  const first = await judge(changes);
   tellPolicyEnd(loom, record, current.run, readExit(runDir));
   crashPoint("verify:judged");
   if (first.kind === "again" && (await countsAsNoAttempt(loom, record, config, summary))) return;
@@ -84,7 +84,7 @@ export async function verify(
   if (first.kind === "accept" && failed === undefined && claims.nothingToChange !== undefined)
     await takeBackChecks(loom, record, current.run);
   // A check may run what the agent wrote: what it left, in the tree and in git, is judged like the agent's own work.
-  const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
+  const checked = failed ?? (config.checks.length === 0 ? first : await judge(await changesOf(loom, record)));
   const hooked: Hooked =
     checked.kind === "accept" ? await judgeCommit(loom, record, { todo, checked, judge }) : { verdict: checked };
   const { verdict } = hooked;
@@ -162,12 +162,12 @@ interface Hooked {
 async function judgeCommit(
   loom: CommandRunning,
   record: PlanRecord,
-  accepted: { todo: Todo; checked: RunVerdict; judge: (changes: Changes) => RunVerdict },
+  accepted: { todo: Todo; checked: RunVerdict; judge: (changes: Changes) => Promise<RunVerdict> },
 ): Promise<Hooked> {
   const trial = await tryCommit(loom, record, accepted.todo);
   if (trial.kind === "refused") return { verdict: { kind: "again", missing: trial.missing } };
   if (trial.kind === "no-hooks") return { verdict: accepted.checked };
-  return { verdict: accepted.judge(await changesOf(loom, record)), before: trial.before };
+  return { verdict: await accepted.judge(await changesOf(loom, record)), before: trial.before };
 }
 
 interface JudgedTodo {

@@ -131,7 +131,8 @@ type Matcher = (path: string) => boolean;
 
 /** With more of them a regular expression can take for ever; it is the faster way with fewer. */
 const MAX_WILDCARDS = 2;
-const isSimple = (pattern: string): boolean => (pattern.match(/\*+/g) ?? []).length <= MAX_WILDCARDS;
+// A row of stars is as many wildcards as `sourceOf` makes of it.
+const isSimple = (pattern: string): boolean => (pattern.match(/\*\*?/g) ?? []).length <= MAX_WILDCARDS;
 
 function compile(patterns: readonly string[], letters: Letters): Matcher {
   if (patterns.includes("**")) return () => true;

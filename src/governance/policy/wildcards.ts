@@ -32,12 +32,15 @@ export function wildcardMatcher(pattern: string): (path: string) => boolean {
 
 /** A place in a pattern, and those that are reached from there without any character. */
 function reach(place: number, signs: readonly Sign[], places: Set<number>): void {
-  if (places.has(place)) return;
-  places.add(place);
-  const sign = signs[place];
-  if (sign === undefined || typeof sign === "string" || sign.sign === "one" || sign.sign === "folders") return;
-  reach(place + 1, signs, places);
-  if (sign.sign === "into-folders") reach(place + 2, signs, places);
+  // Not by calling itself: a pattern may have more wildcards in a row than calls can be nested.
+  for (let at = place; !places.has(at); at += 1) {
+    places.add(at);
+    const sign = signs[at];
+    if (sign === undefined || typeof sign === "string" || sign.sign === "one" || sign.sign === "folders") return;
+    if (sign.sign !== "into-folders") continue;
+    at += 1;
+    places.add(at);
+  }
 }
 
 /** The places after one more character. */

@@ -119,9 +119,23 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["
 ];
 
 for (const [name, change, expected, detail] of TABLE) {
-  test(name, () => {
-    const verdict = judgeRun({ ...good, ...change });
+  test(name, async () => {
+    const verdict = await judgeRun({ ...good, ...change });
     assert.equal(verdict.kind, expected);
     if (detail) assert.match(JSON.stringify(verdict), detail);
   });
 }
+
+test("others have their turns while long patterns are compared with many long names", async (t) => {
+  let turns = 0;
+  const others = setInterval(() => {
+    turns += 1;
+  }, 5);
+  t.after(() => clearInterval(others));
+  const folder = `${"a".repeat(250)}/`.repeat(12);
+  const files = Array.from({ length: 5 }, (_, at) => `${folder}f${at}`);
+  const scope = [[`${"**a".repeat(600)}z`]];
+  const verdict = await judgeRun({ ...good, changes: { ...changes, files }, scope });
+  assert.equal(verdict.kind, "again");
+  assert.equal(turns > 2, true, `${turns} turns`);
+});
