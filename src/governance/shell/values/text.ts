@@ -108,6 +108,8 @@ const parentOf = (folder: string): string => folder.slice(0, Math.max(folder.las
 
 /** A name that was found, with an ending, below it or in another folder: `$f.bak`, `$d/index.ts`, `build/$f`. Undefined for what else is made of it. */
 function joinFound(parts: readonly Text[]): Text | undefined {
+  // A name below a folder is made of two; what has more of them is looked at part by part, as deep as there are parts.
+  if (parts.filter(({ type }) => type === "found").length > 2) return undefined;
   const at = parts.findIndex(({ type }) => type === "found");
   const [found, next] = [parts[at], parts[at + 1]];
   const before = parts.slice(0, at);
