@@ -40,7 +40,7 @@ export class TouchedFiles {
     return this.#looking;
   }
 
-  /** Files that we put back: that they are as they were again is no change of the next call. */
+  /** Leaves out files that we put back: the next call did not change them. */
   forget(paths: readonly string[]): void {
     const put = new Set(paths);
     this.#known = new Map([...this.#known].filter(([path]) => !put.has(path)));
@@ -55,7 +55,7 @@ export class TouchedFiles {
     return [...[...now].flatMap(([path, mark]) => (before.get(path) === mark ? [] : [path])), ...gone];
   }
 
-  /** What an agent committed is no change any more to `git status`. */
+  /** `git status` does not list what an agent has committed, so commits since the first look are compared as well. */
   async #listed(): Promise<readonly string[]> {
     const lines = await this.#git(STATUS_ARGS);
     const [commit] = lines.flatMap((line) => COMMIT.exec(line)?.groups?.id ?? []);

@@ -74,7 +74,7 @@ export async function merge(call: Call, plan: string, options: MergeFlags): Prom
   );
   if (rest.repository !== undefined)
     output.line(
-      `${output.paint("yellow", "careful")}: git takes a folder of ${base} for a repository now, and runs what its settings say if you use git there: ${visible(rest.repository.join(", "))}`,
+      `${output.paint("yellow", "careful")}: git takes a folder of ${base} for a repository now, and runs what its settings say if you use git there. Rename one of these, unless you want that: ${visible(rest.repository.join(", "))}`,
     );
   for (const { author, text } of undelivered)
     output.line(

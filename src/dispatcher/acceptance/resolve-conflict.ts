@@ -130,9 +130,11 @@ async function markedFiles(loom: Located & Configured, record: PlanRecord): Prom
   return leftMarks(staged.stdout, before.stdout);
 }
 
-/** A file that has no marks, since it is no text or one side deleted it, looks resolved when nobody has looked at it. */
+/** A binary file, or one that one side deleted, has no marks: it looks resolved even if the agent never opened it. */
 async function leftAsGiven(loom: Located & Configured, record: PlanRecord): Promise<string[]> {
   const { tree: given = "", files = [] } = record.rebase?.conflict ?? {};
+  // Without names git would list the whole top of the tree.
+  if (files.length === 0) return [];
   const entries = async (tree: string): Promise<string[]> => {
     const listed = await gitAt(loom.repo, ["ls-tree", "-z", "--full-tree", tree, "--", ...files]);
     return splitNul(listed.stdout).filter((entry) => entry !== "");
