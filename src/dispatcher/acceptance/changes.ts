@@ -1,13 +1,16 @@
 import { stagedTree } from "../../git/commits/commit.ts";
+import { linksAstray } from "../../git/staging/links-astray.ts";
 import { putBack } from "../../git/staging/put-back.ts";
 import { restoreProtected, stageAll } from "../../git/staging/stage.ts";
-import { stagedChanges } from "../../git/staging/staged-changes.ts";
+import { type StagedChanges, stagedChanges } from "../../git/staging/staged-changes.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { foldAgentCommits, headState } from "../../git/worktree/settle-head.ts";
-import type { Worktree } from "../../git/worktree/worktrees.ts";
+import { listWorktrees, type Worktree } from "../../git/worktree/worktrees.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
+import { isWithin } from "../../kernel/paths.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
+import { foldersOfAgents } from "../enclosure/private-homes.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { leftOut } from "../worktree/set-aside.ts";
@@ -42,14 +45,34 @@ export async function changesOf(loom: Located & Configured & Reporting, record: 
     const text = `it changed what agents may not change, which is as it was again: ${names.join(", ")}`;
     loom.report({ planId: record.id, level: "warn", text });
   }
-  const staged = await stagedChanges(worktree, baseSha);
-  return { kind: "staged", ...staged, onlyProtected: names.length > 0 && staged.files.length === 0, refused };
+  const { astray, ...staged } = await withoutAstray(loom, record, await stagedChanges(worktree, baseSha));
+  return { kind: "staged", ...staged, astray, onlyProtected: names.length > 0 && staged.files.length === 0, refused };
 }
 
 /** The tree as plugins left it, for the commit; what agents may not touch stays out as always. */
 export async function restage(loom: Located & Configured & Reporting, record: PlanRecord): Promise<string | undefined> {
   await changesOf(loom, record);
   return stagedTree(worktreeOf(loom, record));
+}
+
+/** Takes links out of what is staged that lead to where agents write. */
+async function withoutAstray(
+  loom: Located & Configured & Reporting,
+  record: PlanRecord,
+  staged: StagedChanges,
+): Promise<StagedChanges & { readonly astray: readonly string[] }> {
+  if (staged.links.length === 0) return { ...staged, astray: [] };
+  const { worktree, baseSha } = { worktree: worktreeOf(loom, record), baseSha: record.current?.baseSha ?? "" };
+  const { paths, repo } = loom;
+  const places = [paths.local, paths.worktrees, paths.commonDir, ...foldersOfAgents(loom)];
+  const trees = (await listWorktrees(repo)).filter(({ bare }) => !bare).map(({ path }) => path);
+  const checkouts = trees.filter((path) => !places.some((place) => isWithin(path, place)));
+  const astray = new Set(await linksAstray(worktree, staged.links, { checkouts, places }));
+  if (astray.size === 0) return { ...staged, astray: [] };
+  await putBack(worktree, baseSha, (path) => astray.has(path));
+  const text = `taken out, since it leads to where agents write: ${[...astray].slice(0, MAX_TOLD).join(", ")}`;
+  loom.report({ planId: record.id, level: "warn", text });
+  return { ...(await stagedChanges(worktree, baseSha)), astray: [...astray] };
 }
 
 /** What the config protects. A script of the agent may have changed it: the policy inside of an agent sees only its calls. */

@@ -16,6 +16,8 @@ export type Changes =
       readonly onlyProtected: boolean;
       /** What was taken out because it would have made repositories of folders. */
       readonly refused: readonly RepositoryShape[];
+      /** Links that were taken out because they lead to where agents write. */
+      readonly astray: readonly string[];
     };
 
 /** The outcome of one attempt at a TODO. */
@@ -65,6 +67,7 @@ export async function judgeRun(run: RunEvidence): Promise<RunVerdict> {
   if (run.exit?.reason === "policy") return { kind: "again", missing: endedByPolicy(run.exit) };
   if (run.claims.tick !== "done") return { kind: "again", missing: notTicked(run) };
   if (run.changes.refused.length > 0) return { kind: "again", missing: madeRepositories(run.changes.refused) };
+  if (run.changes.astray.length > 0) return { kind: "again", missing: ledAstray(run.changes.astray) };
   const missing = (await outsideScope(run, run.changes)) ?? (await unmetExpectation(run, run.changes));
   return missing === undefined ? { kind: "accept" } : { kind: "again", missing };
 }
@@ -85,6 +88,10 @@ function named(entries: readonly string[]): string {
 function madeRepositories(refused: readonly RepositoryShape[]): string {
   const entries = refused.flatMap((shape) => shape.entries);
   return `With ${named(entries)} git would take a folder for a repository (HEAD beside objects and refs, or beside commondir) and run what its settings say, so this was taken out of the tree. Use other names, pack it into an archive, or let a test make the repository (\`git init\`) in a temporary folder.`;
+}
+
+function ledAstray(links: readonly string[]): string {
+  return `The links ${named(links)} lead to git's folder, a worktree, or the home or cache of an agent, which nobody else has, so they were taken out of the tree. Commit the files themselves, or link to files of the project by relative paths.`;
 }
 
 /** By default a TODO is expected to change something; its context may ask for less, or for certain files. */

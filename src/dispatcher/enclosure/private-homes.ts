@@ -86,7 +86,16 @@ export function stateFolder(loom: Located & Configured): string {
 
 /** Seen at `.cache` of the private homes; kept for all plans of the repository. */
 export function cacheFolder(loom: Located & Configured, use: HomeUse): string {
-  return join(xdgFolder(loom, "XDG_CACHE_HOME", ".cache"), "prloom", shortHash(loom.paths.commonDir, 16), use);
+  return join(cachesFolder(loom), use);
+}
+
+function cachesFolder(loom: Located & Configured): string {
+  return join(xdgFolder(loom, "XDG_CACHE_HOME", ".cache"), "prloom", shortHash(loom.paths.commonDir, 16));
+}
+
+/** Where agents write, besides their worktrees: what they leave there stays. */
+export function foldersOfAgents(loom: Located & Configured): string[] {
+  return [stateFolder(loom), cachesFolder(loom)];
 }
 
 function xdgFolder({ environment }: Configured, variable: string, below: string): string {

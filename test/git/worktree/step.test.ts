@@ -36,7 +36,7 @@ test("deletions are counted, renames are not deletions, protected changes alone 
   write(worktree.path, { "prloom/.local/plan.md": "x" });
   assert.deepEqual(await stageAll(worktree), { nested: [], refused: [], protectedChanged: false });
   const none = await stagedChanges(worktree, baseSha);
-  assert.deepEqual(none, { files: [], deleted: 0, trackedBefore: 0 });
+  assert.deepEqual(none, { files: [], links: [], deleted: 0, trackedBefore: 0 });
   write(worktree.path, { "prloom/config.json": "changed", "prloom/more/new.json": "{}" });
   assert.equal((await stageAll(worktree)).protectedChanged, true);
   assert.deepEqual((await stagedChanges(worktree, baseSha)).files, []);

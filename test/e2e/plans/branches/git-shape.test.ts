@@ -63,6 +63,23 @@ test("an agent that makes a bare repository is told, and no git runs what it say
   for (const top of [worktree, p.root]) assert.equal(existsSync(join(top, "ran")), false, top);
 });
 
+test("an agent that links to what it made in ignored folders is told, and no such link is merged", async () => {
+  const p = project(
+    `mkdir -p node_modules && cd node_modules && ${BARE} && cp -r lib "$HOME/.cache/" && cd ..
+     if grep -q "lead to git's folder" "$prompt"; then echo ok > ok; else
+       ln -s prloom/.local/worktrees/one/node_modules/lib docs
+       ln -s "$(awk -v cache="$HOME/.cache" '$5 == cache { print $4 }' /proc/self/mountinfo)/lib" more; fi`,
+  );
+  put(p, { ".gitignore": "node_modules/\n" });
+  p.plan("one", ["Vendor a library"]);
+  const { stdout } = await p.work();
+  assert.match(stdout, /attempt 1 was not accepted: The links `docs`, `more` lead to git's folder/);
+  assert.equal(p.record("one").status, "review", stdout);
+  assert.equal((await p.cli(["merge", "one"])).code, 0);
+  assert.equal(p.git("ls-files").trim().split("\n").includes("ok"), true);
+  assert.equal(p.git("ls-files", "docs", "more"), "");
+});
+
 test("one that does not listen is blocked, and what it left is harmless", thorough, async () => {
   const p = project(BARE);
   p.plan("one", ["Vendor a library"]);

@@ -1,0 +1,113 @@
+import { realpathSync } from "node:fs";
+import { readlink } from "node:fs/promises";
+import { errnoOf } from "../../kernel/errors.ts";
+import { isWithin } from "../../kernel/paths.ts";
+import { takeTurns } from "../../kernel/turns.ts";
+import { gitIn, type Worktree } from "../worktree/worktrees.ts";
+import { above } from "./paths-above.ts";
+import { onAnyDisk } from "./repository-shape.ts";
+import { bytesOf } from "./tree-entries.ts";
+
+/*
+ * What git ignores is in no commit, and nobody looks at it: an agent can make a repository there, in its worktree, its home or its
+ * cache. A link that is committed leads a person there who only means to enter a folder of the project, and then their git runs
+ * what that repository says. So no link of a commit leads to where agents write. One to an ignored folder by a relative path is
+ * harmless: in a person's checkout there is nothing of the agent's.
+ */
+
+interface AgentsGround {
+  /** The working trees that people have of the repository. */
+  readonly checkouts: readonly string[];
+  /** Folders with what agents wrote. */
+  readonly places: readonly string[];
+}
+
+/** The kernel follows no more of them. */
+const MAX_FOLLOWED = 40;
+
+/** Those of the changed links with which some link of the index leads to where agents write. Call it after `stageAll`. */
+export async function linksAstray(
+  worktree: Worktree,
+  changed: readonly string[],
+  ground: AgentsGround,
+): Promise<string[]> {
+  const links = await linksIn(worktree);
+  const places = ground.places.flatMap((place) => [place, realPathOf(place)]).map((place) => onAnyDisk(latin1(place)));
+  const isAgents = (path: string) => places.some((place) => isWithin(onAnyDisk(path), place));
+  const onTheWay = new Set<string>();
+  for (const checkout of ground.checkouts) {
+    const walk = { links, top: latin1(checkout), isAgents };
+    for (const link of links.keys()) for (const passed of await wayToAgents(link, walk)) onTheWay.add(inWords(passed));
+  }
+  return changed.filter((path) => onTheWay.has(path));
+}
+
+interface Walk {
+  /** What they lead to, by their paths in the tree; byte for byte. */
+  readonly links: ReadonlyMap<string, string>;
+  readonly top: string;
+  readonly isAgents: (path: string) => boolean;
+}
+
+/** The links of the tree that one leads through, itself included, if it leads to where agents write. */
+async function wayToAgents(link: string, { links, top, isAgents }: Walk): Promise<string[]> {
+  const way: string[] = [];
+  let at = above(`${top}/${link}`);
+  const rest = [link.slice(link.lastIndexOf("/") + 1)];
+  for (let followed = 0; rest.length > 0; ) {
+    await takeTurns();
+    const part = rest.pop() ?? "";
+    if (part === "" || part === ".") continue;
+    const path = part === ".." ? above(at) : `${at}/${part}`;
+    if (isAgents(path)) return way;
+    const inTree = path.startsWith(`${top}/`) ? path.slice(top.length + 1) : "";
+    const target = links.get(inTree) ?? (await targetOf(Buffer.from(path, "latin1")));
+    if (links.has(inTree)) way.push(inTree);
+    if (target === undefined) {
+      at = path;
+      continue;
+    }
+    // Where a process works, say: for whoever follows it that is another folder.
+    if (/^\/proc\/[^/]+\//.test(path) && rest.length > 0) return way;
+    followed += 1;
+    if (followed > MAX_FOLLOWED) return [];
+    if (target.startsWith("/")) at = "";
+    for (const one of target.split("/").reverse()) rest.push(one);
+  }
+  return [];
+}
+
+async function linksIn(worktree: Worktree): Promise<Map<string, string>> {
+  const listed = await gitIn(worktree, ["ls-files", "--stage", "-z"], { encoding: "latin1" });
+  const links = new Map<string, string>();
+  for (const entry of await listed.entries()) {
+    await takeTurns();
+    if (!entry.startsWith("120000 ")) continue;
+    const path = entry.slice(entry.indexOf("\t") + 1);
+    const target = await targetOf(bytesOf(worktree, path));
+    if (target !== undefined) links.set(path, target);
+  }
+  return links;
+}
+
+/** Undefined for what is not a link. Without holding others up: it may lie on a disk that does not answer. */
+async function targetOf(path: Buffer): Promise<string | undefined> {
+  try {
+    return (await readlink(path, "buffer")).toString("latin1");
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function realPathOf(place: string): string {
+  try {
+    return realpathSync.native(place);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return place;
+  }
+}
+
+const latin1 = (path: string): string => Buffer.from(path).toString("latin1");
+const inWords = (path: string): string => Buffer.from(path, "latin1").toString("utf8");

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { linksAstray } from "../../../src/git/staging/links-astray.ts";
+import { stageAll } from "../../../src/git/staging/stage.ts";
+import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";
+import { plainGit, planSandbox, removedAfter } from "../fixture.ts";
+
+const boxes = removedAfter();
+
+type Links = Readonly<Record<string, string>>;
+
+/** Which links of an agent's are taken out; in their targets `@` is the folder above the repository. */
+async function astrayOf(links: Links, before: Links = {}): Promise<string[]> {
+  const box = await planSandbox();
+  boxes.push(box);
+  const { worktree, repo, dir } = box;
+  const make = (some: Links) => {
+    for (const [path, target] of Object.entries(some)) {
+      mkdirSync(dirname(join(worktree.path, path)), { recursive: true });
+      symlinkSync(target.replaceAll("@", dir), join(worktree.path, path));
+    }
+  };
+  make(before);
+  await stageAll(worktree);
+  plainGit(worktree.path, "commit", "--quiet", "--allow-empty", "-m", "Before");
+  make(links);
+  await stageAll(worktree);
+  for (const folder of ["cache/worker", "linked/deep/er"]) mkdirSync(join(dir, folder), { recursive: true });
+  symlinkSync("cache", join(dir, "alias"));
+  const changed = (await stagedChanges(worktree, "HEAD")).links;
+  const checkouts = [repo.root, join(dir, "linked/deep/er")];
+  const places = [join(repo.root, "prloom/.local"), repo.commonDir, join(dir, "cache")];
+  return linksAstray(worktree, changed, { checkouts, places });
+}
+
+const INTO = "prloom/.local/worktrees/plan/ignored/lib";
+
+const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] = [
+  ["a worktree, as seen from a checkout", { "docs/lib": `../${INTO}` }, ["docs/lib"]],
+  ["a worktree by its whole path", { lib: `@/repo/${INTO}` }, ["lib"]],
+  ["out of the checkout and back", { lib: `../repo/./nowhere/../${INTO}` }, ["lib"]],
+  ["from a checkout that lies elsewhere", { lib: `../../../repo/${INTO}` }, ["lib"]],
+  ["a cache", { lib: "@/cache/worker" }, ["lib"]],
+  ["a cache under another name", { lib: "@/alias/worker" }, ["lib"]],
+  ["git's folder", { lib: ".git/prloom/plans/plan/runs/1/evidence" }, ["lib"]],
+  ["in other letters", { lib: "PRLOOM/.Local/x" }, ["lib"]],
+  ["where whoever follows it works", { lib: `/proc/self/cwd/${INTO}` }, ["lib"]],
+  ["through another link", { hop: "src/..", "src/lib": `../hop/${INTO}` }, ["hop", "src/lib"]],
+  ["through one of the commit before", { lib: `hop/${INTO}` }, ["lib"], { hop: "." }],
+  ["with what the commit before leads through", { hop: "prloom" }, ["hop"], { lib: "hop/.local/x" }],
+  ["as the commit before has it", { other: "a.txt" }, [], { lib: INTO }],
+  ["an ignored folder, of which a checkout has its own", { lib: "ignored/lib" }, []],
+  ["files, folders, and nothing", { a: "src/deep/c.ts", b: "src", c: "nowhere", d: "prloom/config.json" }, []],
+  ["the system", { log: "/dev/stdout", time: "/usr/share/zoneinfo/UTC", up: "../../elsewhere" }, []],
+  ["itself", { a: "b", b: "a", c: "c/d" }, []],
+];
+
+for (const [name, links, astray, before] of ASTRAY) {
+  test(`links to where agents write: ${name}`, async () => {
+    assert.deepEqual((await astrayOf(links, before)).sort(), astray);
+  });
+}
