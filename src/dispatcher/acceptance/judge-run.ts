@@ -119,17 +119,25 @@ async function unmetExpectation(
 
 async function hasFitting(files: readonly string[], glob: string): Promise<boolean> {
   const fits = fitting([glob]);
-  for (const file of files) {
-    await takeTurns();
-    if (fits(file)) return true;
-  }
+  for (const file of files) if (await fits(file)) return true;
   return false;
 }
 
-/** As patterns are written for shells, or as those of the config, where a folder stands for what is in it. */
-function fitting(globs: readonly string[]): (file: string) => boolean {
+/**
+ * As patterns are written for shells, or as those of the config, where a folder stands for what is in it. While the others go
+ * on: a plan may have long patterns, and its agent makes files with long names, and many of them.
+ */
+function fitting(globs: readonly string[]): (file: string) => Promise<boolean> {
   const written = globs.flatMap((glob) => expandBraces(glob) ?? []);
-  return (file) => matchesAny(file, globs) || written.some((glob) => fitsPath(glob, file));
+  return async (file) => {
+    await takeTurns();
+    if (matchesAny(file, globs)) return true;
+    for (const glob of written) {
+      await takeTurns();
+      if (fitsPath(glob, file)) return true;
+    }
+    return false;
+  };
 }
 
 /** What a script did counts as well: the policy inside of an agent sees only its calls. */
@@ -139,10 +147,9 @@ async function outsideScope(
 ): Promise<string | undefined> {
   const all = scope.map(fitting);
   const outside: string[] = [];
-  // While the others go on: a plan may have long patterns, and its agent makes files with long names, and many of them.
   for (const file of files) {
-    await takeTurns();
-    if (all.some((fits) => !fits(file))) outside.push(file);
+    const fit = await Promise.all(all.map((fits) => fits(file)));
+    if (fit.includes(false)) outside.push(file);
   }
   if (outside.length === 0) return undefined;
   return `The TODO is ticked, but its paths or its role do not allow a change of ${named(outside)}. Put that back as it was.`;

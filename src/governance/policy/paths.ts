@@ -133,14 +133,20 @@ type Matcher = (path: string) => boolean;
 const MAX_WILDCARDS = 2;
 // A row of stars is as many wildcards as `sourceOf` makes of it.
 const isSimple = (pattern: string): boolean => (pattern.match(/\*\*?/g) ?? []).length <= MAX_WILDCARDS;
+/** For a longer path even two of them take too long, hundreds of patterns in one list: its length counts twice. */
+const MAX_QUICK = 500;
 
 function compile(patterns: readonly string[], letters: Letters): Matcher {
   if (patterns.includes("**")) return () => true;
   const cased = (text: string): string => (letters === "exact" ? text : text.toLowerCase());
-  const others = patterns.filter((one) => !isSimple(one)).map((one) => wildcardMatcher(cased(trimmed(one))));
+  const walking = (some: readonly string[]) => some.map((one) => wildcardMatcher(cased(trimmed(one))));
+  const others = walking(patterns.filter((one) => !isSimple(one)));
   const sources = patterns.filter(isSimple).map(sourceOf).join("|");
   const regular = new RegExp(sources === "" ? "(?!)" : `^(?:${sources})(?:/.*)?$`, letters === "exact" ? "s" : "is");
-  return (path) => regular.test(path) || others.some((fits) => fits(cased(path)));
+  return (path) =>
+    path.length > MAX_QUICK
+      ? walking(patterns).some((fits) => fits(cased(path)))
+      : regular.test(path) || others.some((fits) => fits(cased(path)));
 }
 
 /** Patterns of the config: `*` within a folder, `**` across, and a folder stands for what is in it. */

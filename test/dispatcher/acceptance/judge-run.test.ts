@@ -128,16 +128,23 @@ for (const [name, change, expected, detail] of TABLE) {
   });
 }
 
-test("others have their turns while long patterns are compared with many long names", async (t) => {
-  let turns = 0;
-  const others = setInterval(() => {
-    turns += 1;
-  }, 5);
-  t.after(() => clearInterval(others));
-  const folder = `${"a".repeat(250)}/`.repeat(12);
-  const files = Array.from({ length: 5 }, (_, at) => `${folder}f${at}`);
-  const scope = [[`${"**a".repeat(600)}z`]];
-  const verdict = await judgeRun({ ...good, changes: { ...changes, files }, scope });
-  assert.equal(verdict.kind, "again");
-  assert.equal(turns > 2, true, `${turns} turns`);
-});
+const AT_WORK: [what: string, scope: string[], files: string[]][] = [
+  [
+    "long patterns are compared with many long names",
+    [`${"**a".repeat(600)}z`],
+    Array.from({ length: 5 }, (_, at) => `${`${"a".repeat(250)}/`.repeat(12)}f${at}`),
+  ],
+  ["a name is compared with all that braces make", Array(48).fill("**/**/{1..8}{1..8}?"), [`${"a/".repeat(2000)}c`]],
+];
+
+for (const [what, scope, files] of AT_WORK)
+  test(`others have their turns while ${what}`, async (t) => {
+    let turns = 0;
+    const others = setInterval(() => {
+      turns += 1;
+    }, 5);
+    t.after(() => clearInterval(others));
+    const verdict = await judgeRun({ ...good, changes: { ...changes, files }, scope: [scope] });
+    assert.equal(verdict.kind, "again");
+    assert.equal(turns > 2, true, `${turns} turns`);
+  });

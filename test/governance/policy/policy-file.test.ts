@@ -92,6 +92,16 @@ test("patterns that a plan may have made up to take for ever are answered all th
   assert(matchesAny(name.toUpperCase(), [`${"*a".repeat(50)}!`], "any-case"));
 });
 
+test("as many patterns as a TODO has room for cost less than a second on the processor, however long the path is", () => {
+  const path = `${`${"a".repeat(250)}/`.repeat(16)}c`;
+  const patterns = (end: string) => Array.from({ length: 285 }, () => `**?**${end}`);
+  const before = process.cpuUsage();
+  assert(!matchesAny(path, patterns("b")));
+  const { user, system } = process.cpuUsage(before);
+  assert((user + system) / 1000 < 1000, `${(user + system) / 1000} ms`);
+  assert(matchesAny(path, patterns("c")));
+});
+
 test("letters count, but for what is protected", () => {
   assert(!matchesAny("SRC/a", ["src"]));
   assert(matchesAny("PRLOOM/a", ["prloom"], "any-case"));
