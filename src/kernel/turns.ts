@@ -5,12 +5,14 @@ const SLICE_MS = 20;
 
 /** One slice for all loops of the process: a slice for each would be as many times as long as there are loops. */
 let sliceStartedAt = 0;
-let nextSlice: Promise<void> | undefined;
+let isNextDue = false;
 
 async function startSlice(): Promise<void> {
+  if (isNextDue) return;
+  isNextDue = true;
   await setImmediate();
   sliceStartedAt = performance.now();
-  nextSlice = undefined;
+  isNextDue = false;
 }
 
 /**
@@ -18,7 +20,9 @@ async function startSlice(): Promise<void> {
  * their turn whenever a slice of time is over, and costs next to nothing before.
  */
 export async function takeTurns(): Promise<void> {
-  if (performance.now() - sliceStartedAt < SLICE_MS) return;
-  nextSlice ??= startSlice();
-  await nextSlice;
+  // Each waits by itself and asks again: the one before it may have taken all of the slice.
+  while (performance.now() - sliceStartedAt >= SLICE_MS) {
+    void startSlice();
+    await setImmediate();
+  }
 }

@@ -7,6 +7,8 @@ import { type Upserted, type Upserting, type UpsertOutcome, upsertPlans } from "
 
 /** Plans of one batch: they are made without a pause, and everything else waits. */
 const MAX_BATCH = 50;
+/** And so much text of theirs, which is read and merged. One that is longer is a batch by itself. */
+const MAX_CHARACTERS = 128 * 1024;
 
 interface Asked extends PromiseWithResolvers<Upserted> {
   readonly payload: RawUpsert;
@@ -80,11 +82,14 @@ export class UpsertBatches {
     const sources = new Set<string>();
     const batch: Asked[] = [];
     const later: Asked[] = [];
+    let characters = 0;
     for (const asked of this.#asked) {
       const { system, kind, id } = asked.payload.source;
       const source = JSON.stringify([system, kind, id]);
-      (batch.length < MAX_BATCH && !sources.has(source) ? batch : later).push(asked);
+      const isRoom = batch.length < MAX_BATCH && (batch.length === 0 || characters < MAX_CHARACTERS);
+      (isRoom && !sources.has(source) ? batch : later).push(asked);
       sources.add(source);
+      characters += asked.payload.planMarkdown?.length ?? 0;
     }
     this.#asked = later;
     return batch;

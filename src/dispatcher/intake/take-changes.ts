@@ -1,13 +1,16 @@
 import type { Naming, Reporting } from "../capabilities.ts";
-import type { Located } from "../paths.ts";
+import { type Located, textPath } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Scheduler } from "../steps/scheduler.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { type Intake, inboxIds, takeInbox } from "./intake.ts";
+import { statRegular } from "./stat-key.ts";
 import { inSlices } from "./time-slices.ts";
 
 /** Plans whose lifecycle events are one append, and whose records are written together. */
 const AT_ONCE = 50;
+/** A group ends with so much text, which is read if it is new. */
+const MAX_BYTES = 128 * 1024;
 
 export interface InboxLooking {
   /** Also what should lie in the inbox and does not, and what could not be taken before. */
@@ -46,9 +49,19 @@ function takeTogether(loom: Records, ids: readonly string[], take: (id: string) 
   }
 }
 
-function groupsOf(ids: readonly string[]): string[][] {
-  const starts = Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, at) => at * AT_ONCE);
-  return starts.map((start) => ids.slice(start, start + AT_ONCE));
+function groupsOf(ids: readonly string[], bytesOf: (id: string) => number = () => 0): string[][] {
+  const groups: string[][] = [];
+  let bytes = MAX_BYTES;
+  for (const id of ids) {
+    const group = groups.at(-1);
+    if (group && group.length < AT_ONCE && bytes < MAX_BYTES) group.push(id);
+    else {
+      groups.push([id]);
+      bytes = 0;
+    }
+    bytes += bytesOf(id);
+  }
+  return groups;
 }
 
 /**
@@ -69,9 +82,10 @@ export function lookAtPlans(
 }
 
 /** Looks at all plans for changes; returns whether there were any to tell. */
-export async function tellAll(loom: Records & Intake, mayGoOn: () => boolean): Promise<boolean> {
+export async function tellAll(loom: Located & Records & Intake, mayGoOn: () => boolean): Promise<boolean> {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
-  const items = groupsOf(records.map(({ id }) => id));
+  const paths = new Map(records.map((record) => [record.id, textPath(loom, record)]));
+  const items = groupsOf([...paths.keys()], (id) => statRegular(paths.get(id) ?? "")?.size ?? 0);
   let isNews = false;
   const act = (ids: string[]): void => {
     if (loom.lifecycle().lookAt(ids).length > 0) isNews = true;

@@ -3,6 +3,7 @@ import { type ErrorCode, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { diskError } from "../../kernel/files.ts";
 import { Loop } from "../../kernel/loop.ts";
 import { passesByItself, usedUpError } from "../../kernel/system/used-up.ts";
+import { takeTurns } from "../../kernel/turns.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { blockPlan } from "../records.ts";
 import { StepInterrupted } from "../runs/refuse-start.ts";
@@ -173,7 +174,9 @@ export class Scheduler {
     return open.length + this.#activating.size;
   }
 
-  #pass(plan: ScheduledPlan): Promise<number | undefined> {
+  async #pass(plan: ScheduledPlan): Promise<number | undefined> {
+    // All plans are looked at when work starts, and a new text is read then: hundreds of long ones are not to be read in one go.
+    await takeTurns();
     const passing = this.#lookAt(plan);
     // A step that needs a place has taken it by now.
     this.#places.answered(plan.id);

@@ -92,6 +92,20 @@ test("more than one batch takes: all are made", thorough, async () => {
   });
 });
 
+test("many long texts are not one batch: others have their turn in between", async () => {
+  const { root } = project();
+  await withLoom(root, async (loom) => {
+    const seen = new Set<number>();
+    const looking = setInterval(() => seen.add(all(loom).length), 0);
+    const batches = new UpsertBatches(loom);
+    const planMarkdown = `${BODY}\n${"- a line\n".repeat(6000)}`;
+    await Promise.all(cards(9, { planMarkdown }).map((card) => batches.upsert(card)));
+    clearInterval(looking);
+    assert.ok(seen.size > 2, [...seen].join(" "));
+    assert.equal(all(loom).length, 9);
+  });
+});
+
 test("of two upserts of one source the second sees what the first one wrote", async () => {
   const { root } = project();
   await withLoom(root, async (loom) => {
