@@ -1,4 +1,4 @@
-import { known, MAX_TEXT, type Text } from "./text.ts";
+import { addChoice, known, MAX_CHOICES, MAX_TEXT, type Text } from "./text.ts";
 
 /** Where bytes come from, as bits. */
 export const FROM = {
@@ -40,7 +40,16 @@ export function joinFlows(flows: readonly Flow[]): Flow {
   for (const flow of some) length += flow.text?.length ?? MAX_TEXT;
   const text = length < MAX_TEXT ? some.map((flow) => flow.text).join("") : undefined;
   if (text !== undefined) return { text, from };
-  return { from, names: some.every(({ names }) => names) ? some.flatMap(({ names = [] }) => names) : undefined };
+  const names = some.map(
+    (flow) =>
+      flow.names ??
+      flow.text
+        ?.split("\n", MAX_CHOICES + 1)
+        .filter(Boolean)
+        .map(known),
+  );
+  const all = names.flatMap((list) => list ?? []);
+  return { from, names: names.includes(undefined) ? undefined : addChoice([], all) };
 }
 
 /** The same bytes changed in a way that is not followed. */

@@ -5,7 +5,7 @@ import { isOurName } from "../../processes.ts";
 import { judgePager } from "../../state/assignments.ts";
 import { noteEffect, noteUnknown } from "../../state/state.ts";
 import { cameFrom, changed, type Flow, FROM, literal, OUTPUT, someOf, TERMINAL } from "../../values/flow.ts";
-import { known, startOf, textOf } from "../../values/text.ts";
+import { asPattern, known, startOf, type Text, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
 import { listedIn } from "../instruction-files.ts";
 import { reader } from "./files.ts";
@@ -71,8 +71,14 @@ const PRINTS_OTHERWISE =
 function narrowed(flow: Flow, given: Arguments): Flow {
   const [pattern] = [...given.values("e", "regexp"), ...given.operands];
   const isWide = given.has("v", "invert-match", "f", "file") || !/\w/.test(textOf(pattern ?? known("")));
-  return { ...flow, names: flow.names?.map((one) => (one.type === "found" && !isWide ? { ...one, all: false } : one)) };
+  return isWide ? flow : { ...flow, names: flow.names?.map(someOfAll) };
 }
+
+/** Of all that there is, some. */
+const someOfAll = (name: Text): Text => {
+  if ((name.type !== "found" && name.type !== "glob") || !/^\*$|(?:^|\/)\*\*$/.test(name.text)) return name;
+  return { ...name, type: "found", text: name.text.replace(/\*\*?$/, "**/*") };
+};
 
 /** What it prints below folders, as whole paths or drawn. */
 export const tree: Behaviour = ({ args, spot }) => {
@@ -91,7 +97,7 @@ export const search = (rules: OptionRules): Behaviour => {
     for (const file of given.values("f", "file", "exclude-from", "ignore-file")) reads(spot, file);
     for (const pattern of given.values("include", "g", "glob", "iglob"))
       if (!startOf(pattern).startsWith("!"))
-        reads(spot, { type: "found", folder: spot.line.place.folder, all: false, names: [textOf(pattern)] });
+        reads(spot, { type: "found", text: `${asPattern(spot.line.place.folder)}/**/${textOf(pattern)}` });
     const { home } = spot.line.place;
     // Everything below a home is looked at, with the keys in it.
     if (given.has("r", "R", "recursive", "dereference-recursive", "hidden", "u", "unrestricted"))
