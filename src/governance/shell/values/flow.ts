@@ -19,6 +19,8 @@ export interface Flow {
   readonly text?: string | undefined;
   /** One name a line, where that is what it is: each is one of these. */
   readonly names?: readonly Text[] | undefined;
+  /** What each line begins with, before a colon, where that is a name: one of these. */
+  readonly sources?: readonly Text[] | undefined;
   readonly from: number;
 }
 
@@ -59,7 +61,12 @@ export function changed(flow: Flow): Flow {
 
 /** Some of its lines, as they are. */
 export function someOf(flow: Flow): Flow {
-  return flow.text === "" ? NOTHING : { from: flow.from | FROM.program, names: flow.names };
+  return flow.text === "" ? NOTHING : { ...flow, text: undefined, from: flow.from | FROM.program };
+}
+
+/** What stands before the first colon of each line. */
+export function beforeColon(flow: Flow): Flow | undefined {
+  return flow.sources && { from: flow.from | FROM.program, names: flow.sources };
 }
 
 /** What `$(…)` makes of it: one text, or each of the names in it. */
