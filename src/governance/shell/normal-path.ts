@@ -28,10 +28,10 @@ export function normal(like: Omit<Extract<Text, { text: string }>, "text">, path
 function leadsUp(pattern: string): boolean {
   const special = pattern.search(/[*?[]/);
   if (special < 0 || pattern.indexOf("..", special) >= 0) return special >= 0;
-  // One that can be `..` itself: `.?`, or `.$!.` where nothing was started.
+  // One that can be `..` itself: `.?`, `*.`, or `.$!.` where nothing was started.
   const names = pattern.slice(pattern.lastIndexOf("/", special) + 1).split("/");
   return names.some(
-    (name, at) => name.startsWith(".") && (name !== ".*" || at < names.length - 1) && fitsPattern(name, ".."),
+    (name, at) => /^\.|\.$/.test(name) && (name !== ".*" || at < names.length - 1) && fitsPattern(name, ".."),
   );
 }
 

@@ -54,6 +54,13 @@ export function joinFlows(flows: readonly Flow[]): Flow {
   return { from, names: names.includes(undefined) ? undefined : addChoice([], all) };
 }
 
+/** One of them, as a command prints that can be one of several: names stay names. */
+export function oneOfFlows(flows: readonly Flow[]): Flow {
+  if (!flows.every((flow) => flow.names ?? /^\S+\n?$/.test(flow.text ?? ""))) return joinFlows(flows);
+  const names = addChoice([], flows.flatMap(textsOfFlow));
+  return names.length === 1 ? (flows[0] as Flow) : { from: joinFlows(flows).from, names };
+}
+
 /** The same bytes changed in a way that is not followed. */
 export function changed(flow: Flow): Flow {
   return flow.text === "" ? NOTHING : { from: flow.from | FROM.program };

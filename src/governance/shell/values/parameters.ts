@@ -184,7 +184,9 @@ function withoutPart(
   if (!isEnd) return undefined;
   // Otherwise it is somewhere in what a wildcard means, before that, or nowhere.
   const any = { ...names, text: names.type === "found" ? `${folderBefore(text)}**/*` : `${start}*` };
-  return start.includes(sign) ? [any, { ...names, text: start.slice(0, start.lastIndexOf(sign)) }] : [any];
+  return start.includes(sign)
+    ? [any, names, { ...names, text: start.slice(0, start.lastIndexOf(sign)) }]
+    : [any, names];
 }
 
 const beforeWildcards = (pattern: string): string => /^(?:\\.|[^*?[\\])*/.exec(pattern)?.[0] ?? "";
