@@ -224,7 +224,7 @@ export function startOf(text: Text): string {
 export function describeText(text: Text): string {
   if (text.type === "known") return text.text;
   if (text.type === "glob") return text.text.replace(/\\(.)/g, "$1");
-  return text.type === "found" ? `what is found below ${placeOfFound(text).folder}` : `? (${text.why})`;
+  return text.type === "found" ? `what is found below ${placeOfFound(text).folder || "."}` : `? (${text.why})`;
 }
 
 export function sameText(one: Text, other: Text): boolean {
