@@ -1,5 +1,13 @@
 import { fitsPattern } from "../shell/values/glob.ts";
-import { type FoundNames, folderBefore, isPattern, type Text } from "../shell/values/text.ts";
+import {
+  type FoundNames,
+  folderBefore,
+  isPattern,
+  lastNameOf,
+  patternBehind,
+  placeOfFound,
+  type Text,
+} from "../shell/values/text.ts";
 import type { Files } from "./paths.ts";
 
 /** More folders than these are not looked into: whether a link is among them cannot be told then. */
@@ -25,26 +33,20 @@ export function behindPattern(pattern: string, files: Files, isDeleted: boolean)
 const WITHOUT = new Set(["node_modules", ".git"]);
 
 /** Links below a folder that a search can tell, or follow; undefined when there are too many folders to look at. */
-export function linksFound({ folder, names, follows }: FoundNames, files: Files): readonly Text[] | undefined {
-  const patterns = follows ? ["*"] : (names ?? []).filter((name) => !name.includes("/"));
+export function linksFound(meant: FoundNames, files: Files): readonly Text[] | undefined {
+  const pattern = (meant.follows ? undefined : lastNameOf(meant)) ?? "*";
   const found: Text[] = [];
-  const folders = patterns.length === 0 ? [] : [folder];
+  const folders = meant.real && !meant.follows ? [] : [placeOfFound(meant).folder];
   for (let at = 0; at < folders.length; at += 1) {
     if (at === MAX_FOLDERS) return undefined;
     const here = folders[at] as string;
     const entries = files.entries(here);
     for (const one of entries.links)
-      if (patterns.some((pattern) => fitsPattern(pattern, one))) found.push({ type: "known", text: `${here}/${one}` });
+      if (fitsPattern(pattern, one)) found.push({ type: "known", text: `${here}/${one}` });
     for (const one of entries.folders) if (!WITHOUT.has(one)) folders.push(`${here}/${one}`);
   }
   return found;
 }
-
-/** The part with special characters, from the beginning of the name in which the first of them is. */
-const patternBehind = (pattern: string): string => {
-  const plain = /^(?:\\.|[^*?[\\])*/.exec(pattern)?.[0] ?? "";
-  return pattern.slice(plain.lastIndexOf("/") + 1);
-};
 
 const unescaped = (name: string): string => name.replace(/\\(.)/g, "$1");
 

@@ -1,5 +1,5 @@
-import { fitsPattern } from "../shell/values/glob.ts";
-import { describeText, folderBefore, type Text } from "../shell/values/text.ts";
+import { fitsPath, fitsPattern } from "../shell/values/glob.ts";
+import { describeText, type FoundNames, folderBefore, placeOfFound, type Text } from "../shell/values/text.ts";
 import { isAnswer, type LocatedPath, locate, type Question } from "./rule.ts";
 import { protectedBy } from "./rules/protected-paths.ts";
 
@@ -70,31 +70,31 @@ const KEPT_THERE =
 
 /** A search that could find a protected name, or one on which something depends in a protected folder. */
 function coveredBySearch(
-  { names = [] }: Extract<Text, { type: "found" }>,
+  found: FoundNames,
   { located, question }: { located: LocatedPath; question: Question },
 ): string | undefined {
-  if (located.inTree === undefined || names.length === 0) return undefined;
-  if (names.length > MAX_NAMES) return question.policy.protected[0];
-  const searches = names.map((name) => ({ fits: matcherOf(name), isPath: name.includes("/") }));
+  const rest = placeOfFound(found).rest.toLowerCase();
+  if (located.inTree === undefined || /^[*/]*$/.test(rest)) return undefined;
   const start = located.inTree === "" ? "" : `${located.inTree}/`;
-  const isFound = (path: string): boolean =>
-    searches.some(({ fits, isPath }) => fits(isPath ? `./${path}` : path.slice(path.lastIndexOf("/") + 1)));
+  const isFound = (path: string): boolean => countOf(rest) > MAX_WILDCARDS || fitsPath(rest, path.toLowerCase());
   return question.policy.protected.find((pattern) => {
     const name = pattern.replace(/\/\*\*$/, "");
     const base = name.replace(/^\*\*\//, "");
     if (base.includes("*") || (name === base && !base.startsWith(start))) return false;
     // What may lie anywhere is looked for by its own name only.
-    return name === base ? [base, ...KEPT_THERE.map((one) => `${base}/${one}`)].some(isFound) : isFound(base);
+    if (name !== base) return isFound(base);
+    return [base, ...KEPT_THERE.map((one) => `${base}/${one}`)].some((path) => isFound(path.slice(start.length)));
   });
 }
 
-/** More than these in one pattern, or more patterns: they are made to be too much, and count as fitting everything. */
+/** More than these in one pattern: it is made to be too much, and counts as fitting everything. */
 const MAX_WILDCARDS = 8;
-const MAX_NAMES = 64;
+
+const countOf = (pattern: string): number => pattern.match(/\*+|[?[]/g)?.length ?? 0;
 
 /** Whether a pattern fits a name, in any case of letters. */
 function matcherOf(glob: string): (name: string) => boolean {
   const pattern = glob.toLowerCase().replace(/\*+/g, "*");
-  if ((pattern.match(/[*?[]/g)?.length ?? 0) > MAX_WILDCARDS) return () => true;
+  if (countOf(pattern) > MAX_WILDCARDS) return () => true;
   return (name) => fitsPattern(pattern, name.toLowerCase());
 }

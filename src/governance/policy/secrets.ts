@@ -1,5 +1,13 @@
-import { fitsPattern } from "../shell/values/glob.ts";
-import { beforePattern, describeText, type Text, withoutWildcards } from "../shell/values/text.ts";
+import { fitsPath, fitsPattern } from "../shell/values/glob.ts";
+import {
+  beforePattern,
+  describeText,
+  type FoundNames,
+  lastNameOf,
+  placeOfFound,
+  type Text,
+  withoutWildcards,
+} from "../shell/values/text.ts";
 import { below, matchesAny, matching } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 
@@ -63,18 +71,18 @@ function meansSecret(pattern: string): boolean {
 }
 
 /** Whether a search by name finds something secret, whatever stands before and behind it. */
-function findsSecret(folder: string, name: string): boolean {
-  if (isSecret({ type: "known", text: `${folder}/${filledIn(name)}` })) return true;
-  const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
+function findsSecret(found: FoundNames): boolean {
+  const { folder } = placeOfFound(found);
+  const last = lastNameOf(found)?.toLowerCase();
+  if (isSecret({ type: "known", text: folder })) return true;
+  if (last === undefined) return false;
+  if (isSecret({ type: "known", text: filledIn(found.text) })) return true;
   return !isWide(last) && SECRET_NAMES.some((secret) => fitsPattern(last, secret));
 }
 
 export function isSecret(path: Text): boolean {
   if (path.type === "unknown") return path.starts?.startsWith("/proc/") ?? false;
-  if (path.type === "found") {
-    const { folder, names = [] } = path;
-    return isSecret({ type: "known", text: folder }) || names.some((name) => findsSecret(folder, name));
-  }
+  if (path.type === "found") return findsSecret(path);
   if (path.type === "glob" && meansSecret(path.text)) return true;
   if (isSecretName(describeText(path))) return true;
   if (path.type !== "glob") return false;
@@ -108,36 +116,24 @@ function listsOf(patterns: readonly string[]): { secret: string[]; not: string[]
   return made;
 }
 
-/** More of them in one pattern could take for ever to be tried out. */
-const MAX_WILDCARDS = 5;
-
 /** The secret of the config that a pattern of a search or a shell can mean; `*.json` at any depth means a kind of files, no single one. */
 export function secretMeant(glob: string, patterns: readonly string[]): string | undefined {
   if (patterns.length === 0 || !/[*?[]/.test(glob)) return undefined;
   if (glob.includes("**") && glob.startsWith("*", glob.lastIndexOf("/") + 1)) return undefined;
-  const start = beforePattern(glob);
-  const isLong = (glob.match(/\*+|\?/g) ?? []).length > MAX_WILDCARDS;
-  return listsOf(patterns).secret.find(
-    (one) => !one.includes("*") && one.startsWith(start) && (isLong || matchesAny(one, [glob])),
-  );
+  return listsOf(patterns).secret.find((one) => !one.includes("*") && fitsPath(glob, one));
 }
 
 /** Whether a search below a folder looks for a secret of the config by its name. */
-function findsConfigured({ folder, names = [] }: Extract<Text, { type: "found" }>, policy: RootAndSecrets): boolean {
-  const { root, secrets } = policy;
-  if (secrets.length === 0 || names.length === 0) return false;
-  const bases = listsOf(secrets)
+function findsConfigured(found: FoundNames, { root, secrets }: RootAndSecrets): boolean {
+  const last = lastNameOf(found);
+  // `*.json` means a kind of files.
+  if (secrets.length === 0 || last === undefined || last.startsWith("*")) return false;
+  const { folder } = placeOfFound(found);
+  return listsOf(secrets)
     .secret.filter((one) => below(`${root}/${one}`, folder) !== undefined)
     .map((one) => one.slice(one.lastIndexOf("/") + 1))
-    .filter((base) => !isWide(base));
-  return names.slice(0, MAX_NAMES).some((name) => {
-    const last = name.slice(name.lastIndexOf("/") + 1);
-    // `*.json` means a kind of files.
-    return !last.startsWith("*") && bases.some((base) => fitsPattern(last, base) || fitsPattern(base, filledIn(last)));
-  });
+    .some((base) => !isWide(base) && (fitsPattern(last, base) || fitsPattern(base, filledIn(last))));
 }
-
-const MAX_NAMES = 64;
 
 type RootAndSecrets = Pick<Policy, "root" | "secrets">;
 

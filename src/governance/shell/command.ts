@@ -23,7 +23,7 @@ import {
   UNSURE,
 } from "./state/state.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
-import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
+import { type Flow, NOTHING, OUTPUT, oneOfFlows } from "./values/flow.ts";
 import { lookAtPlace, lookAtRenaming } from "./values/hidden-commands.ts";
 import { joinWords } from "./values/join-words.ts";
 import { lookAtPrompt } from "./values/parameters.ts";
@@ -92,7 +92,7 @@ function runWith(node: Command, shell: Shell, { spot, expanding, ways: read }: R
   const flow =
     ways.length === 1
       ? runNamed(ways[0] as Text[], inside, expanding)
-      : joinFlows(ways.map((words) => runOneWay(words, inside, expanding)));
+      : oneOfFlows(ways.map((words) => runOneWay(words, inside, expanding)));
   if (output === undefined || output.to === "output") return flow;
   deliverBytes(flow, output, spot);
   return NOTHING;

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { isIn, normal } from "./normal-path.ts";
 import { type Line, type Spot, spend } from "./state/state.ts";
-import { beforePattern, type Text } from "./values/text.ts";
+import { beforePattern, placeOfFound, type Text } from "./values/text.ts";
 
 /** Where a path leads through a link that is in a copy, which is not there yet: it is followed where the copy comes from. */
 export function behindCopies(path: Text, copies: ReadonlyMap<string, string>, spot: Spot): Text[] {
@@ -14,7 +14,7 @@ export function behindCopies(path: Text, copies: ReadonlyMap<string, string>, sp
     const before = `${from}${path.text.slice(to.length)}`;
     const start = path.type === "glob" ? posix.dirname(`${beforePattern(before)}.`) : before;
     const folder = posix.dirname(from);
-    if (leads(start) !== `${leads(folder)}${start.slice(folder.length)}`) found.push(normal(path.type, before));
+    if (leads(start) !== `${leads(folder)}${start.slice(folder.length)}`) found.push(normal(path, before));
   }
   return found;
 }
@@ -28,15 +28,17 @@ export function behindLinks(path: Text, links: ReadonlyMap<string, string>): Tex
     for (const [from, to] of links)
       if (text === from || text.startsWith(`${from}/`)) text = `${to}${text.slice(from.length)}`;
   }
-  return text === path.text ? [] : [normal(path.type, text)];
+  return text === path.text ? [] : [normal(path, text)];
 }
 
 /** Whether a change of a path may go through a link that was unpacked; what is deleted is the link itself. */
 export function mayBeUnpacked(path: Text, kind: "writes" | "deletes", into: readonly string[]): boolean {
   if (path.type === "unknown" || (path.type === "found" && kind === "deletes")) return false;
   const isBelow = (at: string, start: string) => (start.endsWith("/") ? at.startsWith(start) : isIn(at, start));
-  if (path.type === "found")
-    return into.some((start) => isBelow(`${path.folder}/x`, start) || isIn(start, path.folder));
+  if (path.type === "found") {
+    const { folder } = placeOfFound(path);
+    return into.some((start) => isBelow(`${folder}/x`, start) || isIn(start, folder));
+  }
   const before = path.type === "glob" ? beforePattern(path.text) : "";
   const named = path.type === "glob" ? `${before}x` : path.text;
   const at = kind === "deletes" ? posix.dirname(named) : named;

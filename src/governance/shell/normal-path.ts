@@ -14,23 +14,24 @@ function mayChange(path: string): boolean {
   return false;
 }
 
-/** An absolute path without `.` and `..`. */
-export function normal(type: "known" | "glob", path: string): Text {
+/** The same text as an absolute path without `.` and `..`. */
+export function normal(like: Omit<Extract<Text, { text: string }>, "text">, path: string): Text {
+  const made = { ...like, text: path } as Extract<Text, { text: string }>;
   // A pattern with `..` behind a special character can lead anywhere.
-  if (type === "glob" && leadsUp(path)) return unknown(`${describeText({ type, text: path })} can be any path`);
+  if (made.type !== "known" && leadsUp(path)) return unknown(`${describeText(made)} can be any path`);
   if (path.length > MAX_PATH) return unknown("it is too long for a path");
-  if (!mayChange(path)) return { type, text: path };
+  if (!mayChange(path)) return made;
   const text = posix.normalize(path);
-  return { type, text: text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text };
+  return { ...made, text: text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text };
 }
 
 function leadsUp(pattern: string): boolean {
   const special = pattern.search(/[*?[]/);
   if (special < 0 || pattern.indexOf("..", special) >= 0) return special >= 0;
-  // One that can be `..` itself: `.?`, or `.$!.` where nothing was started.
+  // One that can be `..` itself: `.?`, `*.`, or `.$!.` where nothing was started.
   const names = pattern.slice(pattern.lastIndexOf("/", special) + 1).split("/");
   return names.some(
-    (name, at) => name.startsWith(".") && (name !== ".*" || at < names.length - 1) && fitsPattern(name, ".."),
+    (name, at) => /^\.|\.$/.test(name) && (name !== ".*" || at < names.length - 1) && fitsPattern(name, ".."),
   );
 }
 

@@ -1,14 +1,14 @@
 import type { Effect, EffectKind } from "./effects.ts";
 import { behindCopies, behindLinks, mayBeUnpacked } from "./links.ts";
 import { isIn, normal } from "./normal-path.ts";
-import { copyShell, type Folders, type Line, noteEffect, noteUnknown, type Sink, type Spot } from "./state/state.ts";
+import { copyShell, type Line, noteEffect, noteUnknown, type Sink, type Spot } from "./state/state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import {
   asPattern,
   describeText,
-  type FoundNames,
   folderBefore,
   isPattern,
+  placeOfFound,
   startOf,
   type Text,
   unknown,
@@ -32,27 +32,24 @@ export function absolutePaths(path: Text, spot: Spot): Text[] {
 
 function fromFolders(path: Text, { line, shell }: Spot): Text[] {
   if (path.type === "unknown") return [path];
-  if (path.type === "found") return [isElsewhere(path, shell.folders) ? unknown("it was found elsewhere") : path];
-  if (path.text.startsWith("/")) return [normal(path.type, path.text)];
+  if (path.text.startsWith("/")) return [normal(path, path.text)];
   const { folders } = shell;
   if (folders.length === 1) return [fromFolder(path, folders[0], line)];
   return folders.map((folder) => fromFolder(path, folder, line));
 }
 
-const isElsewhere = ({ base }: FoundNames, folders: Folders): boolean =>
-  base !== undefined && folders.some((folder) => folder !== base);
-
-function fromFolder({ type, text }: Extract<Text, { text: string }>, folder: string | undefined, line: Line): Text {
+function fromFolder(path: Extract<Text, { text: string }>, folder: string | undefined, line: Line): Text {
+  const { type, text } = path;
   if (folder === undefined) return unknown("where it is cannot be told");
   if (type === "known" && folder !== line.place.folder && isPattern(folder))
-    return normal("glob", `${folder}/${asPattern(text)}`);
-  return normal(type, folder === "/" ? `/${text}` : `${folder}/${text}`);
+    return normal({ type: "glob" }, `${folder}/${asPattern(text)}`);
+  return normal(path, folder === "/" ? `/${text}` : `${folder}/${text}`);
 }
 
 /** The folders that a path can be, for a shell that goes there. */
 export const foldersMeant = (path: Text, spot: Spot): (string | undefined)[] =>
   absolutePaths(path, spot).map((one) => {
-    if (one.type === "found") return one.follows && !one.last ? undefined : `${asPattern(one.folder)}/*`;
+    if (one.type === "found") return one.follows ? undefined : `${asPattern(placeOfFound(one).folder)}/*`;
     return one.type === "unknown" ? undefined : one.text;
   });
 
@@ -216,7 +213,7 @@ export function contentOf(path: Text, spot: Spot): Flow {
 
 /** In the worktree, or in the folder for temporary files, as far as can be told without following links. */
 function isNear(path: Text, { line: { place } }: Spot): boolean {
-  const at = path.type === "found" ? path.folder : path.type === "unknown" ? path.starts : path.text;
+  const at = path.type === "unknown" ? path.starts : path.text;
   return at === undefined || !at.startsWith("/") || isIn(at, place.folder) || isIn(at, place.temporary);
 }
 

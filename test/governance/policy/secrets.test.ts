@@ -66,7 +66,7 @@ describe("patterns that can mean a secret", () => {
   for (const [input, expected] of rows)
     test(`a search with ${JSON.stringify(input).slice(0, 60)}: ${expected}`, () =>
       assert.equal(ruleOf(ask("Grep", { pattern: "x", ...input }, asked)), expected));
-  for (const path of ["config/prod*", "config/*", "*.pem", "config/pro?.json", "config/*?*?*?*?*?*?*?*?*?*?*?*x"])
+  for (const path of ["config/prod*", "config/*", "*.pem", "config/pro?.json", "config/*?*?*?*?*?*?*n"])
     test(`cat ${path}`, () => assert.equal(ruleOf(ask("Bash", { command: `cat ${path}` }, asked)), "shell safety"));
   for (const path of ["src/*.ts", "src/*", "*.json"])
     test(`cat ${path} is allowed`, () =>

@@ -1,5 +1,5 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
-import { beforePattern, describeText, folderBefore, type Text, textOf } from "../../shell/values/text.ts";
+import { beforePattern, describeText, folderBefore, placeOfFound, type Text, textOf } from "../../shell/values/text.ts";
 import { below, follow, isTemporary } from "../paths.ts";
 import { behindPattern, linksFound } from "../pattern-links.ts";
 import type { Policy } from "../policy-file.ts";
@@ -83,8 +83,9 @@ const INSTALLED = /^\/(?:usr|bin|sbin|lib\d*|opt|snap|nix|etc|Library|Applicatio
 /** A program that lies where an agent cannot write, or in the worktree, where it is read in review. */
 function refuseProgram(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
   const { path } = effect;
-  if (path === undefined || path.type === "found") return undefined;
-  const located = path.type === "unknown" ? undefined : locate(describeText(path), question);
+  if (path === undefined) return undefined;
+  const at = path.type === "found" ? placeOfFound(path).folder : describeText(path);
+  const located = path.type === "unknown" ? undefined : locate(at, question);
   const real = located?.real ?? "";
   const inHome = below(real, question.policy.home);
   if (located?.inTree !== undefined || isTemporary(real, question.ground) || INSTALLED.test(real)) return undefined;
@@ -152,7 +153,10 @@ function secretRefusal(effect: Effect, command: string): RuleRefusal {
 /** The folder in which everything lies that a path can mean. */
 function placeOf(path: Text): { folder: string; isAll: boolean } | undefined {
   if (path.type === "unknown") return undefined;
-  if (path.type === "found") return { folder: path.folder, isAll: path.all };
+  if (path.type === "found") {
+    const { folder, rest } = placeOfFound(path);
+    return { folder, isAll: rest === "**" };
+  }
   if (path.type === "known") return { folder: path.text, isAll: true };
   const start = beforePattern(path.text);
   const folder = folderBefore(path.text).replace(/(.)\/$/, "$1");

@@ -21,6 +21,7 @@ import { fd, find, lists, partOfName } from "./files/finding.ts";
 import {
   ACK,
   bat,
+  cut,
   dc,
   decodes,
   GREP,
@@ -78,7 +79,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     reader({ rules: { valued: "n c lines bytes s pid" }, keeps: (given) => !given.has("c", "bytes") }),
   ),
   ...names(
-    "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
+    "nl wc tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
   ),
   ...names(
@@ -133,6 +134,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["printenv", ({ spot }) => showVariables(spot)],
   ...names("sort gsort", sorting),
   ["uniq", uniq],
+  ["cut", cut],
   ["info", reader({ rules: { valued: "o output f file n node" }, writes: ["o", "output"] })],
   [
     "shuf",

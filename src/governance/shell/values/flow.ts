@@ -1,4 +1,4 @@
-import { known, MAX_TEXT, type Text } from "./text.ts";
+import { addChoice, known, MAX_CHOICES, MAX_TEXT, type Text } from "./text.ts";
 
 /** Where bytes come from, as bits. */
 export const FROM = {
@@ -19,6 +19,8 @@ export interface Flow {
   readonly text?: string | undefined;
   /** One name a line, where that is what it is: each is one of these. */
   readonly names?: readonly Text[] | undefined;
+  /** What each line begins with, before a colon, where that is a name: one of these. */
+  readonly sources?: readonly Text[] | undefined;
   readonly from: number;
 }
 
@@ -40,7 +42,23 @@ export function joinFlows(flows: readonly Flow[]): Flow {
   for (const flow of some) length += flow.text?.length ?? MAX_TEXT;
   const text = length < MAX_TEXT ? some.map((flow) => flow.text).join("") : undefined;
   if (text !== undefined) return { text, from };
-  return { from, names: some.every(({ names }) => names) ? some.flatMap(({ names = [] }) => names) : undefined };
+  const names = some.map(
+    (flow) =>
+      flow.names ??
+      flow.text
+        ?.split("\n", MAX_CHOICES + 1)
+        .filter(Boolean)
+        .map(known),
+  );
+  const all = names.flatMap((list) => list ?? []);
+  return { from, names: names.includes(undefined) ? undefined : addChoice([], all) };
+}
+
+/** One of them, as a command prints that can be one of several: names stay names. */
+export function oneOfFlows(flows: readonly Flow[]): Flow {
+  if (!flows.every((flow) => flow.names ?? /^\S+\n?$/.test(flow.text ?? ""))) return joinFlows(flows);
+  const names = addChoice([], flows.flatMap(textsOfFlow));
+  return names.length === 1 ? (flows[0] as Flow) : { from: joinFlows(flows).from, names };
 }
 
 /** The same bytes changed in a way that is not followed. */
@@ -50,7 +68,12 @@ export function changed(flow: Flow): Flow {
 
 /** Some of its lines, as they are. */
 export function someOf(flow: Flow): Flow {
-  return flow.text === "" ? NOTHING : { from: flow.from | FROM.program, names: flow.names };
+  return flow.text === "" ? NOTHING : { ...flow, text: undefined, from: flow.from | FROM.program };
+}
+
+/** What stands before the first colon of each line. */
+export function beforeColon(flow: Flow): Flow | undefined {
+  return flow.sources && { from: flow.from | FROM.program, names: flow.sources };
 }
 
 /** What `$(…)` makes of it: one text, or each of the names in it. */

@@ -1,3 +1,5 @@
+import { MAX_CHOICES } from "./text.ts";
+
 /** How far a set like `[a-z]` at a place of a pattern reaches, and whether it has a character. */
 function readSet(pattern: string, at: number, character: string): { end: number; has: boolean } | undefined {
   let from = at + 1;
@@ -70,4 +72,19 @@ export function fitsPath(pattern: string, path: string): boolean {
   }
   while (parts[at] === "**") at += 1;
   return at === parts.length;
+}
+
+/** Patterns for `fitsPath` in place of one in which a star means slashes as well, as those of whole paths do. Of more than MAX_CHOICES, not all are told. */
+export function pathsMeant(pattern: string): string[] {
+  const [first = "", ...pieces] = pattern.split(/\*+/);
+  let ways = [first];
+  for (const [at, piece] of pieces.entries()) {
+    const isEnd = piece.startsWith("/") || (piece === "" && at === pieces.length - 1);
+    ways = ways.flatMap((way) => {
+      if (way === "" || way.endsWith("/")) return [`${way}**${isEnd ? "" : "/*"}${piece}`];
+      return [`${way}*${piece}`, `${way}*/**${isEnd ? "" : "/*"}${piece}`];
+    });
+    if (ways.length > MAX_CHOICES) return ways;
+  }
+  return ways;
 }

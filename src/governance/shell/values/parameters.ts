@@ -4,21 +4,21 @@ import { noteUnknown, SEVERAL, type Shell, type Spot, spend } from "../state/sta
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
 import { lookAtOperation, lookAtRenaming } from "./hidden-commands.ts";
-import { otherEnding, otherPart } from "./renamed.ts";
+import { folderPart, isFolders, lastPart, otherEnding, otherPart } from "./renamed.ts";
 import {
   addChoice,
   aNumber,
-  type FoundNames,
-  foundFolders,
+  asPattern,
+  beforePattern,
+  folderBefore,
   isPattern,
   known,
-  lastOf,
   MAX_CHOICES,
   MAX_TEXT,
+  patternWithout,
   plainWord,
   type Text,
   unknown,
-  withoutEnding,
 } from "./text.ts";
 
 type Expand = (word: Word) => Text[];
@@ -127,13 +127,9 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   }
   if (operation.type === "Transform" && operation.operand.value === "P")
     for (const text of value) lookAtPrompt(text, spot);
-  if (only?.type === "found" && value.length === 1 && operation.type === "Remove") {
-    const made = withoutPart(operation, only, { spot, expand });
-    if (made) return [[made]];
-  }
-  if (only?.type === "glob" && value.length === 1 && operation.type === "Remove") {
-    const text = removed(operation, only.text, expand);
-    if (text !== undefined) return [[{ type: "glob", text }]];
+  if ((only?.type === "found" || only?.type === "glob") && value.length === 1 && operation.type === "Remove") {
+    const made = withoutPart(operation, only, expand);
+    if (made) return made.map((text) => [text]);
   }
   const others = only && value.length === 1 && operation.type === "Replace" && otherNames(operation, only, expand);
   if (others) return others.map((text) => [text]);
@@ -154,21 +150,46 @@ function otherNames(
   return operator === "/%" ? otherEnding(name, part, by) : otherPart(name, part, { by, isEvery: operator === "//" });
 }
 
-/** A name that was found without its ending, its folder or its last part. */
+/** Names without their ending, their beginning, their folder or their last part. */
 function withoutPart(
   { operator, operand }: Extract<ParameterOperation, { type: "Remove" }>,
-  found: FoundNames,
-  { spot, expand }: Pick<Operated, "spot" | "expand">,
-): Text | undefined {
+  names: Extract<Text, { type: "glob" | "found" }>,
+  expand: Expand,
+): Text[] | undefined {
   const [only, ...more] = expand(operand);
-  const [folder, ...others] = spot.shell.folders;
-  if (!only || more.length > 0) return undefined;
-  if (operator === "##" && only.type === "glob" && only.text === "*/" && folder !== undefined && others.length === 0)
-    return lastOf(found, folder);
-  if (operator === "%" && only.type === "glob" && only.text === "/*") return foundFolders(found);
-  if (!operator.startsWith("%") || only.type !== "known" || only.text.includes("/")) return undefined;
-  return withoutEnding(found, only.text);
+  if (!only || more.length > 0 || (only.type !== "known" && only.type !== "glob")) return undefined;
+  if (isFolders(names) && only.text !== "*/") return undefined;
+  const isEnd = operator.startsWith("%");
+  const { text } = names;
+  if (only.type === "known") {
+    if (isEnd) return only.text.includes("/") ? undefined : [{ ...names, text: patternWithout(text, only.text) }];
+    const start = asPattern(only.text);
+    return beforePattern(text).startsWith(only.text) ? [{ ...names, text: text.slice(start.length) }] : undefined;
+  }
+  if (operator === "##" && only.text === "*/") return lastPart(names);
+  if (operator === "%" && only.text === "/*") {
+    const folders = folderPart(names);
+    // Names without a slash stay as they are.
+    return /[^*]\//.test(text) ? folders : names.type === "glob" ? [names] : folders?.concat(lastPart(names) ?? []);
+  }
+  const sign = isEnd ? /^([\w.+,%~-])\*$/.exec(only.text)?.[1] : /^\*([\w.+,%~-])$/.exec(only.text)?.[1];
+  if (sign === undefined) return undefined;
+  const behind = text.slice(Math.max(text.lastIndexOf("*"), text.lastIndexOf("?"), text.lastIndexOf("]")) + 1);
+  const isLast = isEnd === (operator.length === 1);
+  const start = beforeWildcards(text);
+  // Where it stands is sure behind all wildcards for the last one, and before all of them for the first.
+  const at = isLast ? text.length - behind.length + behind.lastIndexOf(sign) : start.indexOf(sign);
+  const cut = { ...names, text: isEnd ? text.slice(0, at) : text.slice(at + 1) };
+  if (isLast ? behind.includes(sign) : at >= 0) return [cut];
+  if (!isEnd) return undefined;
+  // Otherwise it is somewhere in what a wildcard means, before that, or nowhere.
+  const any = { ...names, text: names.type === "found" ? `${folderBefore(text)}**/*` : `${start}*` };
+  return start.includes(sign)
+    ? [any, names, { ...names, text: start.slice(0, start.lastIndexOf(sign)) }]
+    : [any, names];
 }
+
+const beforeWildcards = (pattern: string): string => /^(?:\\.|[^*?[\\])*/.exec(pattern)?.[0] ?? "";
 
 /** What is expanded like a prompt, as by `${x@P}`: the commands in it run. */
 export function lookAtPrompt(text: Text, spot: Spot): void {

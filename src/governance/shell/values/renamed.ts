@@ -3,48 +3,54 @@ import {
   asPattern,
   beforePattern,
   type FoundNames,
-  foundFolders,
+  foundWith,
   isPattern,
-  joinTexts,
   known,
-  lastOf,
-  MAX_CHOICES,
   patternWithout,
   type Text,
-  withoutEnding,
 } from "./text.ts";
+
+/** Where the folder that they are in is one of them, it is not known how it is spelled. */
+export const isFolders = (text: Text): boolean => text.type === "found" && text.text.endsWith("/.");
 
 const patternOrName = (text: string): Text =>
   isPattern(text) ? { type: "glob", text } : known(beforePattern(text) || ".");
 
-/** The last part of a name, as `basename` prints it. */
-export function lastPart(text: Text, folder: string): Text | undefined {
+/** The last part of a name, as `basename` prints it. Of one that was found, that is a name like those of a pattern. */
+export function lastPart(text: Text): Text[] | undefined {
   if (text.type === "unknown") return undefined;
-  if (text.type === "found") return lastOf(text, folder);
-  if (text.type === "known") return known(posix.basename(text.text) || "/");
-  return patternOrName(posix.basename(text.text));
+  if (text.type === "known") return [known(posix.basename(text.text) || "/")];
+  return [patternOrName(posix.basename(text.text.replace(/\/\.$/, "")).replace(/^\*\*$/, "*"))];
 }
 
 /** The folder of a name, as `dirname` prints it. */
-export function folderPart(text: Text): Text | undefined {
+export function folderPart(text: Text): Text[] | undefined {
   if (text.type === "unknown") return undefined;
-  if (text.type === "found") return foundFolders(text);
-  return text.type === "known" ? known(posix.dirname(text.text)) : patternOrName(posix.dirname(text.text));
+  if (text.type === "known") return [known(posix.dirname(text.text))];
+  if (text.type === "glob") return [patternOrName(posix.dirname(text.text))];
+  const path = text.text.startsWith("/") ? text.text : `./${text.text}`;
+  const [, folder, last] = /^(.*?)\/\*\*(\/[^/]*)?$/.exec(path) ?? [];
+  if (folder === undefined) return undefined;
+  // Of the folder that they are in, it is one more up.
+  const isUp = last === "/." && /^\.(?:\/[^*?[/.]+)*$/.test(folder);
+  if (last === "/." && !isUp) return undefined;
+  return [
+    { type: "found", text: `${isUp ? folder.replace(/(.)\/[^/]*$/, "$1") : folder}/**/.`, follows: text.follows },
+  ];
 }
 
 /** Names with another ending in place of one: each is one of these, since not all may have it. */
 export function otherEnding(text: Text, ending: string, by: string): Text[] | undefined {
-  if (text.type === "unknown" || ending === "" || ending.includes("/") || !/^[\w.+,%~-]*$/.test(by)) return undefined;
-  if (text.type === "found") {
-    const made = joinTexts([withoutEnding(text, ending), known(by)]);
-    const names = [...(made.type === "found" ? (made.names ?? []) : []), ...(text.names ?? [])];
-    return made.type === "found" ? withNames(made, names) : undefined;
-  }
+  if (text.type === "unknown" || isFolders(text) || ending === "" || ending.includes("/") || !/^[\w.+,%~-]*$/.test(by))
+    return undefined;
   if (text.type === "known")
     return [text.text.endsWith(ending) ? known(text.text.slice(0, text.text.length - ending.length) + by) : text];
-  const made: Text = { type: "glob", text: patternWithout(text.text, ending) + asPattern(by) };
-  return text.text.endsWith(asPattern(ending)) ? [made] : [made, text];
+  const made = renamed(text, foundWith(patternWithout(text.text, ending), asPattern(by)));
+  return text.text.endsWith(asPattern(ending)) || made.text === text.text ? [made] : [made, text];
 }
+
+const renamed = <T extends FoundNames | Extract<Text, { type: "glob" }>>(text: T, name: string): T =>
+  text.type === "glob" ? { ...text, text: name, plain: undefined } : { ...text, text: name, real: undefined };
 
 const PLAIN = /^\.?[\w+,%~-][\w.+,%~-]*$/;
 
@@ -56,36 +62,32 @@ interface OtherPart {
 
 /** Names in which one text stands for another, as by `${name/text/other}`. */
 export function otherPart(text: Text, part: string, { by, isEvery }: OtherPart): Text[] | undefined {
-  if (!/^[\w.+,%~ -]+$/.test(part)) return undefined;
+  if (text.type === "known" || text.type === "unknown" || isFolders(text) || !/^[\w.+,%~ -]+$/.test(part))
+    return undefined;
   const isPlain = PLAIN.test(by) && (!by.startsWith(".") || part.startsWith("."));
-  if (text.type === "found") return isPlain ? otherFound(text, part, by) : undefined;
-  if (text.type !== "glob") return undefined;
   const start = /^[^*?[\\]*/.exec(text.text)?.[0] ?? "";
   // Before the first wildcard it is there for sure.
-  if (start.includes(part) && !isEvery) return [{ type: "glob", text: text.text.replace(part, () => asPattern(by)) }];
+  if (start.includes(part) && !isEvery && (isPlain || text.type === "glob"))
+    return [
+      moved(
+        text,
+        text.text.replace(part, () => asPattern(by)),
+      ),
+    ];
   const folder = text.text.slice(0, text.text.lastIndexOf("/") + 1);
   const name = text.text.slice(folder.length);
-  if (isPattern(folder) || /^\\?\./.test(name) || !(isPlain || by === "")) return undefined;
+  if (/^\\?\./.test(name) || !(isPlain || (by === "" && text.type === "glob"))) return undefined;
+  if (text.type === "glob" && isPattern(folder)) return undefined;
   const into = isEvery ? folder.replaceAll(part, by) : folder;
-  return otherNames(name, part, by).map((one) => ({ type: "glob", text: into + one }));
+  return otherNames(name, part, by).map((one) => moved(text, into + one));
 }
 
-function otherFound(found: FoundNames, part: string, by: string): Text[] | undefined {
-  const { base, folder } = found;
-  if (base === undefined || (folder !== base && !folder.startsWith(`${base}/`))) return undefined;
-  const names = found.names?.flatMap((name) => otherNames(name.slice(name.lastIndexOf("/") + 1), part, by));
-  const made = { ...found, folder: base, all: false, within: true, follows: true, last: false, folders: false };
-  return withNames(made, names ?? []);
-}
-
-/** Undefined for too many: one after the other, each step could double them. */
-function withNames(found: FoundNames, names: readonly string[]): Text[] | undefined {
-  const all = [...new Set(names)];
-  return all.length > MAX_CHOICES ? undefined : [{ ...found, names: found.names && all }];
-}
+const moved = (text: FoundNames | Extract<Text, { type: "glob" }>, name: string): Text =>
+  text.type === "glob" ? { type: "glob", text: name } : { type: "found", text: name, follows: true };
 
 /** Patterns of a name in which a text stands for another one, or may. */
 function otherNames(pattern: string, part: string, by: string): string[] {
   const made = by === "" ? "*" : `*${asPattern(by)}*`;
-  return pattern.split(/[*?[\]]/).some((piece) => piece.includes(part)) ? [made] : [pattern, made];
+  const same = pattern === "**" ? "**/*" : pattern;
+  return pattern.split(/[*?[\]]/).some((piece) => piece.includes(part)) ? [made] : [same, made];
 }

@@ -23,23 +23,16 @@ export type Text =
       readonly from?: number | undefined;
     };
 
-/** Names that a program finds below a folder: all of them, or those that a filter leaves. */
+// Names that a program finds, as it prints them: a pattern in which the name `**` is any number of folders.
+// `src/**` is all below a folder, `src/**/*` some of it, `src/**/*.ts` those that are called so; what ends with `/.` are
+// folders and no links, and `src/**/.` is the folder itself as well.
 export interface FoundNames {
   readonly type: "found";
-  readonly folder: string;
-  readonly all: boolean;
-  /** Whether it was looked behind links, which lead anywhere. */
+  readonly text: string;
+  /** Whether links may be on the way to them: it was looked behind links, or the names are used where nothing was looked for. */
   readonly follows?: boolean | undefined;
-  /** Patterns of which each of them fits one; with a slash they are of the whole path. */
-  readonly names?: readonly string[] | undefined;
-  /** Whether the folder itself is none of them. */
-  readonly within?: boolean | undefined;
-  /** Whether each of them lies in the folder itself. */
-  readonly last?: boolean | undefined;
-  /** Whether each of them is a folder, and no link to one. */
-  readonly folders?: boolean | undefined;
-  /** The folder from which they are told, where they are told from one: elsewhere they mean something else. */
-  readonly base?: string | undefined;
+  /** Whether none of them is a link itself. */
+  readonly real?: boolean | undefined;
 }
 
 export const known = (text: string): Text => ({ type: "known", text });
@@ -70,6 +63,12 @@ export function folderBefore(pattern: string): string {
   const start = beforePattern(pattern);
   return start.slice(0, start.lastIndexOf("/") + 1);
 }
+
+/** Where the name begins that has the first special character. */
+const patternStart = (pattern: string): number => (/^(?:\\.|[^*?[\\])*/.exec(pattern)?.[0] ?? "").lastIndexOf("/") + 1;
+
+/** The part with special characters, from the beginning of the name in which the first of them is. */
+export const patternBehind = (pattern: string): string => pattern.slice(patternStart(pattern));
 
 /** A pattern in which something else stands for each wildcard. */
 export function withoutWildcards(pattern: string, instead: string): string {
@@ -104,108 +103,58 @@ export function joinTexts(parts: readonly Text[]): Text {
   };
 }
 
-const parentOf = (folder: string): string => folder.slice(0, Math.max(folder.lastIndexOf("/"), 1));
+const isEmpty = (part: Text): boolean => part.type === "known" && part.text === "";
+
+/** What a name or a path has, and nothing that means something else in an option or in a line. */
+const OF_PATH = /^[\w./+,%~@-]*$/;
 
 /** A name that was found, with an ending, below it or in another folder: `$f.bak`, `$d/index.ts`, `build/$f`. Undefined for what else is made of it. */
 function joinFound(parts: readonly Text[]): Text | undefined {
-  // A name below a folder is made of two; what has more of them is looked at part by part, as deep as there are parts.
-  if (parts.filter(({ type }) => type === "found").length > 2) return undefined;
-  const at = parts.findIndex(({ type }) => type === "found");
-  const [found, next] = [parts[at], parts[at + 1]];
-  const before = parts.slice(0, at);
-  if (found?.type !== "found" || found.names?.some((name) => name.length > MAX_SHOWN)) return undefined;
-  // A number is a name like any other.
-  if (before.some((part) => part.type !== "known" && !isPlain(part))) return undefined;
-  const isFolder = next?.type === "known" && next.text.startsWith("/");
-  const made = isFolder
-    ? below(found, joinTexts([known(next.text.slice(1)), ...parts.slice(at + 2)].filter((part) => !isEmpty(part))))
-    : withEnding(found, joinTexts([known(""), ...parts.slice(at + 1)]));
-  if (!made || before.every(isEmpty)) return made;
-  return movedInto(before.map((part) => (isPlain(part) ? "0" : textOf(part))).join(""), made);
+  const some = parts.filter((part) => !isEmpty(part));
+  let made: FoundNames | undefined;
+  let before = "";
+  for (const part of some) {
+    if (part.type === "unknown" || (part.type === "known" && !OF_PATH.test(part.text))) return undefined;
+    const text = part.type === "known" ? asPattern(part.text) : part.text;
+    if (made?.text.endsWith("/.") && !text.startsWith("/")) return undefined;
+    if (made) made = withMore(made, text);
+    else if (part.type === "found") made = before === "" ? part : behind(before, part);
+    else before += text;
+    if ((made?.text ?? before).length > MAX_FOUND || (part.type === "found" && !made)) return undefined;
+  }
+  return made;
 }
 
-const isEmpty = (part: Text): boolean => part.type === "known" && part.text === "";
+/** Longer than a path that anybody makes of a name, and short enough to look at often. */
+const MAX_FOUND = 1000;
 
-const PLAIN_ENDING = /^[\w.+,%~-]*$/;
-
-function withEnding(found: FoundNames, ending: Text): FoundNames | undefined {
-  if (isEmpty(ending)) return found;
-  if (ending.type !== "known" || !PLAIN_ENDING.test(ending.text)) return undefined;
-  const folder = found.within ? found.folder : parentOf(found.folder);
-  const names = found.names?.map((name) => name + asPattern(ending.text));
-  return { ...found, folder, all: false, names, folders: false };
+function withMore(found: FoundNames, more: string): FoundNames {
+  const isBelow = more.startsWith("/");
+  const text = isBelow ? found.text + more : foundWith(found.text, more);
+  return { type: "found", text, follows: found.follows || (more.includes("/") && !found.text.endsWith("/.")) };
 }
 
-/** Whether it is known what a link among them is called. */
-const isNamed = ({ last, names = [] }: FoundNames): boolean => last === true && names.length > 0;
+/** The end of a name is the end of the last one. */
+export const foundWith = (pattern: string, ending: string): string =>
+  ending === "" ? pattern : pattern.replace(/(^|\/)\*\*$/, "$1**/*") + ending;
 
-/** What is called so in folders that were found. */
-function below(found: FoundNames, rest: Text): FoundNames | undefined {
-  const isName = rest.type === "known" && /^[\w+,%~-][\w.+,%~-]*$|^\.[\w+,%~-][\w.+,%~-]*$/.test(rest.text);
-  if (!isName && !(rest.type === "found" && rest.base !== undefined)) return undefined;
-  const names = rest.type === "found" ? rest.names : [asPattern(textOf(rest))];
-  const follows =
-    found.follows || !found.folders || (rest.type === "found" && !(isNamed(rest) && rest.folder === rest.base));
-  return { ...found, all: false, names, within: true, last: false, folders: false, follows };
+/** They were not looked for there. A name that may be one of many folders has no beginning. */
+function behind(before: string, found: FoundNames): FoundNames | undefined {
+  if (before.startsWith("-") || (!before.endsWith("/") && found.text.startsWith("**"))) return undefined;
+  return { type: "found", text: before + found.text, follows: true };
 }
 
-/** In front of a name stands a folder, or a folder and the beginning of another name. */
-function movedInto(before: string, found: FoundNames): Text | undefined {
-  const { base } = found;
-  const folder = before.slice(0, before.lastIndexOf("/") + 1);
-  const start = before.slice(folder.length);
-  if (base === undefined || !/^(?!-)[\w./+,%-]*$/.test(folder) || folder.includes("..")) return undefined;
-  if (!/^(?:[\w+,%][\w.+,%-]*)?$/.test(start) || start.endsWith(".")) return undefined;
-  if (found.folder !== base && !found.folder.startsWith(`${base}/`)) return undefined;
-  const into = folder.startsWith("/") ? folder : `${base}/${folder}`;
-  const rest = start === "" ? found.folder.slice(base.length) : "";
-  const path = `${into}/${rest}`.replace(/\/(?:\.?\/)+/g, "/").replace(/(.)\/\.?$/, "$1");
-  const names = found.names?.map((name) =>
-    name.includes("/") ? `*/${start && "*"}${name.replace(/^\.?\//, "")}` : `${start && "*"}${name}`,
-  );
-  return {
-    ...found,
-    folder: path,
-    names,
-    // They were not looked for there: links may be on the way.
-    follows: found.follows || !isNamed(found),
-    folders: false,
-    within: found.within || start !== "",
-    base: folder.startsWith("/") ? undefined : base,
-  };
+/** The folder in which they all are, and what is known about them there. */
+export function placeOfFound({ text }: FoundNames): { folder: string; rest: string } {
+  const start = folderBefore(text);
+  return { folder: start.replace(/(.)\/$/, "$1"), rest: patternBehind(text) };
 }
 
-/** The folders of names that were found. */
-export const foundFolders = (found: FoundNames): FoundNames => ({
-  ...found,
-  folder: found.within ? found.folder : parentOf(found.folder),
-  all: true,
-  names: undefined,
-  within: false,
-  last: false,
-  folders: !found.follows,
-});
-
-/** The last parts of names that were found, as names in a folder. */
-export const lastOf = ({ names }: FoundNames, folder: string): FoundNames => ({
-  type: "found",
-  folder,
-  base: folder,
-  all: false,
-  within: true,
-  names: names?.map((name) => name.slice(name.lastIndexOf("/") + 1)),
-  last: true,
-  follows: !names?.length,
-});
-
-/** Names that were found, without an ending. */
-export const withoutEnding = (found: FoundNames, ending: string): FoundNames => ({
-  ...found,
-  folder: found.within ? found.folder : parentOf(found.folder),
-  all: false,
-  folders: false,
-  names: found.names?.map((name) => patternWithout(name, ending)),
-});
+/** What the last part of their names looks like; undefined where that can be anything. */
+export function lastNameOf({ text }: FoundNames): string | undefined {
+  const last = /([^/]*)(?:\/\.)?$/.exec(text)?.[1] ?? "";
+  return /^\*+$/.test(last) ? undefined : last;
+}
 
 /** A pattern of what is left of names when an ending is taken away. */
 export function patternWithout(pattern: string, ending: string): string {
@@ -250,7 +199,15 @@ export function fillIn(word: string, mark: string, value: Text | undefined): Tex
   if (made.type === "unknown") return { ...made, template, filled: given };
   // In a line, a name that is only known as a pattern is not what a shell would make of the pattern.
   const isLine = /\s/.test(word) && given.type === "glob" && !isPlain(given);
-  return isLine ? { type: "unknown", why: "it is a name that a program found", template, filled: given } : made;
+  return isLine
+    ? {
+        type: "unknown",
+        why: "it is a name that a program found",
+        starts: word.slice(0, word.indexOf(mark)),
+        template,
+        filled: given,
+      }
+    : made;
 }
 
 /** The characters of a text as they are written; empty for one that is not known. */
@@ -267,7 +224,7 @@ export function startOf(text: Text): string {
 export function describeText(text: Text): string {
   if (text.type === "known") return text.text;
   if (text.type === "glob") return text.text.replace(/\\(.)/g, "$1");
-  return text.type === "found" ? `what is found below ${text.folder}` : `? (${text.why})`;
+  return text.type === "found" ? `what is found below ${placeOfFound(text).folder || "."}` : `? (${text.why})`;
 }
 
 export function sameText(one: Text, other: Text): boolean {
@@ -293,7 +250,7 @@ export function combinations<T>(choices: readonly (readonly T[])[]): T[][] | und
       continue;
     }
     all = all.flatMap((head) => some.map((one) => [...head, one]));
-    if (all.length > MAX_CHOICES) return undefined;
+    if (all.length > 2 * MAX_CHOICES) return undefined;
   }
   return all;
 }

@@ -120,10 +120,11 @@ function inputOf(descriptor: Text | undefined, { shell, input }: ProgramCall["sp
 
 /** Lines that are known, or one text for all of them. Unless they are raw, a backslash takes what follows it as it is. */
 function linesOf(flow: Flow, isRaw = true): Text[] {
-  const [value, ...more] = textsOfFlow(flow);
-  if (value?.type !== "known") return value ? [value, ...more] : [];
-  const text = isRaw ? value.text : value.text.replace(/\\([\s\S])/g, (_, next) => (next === "\n" ? "" : next));
-  return text.split("\n").map(known);
+  return textsOfFlow(flow).flatMap((value) => {
+    if (value.type !== "known") return [value];
+    const text = isRaw ? value.text : value.text.replace(/\\([\s\S])/g, (_, next) => (next === "\n" ? "" : next));
+    return text.split("\n").map(known);
+  });
 }
 
 /** What one of several variables gets of a line: a word, and the last one all that is left. */

@@ -1,10 +1,10 @@
 import type { Behaviour } from "../../call.ts";
 import { isIn } from "../../normal-path.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { absolutePaths, inFolder, noteSecretOperands, noteSecrets, worksHere, writes } from "../../paths.ts";
+import { absolutePaths, inFolder, noteSecretOperands, noteSecrets, reads, worksHere, writes } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state/state.ts";
 import { type Flow, OUTPUT } from "../../values/flow.ts";
-import { describeText, known, type Text, textOf } from "../../values/text.ts";
+import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
 import { takeSecrets } from "../../values/variables.ts";
 import { noteElsewhere } from "../builds.ts";
 import { noteOutputs } from "../outputs.ts";
@@ -51,9 +51,29 @@ export const container: Behaviour = ({ name, args, spot }) => {
     spot,
   );
   if (isCompose && !LOOKS_AT_CONTAINERS.test(word))
-    for (const file of given.values("f", "file")) runsRules(file, { name, args, spot: inside });
+    for (const file of given.values("f", "file")) {
+      runsRules(file, { name, args, spot: inside });
+      noteFetched(file, `${name} ${word}`, spot);
+    }
+  if (isCompose && word === "config" && !rest.some((one) => LISTS_NAMES.test(textOf(one)))) showsSettings(inside);
   return containerCommand({ name, word, rest, spot: inside });
 };
+
+/** Options with which `compose config` prints no values. */
+const LISTS_NAMES = /^(?:-q|--(?:quiet|services|images|volumes|networks|profiles|hash(?:=.*)?|no-interpolate|help))$/;
+
+/** It prints what the compose file takes of `.env`. */
+function showsSettings(spot: Spot): void {
+  const isThere = absolutePaths(known(".env"), spot).some((path) => spot.line.place.look(textOf(path)) === "file");
+  if (isThere) reads(spot, known(".env"));
+}
+
+const FETCHED = /^(?:[a-z+]+:\/\/|git@|github\.com\/)/i;
+
+function noteFetched(source: Text, what: string, spot: Spot): void {
+  if (FETCHED.test(startOf(source)))
+    noteEffect(spot, { kind: "code", what: `${what} runs what it fetches from ${describeText(source)}` });
+}
 
 interface ContainerCall {
   readonly name: string;
@@ -87,7 +107,11 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   if (/^(?:play|kube)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
   // Of what lies elsewhere a build takes everything into its image, and runs what its file says.
   noteSecretOperands(rest, spot);
-  if (/^(?:build|bake|bud)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
+  if (/^(?:build|bake|bud)$/.test(word))
+    for (const one of rest) {
+      noteElsewhere(one, spot);
+      noteFetched(one, `${name} ${word}`, spot);
+    }
   worksHere(spot, `runs ${name} ${word}`);
   return OUTPUT;
 }

@@ -19,7 +19,9 @@ const CHANGES_KEYS = /^--(?:import|delete|gen-key|generate-key|full-gen|quick-|e
 export const gpg: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "o output u local-user r recipient homedir keyserver", long: "decrypt" });
   const words = args.map(textOf);
-  if (words.some((word) => /^--(?:export-secret|export-ssh)/.test(word))) reads(spot, inHome(".gnupg", spot));
+  // What was encrypted is a secret, and is decrypted with one.
+  const isOpened = given.has("d", "decrypt") || words.some((word) => /^--(?:export-secret|export-ssh)/.test(word));
+  if (isOpened) reads(spot, inHome(".gnupg", spot));
   if (words.some((word) => CHANGES_KEYS.test(word))) writes(spot, inHome(".gnupg", spot));
   const [file] = given.operands;
   const flow = file ? contentOf(file, spot) : spot.input;

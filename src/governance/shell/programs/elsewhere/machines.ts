@@ -76,8 +76,9 @@ const SHOWS_SECRETS: ReadonlyMap<string, RegExp> = new Map([
   ["gcloud", /\bkms decrypt\b|^config config-helper\b/],
   ["vault", /^(?:read|kv get|token|unwrap|print token)\b/],
   ["consul", /^kv (?:get|export)\b/],
-  ["terraform", /^state pull\b/],
-  ["tofu", /^state pull\b/],
+  // Without a name, `output` hides what is secret.
+  ["terraform", /^(?:state pull|output [^-\s])/],
+  ["tofu", /^(?:state pull|output [^-\s])/],
   ["pulumi", /^stack export\b/],
 ]);
 
@@ -90,6 +91,7 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
     words.some((word) => SECRETS_ELSEWHERE.test(word)) ||
     SHOWS_SECRETS.get(name)?.test(words.join(" ")) ||
     args.some((arg) => /^--(?:show-secrets|with-decryption)$/.test(textOf(arg))) ||
+    (words[0] === "output" && args.some((arg) => /^--?(?:json|raw)$/.test(textOf(arg)))) ||
     (words[0] === "config" && args.some((arg) => textOf(arg) === "--raw"));
   if (isSecret) {
     const path = known(`${spot.line.place.home}/.config/gcloud`);

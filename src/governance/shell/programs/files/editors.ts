@@ -15,7 +15,17 @@ import {
 } from "../../paths.ts";
 import { picked } from "../../processes.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
-import { changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT, someOf, TERMINAL } from "../../values/flow.ts";
+import {
+  beforeColon,
+  changed,
+  type Flow,
+  FROM,
+  joinFlows,
+  NOTHING,
+  OUTPUT,
+  someOf,
+  TERMINAL,
+} from "../../values/flow.ts";
 import { otherEnding } from "../../values/renamed.ts";
 import { addChoice, describeText, GAP, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
@@ -69,6 +79,7 @@ const OTHER_ENDING = /^s([/|#,:!@])((?:\\\.|[\w-])+)\$\1([\w.+%~-]*)\1$/;
 /** Names without `./`, or with another ending, as the commonest scripts make them. */
 function renamedBy(script: string, flow: Flow): Flow | undefined {
   if (/^s(?:\/\^\\\.\\\/\/|([|#,:!@])\^\\\.\/\1)[/|#,:!@]$/.test(script)) return flow.names && someOf(flow);
+  if (/^s([/|#,]):\.\*\$?\1\1$/.test(script)) return beforeColon(flow);
   const [, , ending, by = ""] = OTHER_ENDING.exec(script) ?? [];
   const ways = ending && flow.names?.map((name) => otherEnding(name, ending.replaceAll("\\", ""), by));
   if (!ways || ways.includes(undefined)) return undefined;
@@ -148,8 +159,13 @@ export const awk: Behaviour = ({ args, spot }) => {
   }
   for (const name of given.values("i", "include", "l", "load"))
     noteEffect(spot, { kind: "code", what: `makes awk load ${textOf(name)}` });
+  const isFirst =
+    args.length === 2 && textOf(args[0] ?? known("")) === "-F:" && PRINTS_FIRST.test(textOf(first ?? known("")));
+  if (isFirst && flow.sources) return beforeColon(flow) ?? OUTPUT;
   return files.length === 0 ? picked(given.operands, changed(flow)) : changed(flow);
 };
+
+const PRINTS_FIRST = /^\s*\{\s*print\s*\$1\s*;?\s*\}\s*$/;
 
 function lookAtAwk(program: string, spot: Parameters<Behaviour>[0]["spot"]): void {
   // In strings and patterns nothing is a command; a pipe to a string is.

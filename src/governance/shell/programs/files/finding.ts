@@ -1,11 +1,21 @@
+import { basename } from "node:path/posix";
 import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, reads, touch, writes } from "../../paths.ts";
 import { noteUnknown, type Spot } from "../../state/state.ts";
 import { type Flow, FROM, literal, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { fitsPattern } from "../../values/glob.ts";
+import { fitsPattern, pathsMeant } from "../../values/glob.ts";
 import { otherEnding } from "../../values/renamed.ts";
-import { type FoundNames, fillIn, known, type Text, textOf, withoutWildcards } from "../../values/text.ts";
+import {
+  asPattern,
+  fillIn,
+  known,
+  MAX_CHOICES,
+  type Text,
+  textOf,
+  unknown,
+  withoutWildcards,
+} from "../../values/text.ts";
 
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
@@ -28,24 +38,24 @@ export const find: Behaviour = ({ args, spot }) => {
     return { from: FROM.program };
   }
   const isNarrow = narrows(tests);
-  const names = patternsIn(tests);
+  const names = isNarrow ? patternsIn(tests) : [];
   const follows = args.some((arg) => /^-(?:L|follow)$/.test(textOf(arg)));
-  const types = tests.filter((_, at) => textOf(tests[at - 1] ?? known("")) === "-type").map(textOf);
-  const isFiles = types.includes("f");
-  const isNegated = tests.some((test) => /^(?:!|-not|-o|-or|,)$/.test(textOf(test)));
-  const found = foundBelow(starts, spot, (path) => ({
-    all: !isNarrow,
-    names,
+  const word = (at: number) => textOf(tests[at] ?? known(""));
+  const types = tests.flatMap((test, at) =>
+    word(at - 1) === "-type" && !/^(?:!|-not)$/.test(word(at - 2)) ? textOf(test) : [],
+  );
+  const type = tests.some((test) => /^(?:-o|-or|,)$/.test(textOf(test))) ? "" : types.join();
+  const isFile = type === "f";
+  const isFolders = type === "d" && !follows;
+  const patterns = isNarrow ? (names.length > 0 ? names : ["**/*"]) : ["**"];
+  const found = foundBelow(starts, spot, {
+    patterns: isFolders ? patterns.map((one) => `${one}/.`) : patterns,
     follows,
-    folders: types.join() === "d" && !isNegated && !follows,
-    within: isFiles || (isNarrow && !names.some((name) => fitsPattern(name, path.slice(path.lastIndexOf("/") + 1)))),
-  }));
+    real: isFile,
+    itself: (name) => !isFile && (!isNarrow || names.some((one) => fitsPattern(one.replace(/^\*\*\//, ""), name))),
+  });
   for (const folder of starts) reads(spot, folder);
   for (const [at, test] of tests.entries()) if (textOf(tests[at - 1] ?? known("")) === "-samefile") reads(spot, test);
-  // A pattern of whole paths says where they are.
-  for (const pattern of isNarrow ? names : [])
-    if (pattern.includes("/") && !/^[*?[]/.test(pattern))
-      found.push(...absolutePaths({ type: "glob", text: pattern }, spot));
   for (let at = 0; at < tests.length; at += 1) at = action(tests, at, { spot, found });
   // What else it prints of them is not their names.
   const formats = tests.filter((_, at) => /^-f?printf$/.test(textOf(tests[at - 1] ?? known(""))));
@@ -53,27 +63,31 @@ export const find: Behaviour = ({ args, spot }) => {
   return { from: FROM.program, names: isNames ? found : undefined };
 };
 
-/** What is found below folders; those that are given from where the shell is are told from there. */
-function foundBelow(
-  starts: readonly Text[],
-  spot: Spot,
-  how: (folder: string) => Omit<FoundNames, "type" | "folder">,
-): Text[] {
-  const [base, ...more] = spot.shell.folders;
-  return starts.flatMap((start) => {
-    const isRelative = !/^\/|\.\./.test(textOf(start)) && more.length === 0;
-    return absolutePaths(start, spot).map((path): Text => {
-      if (path.type !== "known") return path;
-      const { within, ...others } = how(path.text);
-      const isFolder = spot.line.place.look(path.text) === "folder";
-      return {
-        type: "found",
-        folder: path.text,
-        ...others,
-        within: within && isFolder,
-        base: isRelative ? base : undefined,
-      };
+interface Search {
+  /** What names below a folder look like. */
+  readonly patterns: readonly string[];
+  readonly follows?: boolean | undefined;
+  readonly real?: boolean | undefined;
+  /** Whether a folder of this name is told itself. */
+  readonly itself: (name: string) => boolean;
+}
+
+/** What is found below folders, or is one of them; files that are given are told themselves. */
+function foundBelow(starts: readonly Text[], spot: Spot, { patterns, follows, real, itself }: Search): Text[] {
+  if (patterns.length > MAX_CHOICES) return [unknown("it looks for too many names")];
+  return starts.flatMap((start): Text[] => {
+    if (start.type === "unknown") return [start];
+    const paths = absolutePaths(start, spot);
+    const kinds = paths.map((path) => (path.type === "known" ? spot.line.place.look(path.text) : undefined));
+    const isTold = paths.some(
+      (path, at) => kinds[at] === "file" || path.type !== "known" || itself(basename(textOf(path))),
+    );
+    const folder = (start.type === "known" ? asPattern(start.text) : start.text).replace(/\/$/, "");
+    const below = patterns.map((one): Text => {
+      const isPath = /^(?:\.?\/|[^*]*\/)/.test(one) && one.startsWith(folder);
+      return { type: "found", text: isPath ? one : `${folder}/${one}`, follows, real };
     });
+    return [...(isTold ? [start] : []), ...(kinds.every((kind) => kind === "file") ? [] : below)];
   });
 }
 
@@ -81,7 +95,8 @@ function foundBelow(
 function globOfRegular(regular: string): string {
   const open = regular.search(/[[(]/);
   const end = Math.max(regular.lastIndexOf("]"), regular.lastIndexOf(")")) + 1;
-  const plain = (part: string) => part.replace(/\\\.|\.[*+?]|[.*+?^$|\\]/g, (sign) => (sign === "\\." ? "." : "*"));
+  const signs: Readonly<Record<string, string>> = { "\\.": ".", ".": "?" };
+  const plain = (part: string) => part.replace(/\\\.|\.[*+?]|[.*+?^$|\\]/g, (sign) => signs[sign] ?? "*");
   if (open < 0 || end <= open) return plain(regular);
   return `${plain(regular.slice(0, open))}*${plain(regular.slice(end))}`;
 }
@@ -92,8 +107,9 @@ function patternsIn(tests: readonly Text[]): string[] {
     const isNegated = /^(?:!|-not)$/.test(textOf(tests[at - 1] ?? known("")));
     const value = textOf(tests[at + 1] ?? known(""));
     if (isNegated) return [];
-    if (/^-i?(?:name|path|wholename)$/.test(textOf(test))) return [value];
-    return /^-i?regex$/.test(textOf(test)) ? [globOfRegular(value)] : [];
+    if (/^-i?name$/.test(textOf(test))) return [`**/${value}`];
+    if (/^-i?(?:path|wholename)$/.test(textOf(test))) return pathsMeant(value);
+    return /^-i?regex$/.test(textOf(test)) ? pathsMeant(globOfRegular(value)) : [];
   });
 }
 
@@ -166,15 +182,13 @@ export const fd: Behaviour = ({ args, spot }) => {
     (pattern !== undefined && !/^\.?\*?$/.test(textOf(pattern))) ||
     given.has("e", "extension", "S", "size", "changed-within", "changed-before");
   const starts = [...folders, ...given.values("search-path", "base-directory")];
-  const endings = given.values("e", "extension").map((ending) => `*.${textOf(ending)}`);
-  const names = endings.length > 0 ? endings : pattern && [`*${textOf(pattern).replace(/[\^$\\]/g, "")}*`];
-  const follows = given.has("L", "follow");
-  const found = foundBelow(starts.length > 0 ? starts : [known(".")], spot, () => ({
-    all: !isNarrow,
-    names,
-    follows,
-    within: true,
-  }));
+  const endings = given.values("e", "extension").map((ending) => `**/*.${textOf(ending)}`);
+  const named = isNarrow && pattern ? `**/*${textOf(pattern).replace(/[\^$\\]/g, "")}*` : "**/*";
+  const found = foundBelow(starts.length > 0 ? starts : [known(".")], spot, {
+    patterns: endings.length > 0 ? endings : [isNarrow ? named : "**"],
+    follows: given.has("L", "follow"),
+    itself: () => false,
+  });
   if (at >= 0) {
     const words = args.slice(at + 1);
     const hasMark = words.some(hasBraces);
@@ -187,6 +201,9 @@ export const fd: Behaviour = ({ args, spot }) => {
   return { from: FROM.program, names: found };
 };
 
+/** Of what a pattern means, some may be folders, and what is in them is printed. */
+const SOME: Text = { type: "found", text: "**/*", real: true };
+
 const isNameHere = (path: Text): boolean => path.type === "known" && /^(?:\.\/)?[^/~]+$/.test(path.text);
 
 /** Programs that print names of files in the folders that they are given, and those that they are given. */
@@ -198,46 +215,43 @@ export const lists =
     // That a file is in the worktree is not a secret.
     for (const operand of operands) if (!isNameHere(operand)) reads(spot, operand);
     const from = FROM.program | FROM.files;
-    const [folder, ...more] = spot.shell.folders;
     // Then it prints more than names, or `..` among them.
-    if (folder === undefined || more.length > 0 || given.has("l", "a", "all", "long")) return { from };
-    const paths = operands.flatMap((operand) => absolutePaths(operand, spot));
-    const isFolder = (path: Text) => path.type !== "known" || spot.line.place.look(path.text) !== "file";
-    // Of what is in a folder, it prints the last part.
-    const inside: FoundNames = {
-      type: "found",
-      folder,
-      base: folder,
-      all: operands.length === 0,
-      within: true,
-      last: true,
+    if (given.has("l", "a", "all", "long")) return { from };
+    const isFile = (path: Text) => path.type === "known" && spot.line.place.look(path.text) === "file";
+    const isFolder = (operand: Text) => absolutePaths(operand, spot).some((path) => !isFile(path));
+    if (given.has("d", "directory")) return { from, names: operands };
+    // Of what is in a folder, it prints the last part: what a star means there.
+    const inside: Text = { type: "glob", text: "*" };
+    if (operands.length === 0) return { from, names: [inside] };
+    return {
+      from,
+      names: operands.flatMap((one): Text[] => (one.type !== "known" ? [one, SOME] : isFolder(one) ? [inside] : [one])),
     };
-    const named = given.has("d", "directory") ? paths : paths.filter((path) => path.type === "glob" || !isFolder(path));
-    const hasFolder = operands.length === 0 || (!given.has("d", "directory") && paths.some(isFolder));
-    return { from, names: hasFolder ? [...named, inside] : named };
   };
 
 /** Names of files that a search finds something in, below folders or among files. */
 export function foundIn(folders: readonly Text[], spot: Spot, { follows = false, all = false } = {}): Flow {
-  const how = { all, within: true, follows };
-  const names = foundBelow(folders.length > 0 ? folders : [known(".")], spot, () => how);
-  return { from: FROM.program | FROM.files, names };
+  const patterns = [all ? "**" : "**/*"];
+  const search = { patterns, real: !follows, follows, itself: () => false };
+  return {
+    from: FROM.program | FROM.files,
+    names: foundBelow(folders.length > 0 ? folders : [known(".")], spot, search),
+  };
 }
 
 /** `basename` and `dirname`. */
 export const partOfName =
-  (part: (name: Text, folder: string) => Text | undefined): Behaviour =>
-  ({ name, args, spot }) => {
+  (part: (name: Text) => Text[] | undefined): Behaviour =>
+  ({ name, args }) => {
     const given = readArguments(args, { valued: "s suffix" });
-    const [folder, ...more] = spot.shell.folders;
     const isOne = name === "basename" && given.options.length === 0;
     const [only, ending, ...others] = isOne ? given.operands : [...given.operands, ...given.values("s", "suffix")];
-    if (!only || others.length > 0 || (ending && ending.type !== "known") || folder === undefined || more.length > 0)
-      return OUTPUT;
-    const made = part(only, folder);
-    if (!made) return OUTPUT;
-    const names = ending ? otherEnding(made, textOf(ending), "") : [made];
-    const [plain] = names ?? [];
-    if (names?.length === 1 && plain?.type === "known") return literal(`${plain.text}\n`);
-    return names ? { from: FROM.program, names } : OUTPUT;
+    if (!only || others.length > 0 || (ending && ending.type !== "known")) return OUTPUT;
+    const made = part(only);
+    const ways = ending ? made?.map((one) => otherEnding(one, textOf(ending), "")) : [made];
+    if (!ways || ways.includes(undefined)) return OUTPUT;
+    const names = ways.flatMap((some) => some ?? []);
+    const [plain] = names;
+    if (names.length === 1 && plain?.type === "known") return literal(`${plain.text}\n`);
+    return { from: FROM.program, names };
   };

@@ -3,12 +3,22 @@ import { type Arguments, type OptionRules, readArguments } from "../../options.t
 import { absolutePaths, contentOf, descriptorOf, reads, sendBytes, store, writes } from "../../paths.ts";
 import { isOurName } from "../../processes.ts";
 import { judgePager } from "../../state/assignments.ts";
-import { noteEffect, noteUnknown } from "../../state/state.ts";
-import { cameFrom, changed, type Flow, FROM, literal, OUTPUT, someOf, TERMINAL } from "../../values/flow.ts";
-import { known, startOf, textOf } from "../../values/text.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
+import {
+  beforeColon,
+  cameFrom,
+  changed,
+  type Flow,
+  FROM,
+  literal,
+  OUTPUT,
+  someOf,
+  TERMINAL,
+} from "../../values/flow.ts";
+import { asPattern, known, startOf, type Text, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
 import { listedIn } from "../instruction-files.ts";
-import { reader } from "./files.ts";
+import { isFolder, reader } from "./files.ts";
 import { foundIn } from "./finding.ts";
 
 /** base64, xxd and their like: what they decode is not what was read. */
@@ -71,8 +81,43 @@ const PRINTS_OTHERWISE =
 function narrowed(flow: Flow, given: Arguments): Flow {
   const [pattern] = [...given.values("e", "regexp"), ...given.operands];
   const isWide = given.has("v", "invert-match", "f", "file") || !/\w/.test(textOf(pattern ?? known("")));
-  return { ...flow, names: flow.names?.map((one) => (one.type === "found" && !isWide ? { ...one, all: false } : one)) };
+  return isWide ? flow : { ...flow, names: flow.names?.map(someOfAll) };
 }
+
+/** With these, lines begin otherwise than with a name and a colon. */
+const BEGINS_OTHERWISE =
+  "h no-filename A B C context after-context before-context Z null z null-data json heading color colour pretty initial-tab".split(
+    " ",
+  );
+
+/** Whether each line that is printed begins with the name of its file: of one file alone it does not. */
+function tellsNames(
+  files: readonly Text[],
+  spot: Spot,
+  { given, isRipgrep }: { given: Arguments; isRipgrep: boolean },
+): boolean {
+  if (given.has(...BEGINS_OTHERWISE) || files.some((file) => textOf(file).includes(":"))) return false;
+  if (given.has(...(isRipgrep ? ["I", "p"] : ["T"]))) return false;
+  const isRecursive = given.has("r", "recursive") || isRipgrep;
+  return isRecursive && files.every((file) => isFolder(file, spot)) && (files.length > 0 || spot.input === TERMINAL);
+}
+
+/** `cut -d: -f1` of what a search prints are the files. */
+export const cut: Behaviour = (call) => {
+  const given = readArguments(call.args, { valued: "d delimiter f fields b bytes c characters output-delimiter" });
+  const flow = cuts(call);
+  const isFirst = textOf(given.values("f", "fields")[0] ?? known("")) === "1" && given.operands.length === 0;
+  const isColon = textOf(given.values("d", "delimiter")[0] ?? known("")) === ":";
+  return (isFirst && isColon && beforeColon(call.spot.input)) || flow;
+};
+
+const cuts = reader({ rules: { valued: "d delimiter f fields b bytes c characters output-delimiter" } });
+
+/** Of all that there is, some. */
+const someOfAll = (name: Text): Text => {
+  if ((name.type !== "found" && name.type !== "glob") || !/^\*$|(?:^|\/)\*\*$/.test(name.text)) return name;
+  return { ...name, type: "found", text: name.text.replace(/\*\*?$/, "**/*") };
+};
 
 /** What it prints below folders, as whole paths or drawn. */
 export const tree: Behaviour = ({ args, spot }) => {
@@ -91,7 +136,7 @@ export const search = (rules: OptionRules): Behaviour => {
     for (const file of given.values("f", "file", "exclude-from", "ignore-file")) reads(spot, file);
     for (const pattern of given.values("include", "g", "glob", "iglob"))
       if (!startOf(pattern).startsWith("!"))
-        reads(spot, { type: "found", folder: spot.line.place.folder, all: false, names: [textOf(pattern)] });
+        reads(spot, { type: "found", text: `${asPattern(spot.line.place.folder)}/**/${textOf(pattern)}` });
     const { home } = spot.line.place;
     // Everything below a home is looked at, with the keys in it.
     if (given.has("r", "R", "recursive", "dereference-recursive", "hidden", "u", "unrestricted"))
@@ -108,6 +153,7 @@ export const search = (rules: OptionRules): Behaviour => {
         all: given.has("files") && !given.has(...SOME_FILES),
       });
     if (files.length === 0 && flow.names) return narrowed(flow, given);
+    if (tellsNames(files, spot, { given, isRipgrep })) return { ...flow, sources: foundIn(files, spot).names };
     // Lines of `ps` about our own processes hold their numbers.
     return given.operands.length === 1 && args.some(isOurName) ? cameFrom(flow.from | FROM.agents) : flow;
   };

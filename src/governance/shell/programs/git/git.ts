@@ -134,7 +134,7 @@ const looks: Behaviour = ({ name, args, spot }) => {
   if (!isOwnRepository(spot)) return OUTPUT;
   if (given.has("show-toplevel") && args.length === 1) return literal(`${spot.line.place.folder}\n`);
   const names = namesPrinted({ name, args, spot });
-  return names ? { from: FROM.program | FROM.files, names: [names] } : OUTPUT;
+  return names ? { from: FROM.program | FROM.files, names } : OUTPUT;
 };
 
 /** Arguments that are names of files, in the worktree or in a commit. */

@@ -2,7 +2,8 @@ import type { ProgramCall } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths } from "../../paths.ts";
 import type { Spot } from "../../state/state.ts";
-import { aNumber, type Text, textOf } from "../../values/text.ts";
+import { pathsMeant } from "../../values/glob.ts";
+import { aNumber, isPattern, MAX_CHOICES, type Text, textOf } from "../../values/text.ts";
 
 /** Options with which a command prints more than names, or none. */
 const PRINTS_MORE =
@@ -20,26 +21,26 @@ const isNumber = (words: readonly string[]): boolean =>
   words.length > 0 && words.every((word) => /^(?:--short(?:=\d+)?|--verify|HEAD[~^\d]*)$/.test(word));
 
 /** What git prints, where that is nothing but names of files of the worktree. */
-export function namesPrinted({ name, args, spot }: ProgramCall): Text | undefined {
+export function namesPrinted({ name, args, spot }: ProgramCall): readonly Text[] | undefined {
   const only = ONLY_NAMES.get(name);
   const words = args.map(textOf);
-  if (name === "rev-parse" && isNumber(words)) return aNumber;
+  if (name === "rev-parse" && isNumber(words)) return [aNumber];
   if (!only || !(name === "ls-files" || readArguments(args, { valued: VALUED }).has(...only))) return undefined;
   if (args.some((arg) => arg.type === "unknown") || (name !== "grep" && words.some((word) => PRINTS_MORE.test(word))))
     return undefined;
   const paths = pathsGiven({ name, args, spot });
-  const names = paths.flatMap((path) => (/^:|^\.\/?$|\.\./.test(path) ? ["*"] : [`*/${path}`, `*/${path}/*`, path]));
-  const [base, ...more] = spot.shell.folders;
-  if (base === undefined || more.length > 0) return undefined;
-  return {
-    type: "found",
-    folder: spot.line.place.folder,
-    within: true,
-    base,
-    // Without anything to look for, these are all files.
-    all: name === "ls-files" && (names.length === 0 || names.includes("*")),
-    names: names.includes("*") ? [] : names,
-  };
+  const isAll = name === "ls-files" && paths.length === 0;
+  if (isAll || paths.length === 0) return [{ type: "found", text: isAll ? "**" : "**/*", real: true }];
+  const names = paths.flatMap(ofPathspec);
+  return names.length > MAX_CHOICES ? undefined : names.map((text) => ({ type: "found", text }));
+}
+
+/** What a path, a folder or a pattern that git is given means. */
+function ofPathspec(path: string): string[] {
+  if (path.startsWith(":")) return ["**/*"];
+  const plain = path.replace(/\/$/, "");
+  if (plain === ".") return ["**"];
+  return isPattern(plain) ? pathsMeant(plain) : [plain, `${plain}/**`];
 }
 
 /** Operands that are paths or patterns, without those that are left out. */
