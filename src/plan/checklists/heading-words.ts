@@ -190,7 +190,8 @@ const CONFIRMATION = new RegExp(
     "i(?:['’]ll| will) (?:follow|abide|adhere|respect|comply|submit|open|provide|help|be)\\b",
     "by (?:submitting|checking|posting) ",
     "my (?:issue|bug|problem|request|question|pr|pull request|code|changes?|commits?|branch|contribution)\\b",
-    "this (?:issue|bug|request) (?:is|has)\\b",
+    "this (?:issue|bug|request) (?:is|has)\\b|the (?:issue|bug|problem|request) (?:is|has) not\\b",
+    "this is (?:not )?an?\\b|(?:this is )?not an? (?:duplicate|support|usage|question)\\b",
     // Of the form for pull requests that most repositories have.
     "(?:new and )?existing (?:unit )?tests pass\\b|any dependent changes\\b",
     // Without a subject, as forms have it.

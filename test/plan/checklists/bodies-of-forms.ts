@@ -171,4 +171,13 @@ export const BODIES_OF_FORMS: readonly Body[] = [
       ["Please check that", 1, "confirmations"],
     ],
   ),
+  none(
+    "what a report is and is not",
+    "### Checklist\n- [x] This is not a support request\n- [x] The bug has not been reported yet\n\n### Checks\n- [x] Not a duplicate\n\n### Feature\nA table of sizes\n",
+    [],
+    [
+      ["Checklist", 2, "confirmations"],
+      ["Checks", 1, "confirmations"],
+    ],
+  ),
 ];
