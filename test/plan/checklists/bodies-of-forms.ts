@@ -180,4 +180,14 @@ export const BODIES_OF_FORMS: readonly Body[] = [
       ["Checks", 1, "confirmations"],
     ],
   ),
+  todos(
+    "what is done if the work fails, and how it is looked at",
+    "## Rollout\n- [ ] Switch the jobs\n\n## Verification steps\n- [ ] Look at the queue\n\n## Rollback plan\n- [ ] Revert the label\n\n## Related tasks\n- [ ] #7\n",
+    ["Switch the jobs"],
+    [
+      ["Verification steps", 1, "conditions"],
+      ["Rollback plan", 1, "out of scope"],
+      ["Related tasks", 1, "out of scope"],
+    ],
+  ),
 ];
