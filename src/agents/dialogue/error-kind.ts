@@ -61,7 +61,7 @@ const SAID: Said = [
   ],
   [
     "quota",
-    /usage limit|(?:hit|reached) your (?:\S+ ){0,4}(?:limit|budget)\b|out of (?:extra )?usage\b|(?:hour|daily|weekly|monthly|spend(?:ing)?) limit (?:was |has been )?(?:reached|exceeded)/i,
+    /usage limit|(?:hit|reached) your (?:\S+ ){0,4}(?:limit|budget|cap)\b|out of (?:extra )?usage\b|(?:hour|daily|weekly|monthly|spend(?:ing)?) limit (?:was |has been )?(?:reached|exceeded)/i,
   ],
   ["quota", /payment[_ ]required|free usage exceeded|exhausted your (?:daily )?(?:quota|capacity)/i],
 ];

@@ -63,6 +63,11 @@ const SAID: readonly (readonly [kind: ErrorKind, text: string, status?: number])
     400,
   ],
   ["quota", "You're out of extra usage · resets 3pm (UTC)"],
+  ["quota", "You’ve reached your workspace credit limit"],
+  [
+    "quota",
+    "You hit your spend cap set by the owner of your workspace. Ask an owner to increase your spend cap to continue.",
+  ],
   ["quota", '{"type":"invalid_request_error","message":"Your credit balance is too low"}', 400],
   ["quota", "insufficient_quota", 403],
   ["network", "anything", 408],
