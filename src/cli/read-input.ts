@@ -15,7 +15,8 @@ export async function readInput(source: TextSource): Promise<string | undefined>
   if (source.stdin || source.file === "-") return text(process.stdin);
   if (source.file === undefined) return undefined;
   try {
-    return readFileSync(source.file, "utf8");
+    // Not "utf8", which takes letters of another encoding for unknown ones, and they are gone.
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(source.file));
   } catch (error) {
     const code = errnoOf(error);
     if (code === undefined) throw error;
@@ -27,5 +28,6 @@ export async function readInput(source: TextSource): Promise<string | undefined>
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "does not exist.",
   EISDIR: "is a folder, not a file.",
+  ERR_ENCODING_INVALID_ENCODED_DATA: "is not text in UTF-8: save it as that.",
   EACCES: "cannot be read: you have no permission to.",
 };

@@ -1,11 +1,10 @@
 import { asFields, asFieldsList, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
-import { refusalInWords } from "../dialogue/error-kind.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage, ErrorEvent } from "../port.ts";
 import { HOOKS_OFF, RAN_THOUGH_DENIED } from "../runner/run-exit.ts";
-import { limitEnd, resultFailure, retryFailure } from "./failure.ts";
+import { limitEnd, resultFailure, retryFailure, saysRefusal } from "./failure.ts";
 import { heardHook, hooksInForce, initializeLine, NO_MODEL, subAgentIn } from "./hooks.ts";
 import { interruptLine, permissionLine, questionOf, unknownLine, userLine, uuidOf } from "./messages.ts";
 import { UsageCounter } from "./usage.ts";
@@ -243,8 +242,7 @@ class ClaudeDialogue implements Dialogue {
   }
 
   #refusal(value: JsonFields): ErrorEvent[] {
-    const isRefusal = refusalInWords(asString(value.result) ?? "", this.#hearing.now()) !== undefined;
-    return isRefusal ? [this.#failure(value)] : [];
+    return saysRefusal(asString(value.result) ?? "", this.#hearing.now()) ? [this.#failure(value)] : [];
   }
 
   #failure(value: JsonFields): ErrorEvent {

@@ -1,5 +1,5 @@
 import { asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
-import { classifyError, isLasting } from "../dialogue/error-kind.ts";
+import { classifyError, isLasting, refusalInWords } from "../dialogue/error-kind.ts";
 import type { ErrorEvent, ErrorKind } from "../port.ts";
 
 /** Claude Code's own names for what went wrong. */
@@ -37,13 +37,22 @@ export interface Circumstances {
   readonly now: number;
 }
 
+/** How its own sentences about limits begin; it looks for the same to know them. Their rest changes from version to version. */
+const OF_LIMITS =
+  /^(?:you[’']ve (?:hit|reached) your |you[’']re out of (?:extra )?usage\b|your org(?:anization)? is out of usage\b|your seat type doesn[’']t include |your usage allocation has been disabled\b|your group[’']s usage limit is |(?:fable|haiku|mythos|opus|sonnet)\b[^·\n]{0,41} requires usage credits\.)/i;
+
+/** Whether what it said in the place of the model is a refusal. */
+export function saysRefusal(text: string, now: number): boolean {
+  return OF_LIMITS.test(text) || refusalInWords(text, now) !== undefined;
+}
+
 /** What a `result` line says that ended with an error. */
 export function resultFailure(line: JsonFields, { code, resetsAt, now }: Circumstances): ErrorEvent {
   const errors = Array.isArray(line.errors) ? line.errors.filter((one) => typeof one === "string") : [];
   const message = asString(line.result) || errors.join("; ") || asString(line.subtype) || "The run failed.";
   const status = asNumber(line.api_error_status);
   const { kind, retryAfterMs } = classifyError({ text: message, now, ...(status === undefined ? {} : { status }) });
-  const named = code === undefined || isLasting(status) ? undefined : BY_CODE.get(code);
+  const named = isLasting(status) ? undefined : OF_LIMITS.test(message) ? "quota" : BY_CODE.get(code ?? "");
   const limited = resetsAt !== undefined && resetsAt > now && !isLasting(status);
   return {
     type: "error",

@@ -23,7 +23,7 @@ const SESSION_LOST: Said = [
 
 const NO_MONEY: Said = [
   ["quota", /insufficient[_ ](?:quota|credits?|balance|funds)|(?:credit|account) balance is too low|out of credits/i],
-  ["quota", /billing[_ ](?:error|hard[_ ]limit|not[_ ]active)/i],
+  ["quota", /billing[_ ](?:error|hard[_ ]limit|not[_ ]active)|reached your specified (?:\w+ )?usage limits?/i],
 ];
 
 /** What some providers say with 400, although there are better numbers for it. */
@@ -61,7 +61,7 @@ const SAID: Said = [
   ],
   [
     "quota",
-    /usage limit|(?:hit|reached) your (?:\S+ )?limit|(?:hour|daily|weekly|monthly|spend(?:ing)?) limit (?:was |has been )?(?:reached|exceeded)/i,
+    /usage limit|(?:hit|reached) your (?:\S+ ){0,4}(?:limit|budget|cap)\b|out of (?:extra )?usage\b|(?:hour|daily|weekly|monthly|spend(?:ing)?) limit (?:was |has been )?(?:reached|exceeded)/i,
   ],
   ["quota", /payment[_ ]required|free usage exceeded|exhausted your (?:daily )?(?:quota|capacity)/i],
 ];

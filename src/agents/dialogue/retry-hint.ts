@@ -42,10 +42,16 @@ const CLOCK =
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAY_MS = 86_400_000;
 
+/** "You will regain access on 2026-12-01 at 00:00 UTC." */
+const REGAINED = /regain access on (\d{4}-\d\d-\d\d) at (\d\d:\d\d) UTC/i;
+
 /** The time until a limit ends, where the text says when that is. */
 export function resetAfterMs(text: string, now: number): number | undefined {
   const epoch = EPOCH.exec(text)?.[1];
   if (epoch !== undefined) return Math.max(0, Number(epoch) * (epoch.length > 10 ? 1 : 1000) - now);
+  const [, day, time] = REGAINED.exec(text) ?? [];
+  const regained = Date.parse(`${day}T${time}Z`);
+  if (!Number.isNaN(regained)) return Math.max(0, regained - now);
   const clock = CLOCK.exec(text);
   return clock ? untilClock(clock, now) : untilAgain(text, now);
 }

@@ -102,7 +102,7 @@ async function judge(loom: CommandRunning, record: PlanRecord, config: PlanConfi
   const conflicting = new Set(conflict?.files);
   const named = madeUpNames(changes.files).filter((name) => conflicting.has(name));
   if (named.length > 0) {
-    const missing = `${named.join(", ")}: git named it so because a file and a folder have the same name. Give it another name, or take it out.`;
+    const missing = `${named.join(", ")}: git named it so because two things of different kinds have the same name. Give it another name, or take it out.`;
     return { kind: "again", missing };
   }
   const isExplained = (claims.reason ?? claims.nothingToChange) !== undefined;
@@ -144,7 +144,7 @@ async function leftAsGiven(loom: Located & Configured, record: PlanRecord): Prom
 }
 
 function notLookedAt(files: readonly string[], commit: string): string {
-  return `As git left it, with one side of the conflict and no marks: ${files.join(", ")}. Compare it with what the commit makes of it (\`git show ${commit}:<file>\`). If it is right as it is, write {"outcome": "done", "reason": "why"} to PRLOOM_OUTCOME_FILE.`;
+  return `As git left it, with one side of the conflict and no marks: ${files.join(", ")}. Compare it with what the commit makes of it (\`git diff HEAD ${commit} -- <file>\`). If it is right as it is, write {"outcome": "done", "reason": "why"} to PRLOOM_OUTCOME_FILE.`;
 }
 
 type RefusedResolution = Exclude<RunVerdict, { kind: "accept" }>;

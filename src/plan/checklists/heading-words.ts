@@ -55,9 +55,10 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
   [
     "out-of-scope",
     [
-      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, non ?goals?, not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?, alternatives (?:(?:you|i|we)(?:ve| have)? )?considered
+      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, (?:non|anti) ?goals?, not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?, alternatives (?:(?:you|i|we)(?:ve| have)? )?considered
         nicht im umfang, nicht teil, nicht enthalten, pas inclus, no incluido, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
       whole(`future, future (?:work|possibilities|enhancements|features|extensions|considerations|directions|scope|plans?|versions?|releases?), later, for later, not now, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas
+        (?:roll ?back|back ?out|contingency|fall ?back|workaround) (?:plan|steps|procedure|strategy|checklist), (?:related|parent) (?:tasks|issues|work items)
         deferred, postponed, parked, parking lot, icebox, on hold, (?:deferred|postponed|moved|pushed) (?:to|until|till) .*, post mvp, after (?:the )?mvp
         später, zurückgestellt, verschoben, plus tard, reportée?s?, más adelante, aplazad[oa]s?, pospuest[oa]s?, adiad[oa]s?`),
       within("不在范围, 范围之外, 暂缓, スコープ外, 対象外, 後回し, 범위 밖"),
@@ -102,7 +103,14 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     ],
   ],
   // Conditions where they stand alone; among parts of the work, tests are one of those.
-  ["tests", [whole("test plan, tests?, testing(?: plan)?, qa, verification, validation, how to (?:test|verify)")]],
+  [
+    "tests",
+    [
+      whole(
+        "tests?, testing, qa, verification, validation, (?:manual )?(?:test(?:ing|s)?|qa|verification|validation) (?:plan|steps), (?:how|steps) to (?:test|verify|validate)",
+      ),
+    ],
+  ],
   [
     "choice",
     [
@@ -190,7 +198,8 @@ const CONFIRMATION = new RegExp(
     "i(?:['’]ll| will) (?:follow|abide|adhere|respect|comply|submit|open|provide|help|be)\\b",
     "by (?:submitting|checking|posting) ",
     "my (?:issue|bug|problem|request|question|pr|pull request|code|changes?|commits?|branch|contribution)\\b",
-    "this (?:issue|bug|request) (?:is|has)\\b",
+    "this (?:issue|bug|request) (?:is|has)\\b|the (?:issue|bug|problem|request) (?:is|has) not\\b",
+    "this is (?:not )?an?\\b|(?:this is )?not an? (?:duplicate|support|usage|question)\\b",
     // Of the form for pull requests that most repositories have.
     "(?:new and )?existing (?:unit )?tests pass\\b|any dependent changes\\b",
     // Without a subject, as forms have it.

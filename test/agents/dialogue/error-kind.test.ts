@@ -57,6 +57,17 @@ const SAID: readonly (readonly [kind: ErrorKind, text: string, status?: number])
   ["auth", "API Error: 403 Forbidden"],
   ["auth", '{"error":{"message":"Incorrect API key provided","type":"invalid_request_error"}}'],
   ["quota", "Billing hard limit has been reached", 400],
+  [
+    "quota",
+    "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
+    400,
+  ],
+  ["quota", "You're out of extra usage · resets 3pm (UTC)"],
+  ["quota", "You’ve reached your workspace credit limit"],
+  [
+    "quota",
+    "You hit your spend cap set by the owner of your workspace. Ask an owner to increase your spend cap to continue.",
+  ],
   ["quota", '{"type":"invalid_request_error","message":"Your credit balance is too low"}', 400],
   ["quota", "insufficient_quota", 403],
   ["network", "anything", 408],
@@ -115,6 +126,7 @@ const WAITS: readonly (readonly [text: string, ms: number | undefined])[] = [
   ["You've hit your limit · resets 3pm (Nowhere/Land)", 3 * HOUR],
   ["weekly limit reached ∙ resets Nov 18, 9am (UTC)", 69 * HOUR],
   ["weekly limit reached ∙ resets Jan 2, 12am (UTC)", (47 * 24 + 12) * HOUR],
+  ["You have reached your specified API usage limits. You will regain access on 2026-11-16 at 00:00 UTC.", 12 * HOUR],
   ["rate limit", undefined],
   ["rate limit reset 5 times", undefined],
   // A key that is refused does not become right by waiting.

@@ -106,6 +106,27 @@ describe("a refusal that comes as an ordinary answer", () => {
     test(name, () => assert.equal(troubleOf(program, lines)?.kind, "quota"));
   }
 
+  // What Claude Code 2.1 looks for when it asks itself whether its own answer is one of these.
+  const OPENINGS = [
+    "You've hit your team's shared budget. /model to switch models.",
+    "You've hit your channel's monthly spend limit.",
+    "You've reached your Fable limit for this week",
+    "You're out of usage credits. Run /usage-credits to keep using Opus or /model to switch models.",
+    "You're out of extra usage · resets 11pm (UTC)",
+    "Your org is out of usage · contact your admin",
+    "Your seat type doesn't include usage credits",
+    "Your usage allocation has been disabled by your admin",
+    "Your group's usage limit is set to $0",
+    "Opus 4.8 requires usage credits. Switch models.",
+  ];
+  for (const text of OPENINGS) {
+    test(`claude: ${text}`, () => {
+      const told = troubleOf("claude", json(INIT, answer("<synthetic>", text), result(text)));
+      assert.equal(told?.kind, "quota");
+      assert.equal(told?.retryAfterMs !== undefined, text.includes("resets"));
+    });
+  }
+
   test("with its end, where that is said", () => {
     const named = troubleOf("claude", json(INIT, answer("<synthetic>", LIMIT), result(LIMIT)));
     assert.equal(named?.retryAfterMs, 1_794_869_483_000 - NOW);

@@ -31,6 +31,14 @@ describe("new", { concurrency: 2 }, () => {
     assert.ok(!existsSync(join(inbox, "add-a-login-page.json")));
   });
 
+  it("takes no file whose letters it would lose", async () => {
+    const file = join(repository.root, "latin1.md");
+    writeFileSync(file, Buffer.from("# Déjà vu\n", "latin1"));
+    const { code, stderr } = await repository.run(["new", "--file", file]);
+    assert.equal(code, 2);
+    assert.match(stderr, /latin1\.md is not text in UTF-8: save it as that/);
+  });
+
   it("opens the editor when it is told nothing, and makes nothing of what was not written", async () => {
     const editor = (command: string) => ({ env: { EDITOR: command } });
     const write = `f() { printf '# From the editor\\n\\n## TODO\\n\\n- [ ] one\\n' > "$1"; }; f`;

@@ -171,4 +171,23 @@ export const BODIES_OF_FORMS: readonly Body[] = [
       ["Please check that", 1, "confirmations"],
     ],
   ),
+  none(
+    "what a report is and is not",
+    "### Checklist\n- [x] This is not a support request\n- [x] The bug has not been reported yet\n\n### Checks\n- [x] Not a duplicate\n\n### Feature\nA table of sizes\n",
+    [],
+    [
+      ["Checklist", 2, "confirmations"],
+      ["Checks", 1, "confirmations"],
+    ],
+  ),
+  todos(
+    "what is done if the work fails, and how it is looked at",
+    "## Rollout\n- [ ] Switch the jobs\n\n## Verification steps\n- [ ] Look at the queue\n\n## Rollback plan\n- [ ] Revert the label\n\n## Related tasks\n- [ ] #7\n",
+    ["Switch the jobs"],
+    [
+      ["Verification steps", 1, "conditions"],
+      ["Rollback plan", 1, "out of scope"],
+      ["Related tasks", 1, "out of scope"],
+    ],
+  ),
 ];
