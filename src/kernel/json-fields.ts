@@ -1,3 +1,4 @@
+import { readTextIfExists } from "./files.ts";
 import { parseJson } from "./json.ts";
 
 /** An object that came as JSON from outside: nothing about its fields is certain. */
@@ -23,6 +24,11 @@ export function ownJsonIn(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What a file of ours says, as JSON; undefined when there is none, or when it is not JSON. */
+export function readJson(path: string): unknown {
+  return jsonIn(readTextIfExists(path) ?? "");
 }
 
 export function isFields(value: unknown): value is JsonFields {

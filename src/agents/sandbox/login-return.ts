@@ -3,9 +3,9 @@ import { join } from "node:path";
 import * as z from "zod";
 import { ADAPTERS } from "../../config/agent-words.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, readTextIfExists, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
+import { ensureDir, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held/files.ts";
-import { jsonIn } from "../../kernel/json-fields.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import { MAX_LOGIN_BYTES } from "./login-renewal.ts";
 import { besideOf, type CopiedLogin, hashOf } from "./private-home.ts";
 
@@ -45,7 +45,7 @@ export function keepLogins(home: string, spec: ProgramSpec, logins: readonly Cop
 }
 
 function keptLogins(home: string): Kept | undefined {
-  return keptSchema.safeParse(jsonIn(readTextIfExists(join(besideOf(home), FILE)) ?? "")).data;
+  return keptSchema.safeParse(readJson(join(besideOf(home), FILE))).data;
 }
 
 /**

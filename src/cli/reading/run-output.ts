@@ -3,7 +3,8 @@ import * as z from "zod";
 import type { RunExit } from "../../agents/port.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
-import { listDir, readTail, readTextIfExists } from "../../kernel/files.ts";
+import { listDir, readTail } from "../../kernel/files.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 
@@ -28,14 +29,7 @@ export function agentOutput(runDir: string): string {
 const requestSchema = z.object({ invocation: z.object({ shell: z.string() }) });
 
 function commandOf(dir: string): string | undefined {
-  const text = readTextIfExists(join(dir, RUN_FILES.request));
-  if (text === undefined) return undefined;
-  try {
-    return requestSchema.safeParse(JSON.parse(text)).data?.invocation.shell;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return requestSchema.safeParse(readJson(join(dir, RUN_FILES.request))).data?.invocation.shell;
 }
 
 /** The checks of a run, in the order in which they ran. */

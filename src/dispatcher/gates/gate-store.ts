@@ -4,6 +4,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { PARSED_ONCE } from "../../kernel/json.ts";
+import { ownJsonIn } from "../../kernel/json-fields.ts";
 import type { NewFile } from "../../kernel/write-together.ts";
 
 /** The gates of all plans, by their ids. */
@@ -43,12 +44,7 @@ export function openGates(folder: string): Gates {
 
 /** One that cannot be read is not approved: the plan stands still until a person has looked at it. */
 function parseGate(text: string, path: string): GateRecord {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
+  const value = ownJsonIn(text);
   const parsed = gateRecordSchema.safeParse(value, PARSED_ONCE);
   if (parsed.success) return parsed.data;
   const version = (value as { schemaVersion?: unknown } | undefined)?.schemaVersion;

@@ -11,7 +11,8 @@ import {
 import type { Bus } from "../../bus/bus.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { ensureDir, readTextIfExists, rewriteFile } from "../../kernel/files.ts";
+import { ensureDir, rewriteFile } from "../../kernel/files.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import { planDigest } from "../../plan/digest.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { readsComments } from "../../plan/summary.ts";
@@ -205,11 +206,5 @@ function recordInterrupted(loom: Located & Records & Buses, bus: Bus, { uid, seq
 
 /** A note that cannot be read says nothing; the events themselves are found again as duplicates. */
 function readNote(loom: Located): Telling[] {
-  const text = readTextIfExists(noteFile(loom));
-  if (text === undefined) return [];
-  try {
-    return noteSchema.parse(JSON.parse(text)).telling;
-  } catch {
-    return [];
-  }
+  return noteSchema.safeParse(readJson(noteFile(loom))).data?.telling ?? [];
 }

@@ -5,7 +5,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
-import { isFields, jsonIn } from "../../kernel/json-fields.ts";
+import { isFields, jsonIn, readJson } from "../../kernel/json-fields.ts";
 import { type PlanRecord, type PlanSource, sourceKey } from "../../plan/record.ts";
 import type { Naming, Publishing, Stopping, Timing } from "../capabilities.ts";
 import type { Located, Paths } from "../paths.ts";
@@ -138,7 +138,7 @@ function keepElsewhere({ paths }: Located, claims: readonly ClaimedElsewhere[]):
 
 /** What this clone made no plan of, newest first; a file that cannot be read tells nothing. Checked by hand: status reads it each time. */
 export function claimedElsewhere({ paths }: Located): ClaimedElsewhere[] {
-  const written = jsonIn(readTextIfExists(elsewhereFile(paths)) ?? "");
+  const written = readJson(elsewhereFile(paths));
   if (!isFields(written) || written.schemaVersion !== 1 || !Array.isArray(written.claims)) return [];
   return written.claims.filter((one): one is ClaimedElsewhere => {
     if (!isFields(one) || !isFields(one.source)) return false;
