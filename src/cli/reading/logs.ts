@@ -19,7 +19,7 @@ import {
   typedAt,
 } from "./follow-logs.ts";
 import { isTelling } from "./run-events.ts";
-import { agentOutput, checksOf, checkText, endingInLine, startFailure } from "./run-output.ts";
+import { agentOutput, checksOf, checkText, endingInLine, linesOf, startFailure } from "./run-output.ts";
 
 export interface LogsOptions {
   readonly run?: number;
@@ -139,12 +139,6 @@ async function chooseRun(loom: Loom, plan: string, options: LogsOptions): Promis
 function printText(call: Call, text: string): void {
   if (!call.output.terminal) process.stdout.write(text);
   else for (const line of linesOf(text)) printLine(call, line);
-}
-
-function linesOf(text: string): string[] {
-  const lines = text.replace(/\r\n?/g, "\n").split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
 }
 
 /** An unfinished colour of the agent must not colour what follows. */

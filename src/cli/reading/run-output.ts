@@ -26,6 +26,13 @@ export function agentOutput(runDir: string): string {
   return more > 0 ? `… ${more} bytes before this are in ${path}\n${output}` : output;
 }
 
+/** The lines that a program printed, however it ends them. */
+export function linesOf(text: string): string[] {
+  const lines = text.replace(/\r\n?/g, "\n").split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
 const requestSchema = z.object({ invocation: z.object({ shell: z.string() }) });
 
 function commandOf(dir: string): string | undefined {

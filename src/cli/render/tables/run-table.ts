@@ -4,7 +4,7 @@ import type { Style } from "../colour.ts";
 import { firstLine, visible } from "../safe-text.ts";
 import { dollars, tokensInWords } from "../spending.ts";
 import { ageOf, shortDuration } from "../time.ts";
-import { type Cell, type Column, tableWidth } from "./table.ts";
+import { type Cell, type Column, tableWidth, textOf } from "./table.ts";
 import { displayWidth } from "./width.ts";
 
 type Run = PlanDetail["runs"][number];
@@ -64,10 +64,6 @@ export function runTable(output: Output, detail: PlanDetail, now: number): void 
     COLUMNS.filter((_, index) => shown[index]),
     rows.map((row) => row.filter((_, index) => shown[index])),
   );
-}
-
-function textOf(cell: Cell): string {
-  return typeof cell === "string" ? cell : cell.text;
 }
 
 function endCell(run: Run, detail: PlanDetail): Cell {

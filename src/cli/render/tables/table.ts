@@ -61,7 +61,8 @@ function naturalWidths(columns: readonly Column[], texts: readonly (readonly str
   });
 }
 
-function textOf(cell: Cell): string {
+/** What a cell says, whatever its colour. */
+export function textOf(cell: Cell): string {
   return typeof cell === "string" ? cell : cell.text;
 }
 
