@@ -58,7 +58,7 @@ export async function reloadPinned(
   if (changes.some(({ key }) => key.startsWith("governance.") && key !== "governance.purgeAfter"))
     await endGoverned(loom, "the policy");
   // One that waits, at a gate for instance, may have nothing to wait for any more, or something.
-  for (const { id, deleted, status } of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records)
+  for (const { id, deleted, status } of loom.store.list().records)
     if (!deleted && (status === "active" || status === "review")) loom.wake(id);
   loom.wake();
   return { ...answer, taken: true };

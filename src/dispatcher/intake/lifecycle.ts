@@ -107,7 +107,7 @@ export function createLifecycle(loom: Located & Records & Buses & Watched & Repo
     look: (planId) => tellAll([planId]).length,
     lookAt,
     lookAll() {
-      const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+      const { records } = loom.store.list();
       return lookAt(records.map(({ id }) => id));
     },
   };

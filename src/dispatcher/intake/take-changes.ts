@@ -70,7 +70,7 @@ export function lookAtPlans(
 
 /** Looks at all plans for changes; returns whether there were any to tell. */
 export async function tellAll(loom: Records & Intake, mayGoOn: () => boolean): Promise<boolean> {
-  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list();
   const items = groupsOf(records.map(({ id }) => id));
   let isNews = false;
   const act = (ids: string[]): void => {
