@@ -28,8 +28,6 @@ export interface Lifecycle {
   look(planId: string): number;
   /** Looks at these plans, for a stat each; returns those that there was something to tell about. */
   lookAt(planIds: readonly string[]): string[];
-  /** The same for all plans. */
-  lookAll(): string[];
 }
 
 interface Planned {
@@ -102,14 +100,9 @@ export function createLifecycle(loom: Located & Records & Buses & Watched & Repo
     }
     return fresh;
   };
-  const lookAt = (ids: readonly string[]): string[] => [...new Set(tellAll(ids))];
   return {
     look: (planId) => tellAll([planId]).length,
-    lookAt,
-    lookAll() {
-      const { records } = loom.store.list();
-      return lookAt(records.map(({ id }) => id));
-    },
+    lookAt: (ids) => [...new Set(tellAll(ids))],
   };
 }
 
