@@ -46,7 +46,7 @@ export async function claimFor(loom: Claimant, source: PlanSource, how: ClaimHow
     const claim = { ...claimerOf(loom), at: isoTime(loom.clock.now()) };
     const outcome = await (await loom.forge.server()).claim(source, claim, how);
     crashPoint("server:claimed");
-    return told(loom, source, outcome, how);
+    return settled(loom, source, outcome, how);
   } catch (error) {
     const { retryAfterMs } = error as { retryAfterMs?: unknown };
     const wait = typeof retryAfterMs === "number" ? { retryAfterMs } : {};
@@ -54,7 +54,8 @@ export async function claimFor(loom: Claimant, source: PlanSource, how: ClaimHow
   }
 }
 
-function told(
+/** What a claim came to; what another clone has is kept, for `prloom status` to show. */
+function settled(
   loom: Located,
   source: PlanSource,
   outcome: (ClaimOutcome & { readonly name: string }) | undefined,
@@ -97,7 +98,7 @@ function hasPlan({ store }: Records, source: PlanSource): boolean {
   return record !== undefined && !record.deleted;
 }
 
-/** A claim and the plan that is made with it are one for whatever else is done about the source. */
+/** Does one thing about a source at a time: nothing comes between a claim and the plan that is made with it. */
 export async function oneByOne<T>({ claiming }: Publishing, source: PlanSource, act: () => Promise<T>): Promise<T> {
   const key = sourceKey(source);
   const before = claiming.get(key) ?? Promise.resolve();
