@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { ownValue } from "../kernel/json-fields.ts";
 import { STAGES, type Stage } from "./agent-words.ts";
 import { raisedLimit } from "./compare.ts";
 import {
@@ -73,13 +74,9 @@ function lowered(allowed: Limits, wished: unknown): { ok: true; limits: Limits }
   return refuse(`${raised.key}: ${numbers}; a plan may only lower it`);
 }
 
-function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
-}
-
 /** The config for one plan: defaults, file, preset, then the plan's own wishes. A refusal is why the plan is blocked. */
 export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOutcome {
-  const preset = wishes.preset === undefined ? undefined : own(config.presets, wishes.preset);
+  const preset = wishes.preset === undefined ? undefined : ownValue(config.presets, wishes.preset);
   if (wishes.preset !== undefined && preset === undefined) {
     const guess = didYouMean(wishes.preset, Object.keys(config.presets));
     return refuse(`there is no preset called "${wishes.preset}"${guess}`);
@@ -95,7 +92,7 @@ export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOut
     const names = wishes.agent === undefined ? chosen : [wishes.agent];
     const found: StageAgent[] = [];
     for (const name of names) {
-      const agent = own(agents, name);
+      const agent = ownValue(agents, name);
       if (agent === undefined) {
         return refuse(`there is no agent called "${name}"${didYouMean(name, Object.keys(agents))}`);
       }

@@ -52,6 +52,11 @@ export function isFields(value: unknown): value is JsonFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The value under a key, and not what every object has: a tool may be called `constructor`. */
+export function ownValue<T>(from: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(from, key) ? from[key] : undefined;
+}
+
 /** The value as an object; an empty one when it is not an object. */
 export function asFields(value: unknown): JsonFields {
   return isFields(value) ? value : {};
