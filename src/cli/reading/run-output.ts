@@ -27,7 +27,7 @@ export function agentOutput(runDir: string): string {
 }
 
 /** The lines that a program printed, however it ends them. */
-export function linesOf(text: string): string[] {
+export function printedLines(text: string): string[] {
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;

@@ -144,7 +144,7 @@ function nameFor(command: string): string {
 }
 
 async function askForAgent(installed: readonly Installed[]): Promise<AgentChoice> {
-  const { answered, select, text } = await import("../prompts.ts");
+  const { orCancelled, select, text } = await import("../prompts.ts");
   const options = [
     ...installed.map(({ known, facts }) => ({
       value: known.name,
@@ -153,10 +153,10 @@ async function askForAgent(installed: readonly Installed[]): Promise<AgentChoice
     })),
     { value: "", label: "another program", hint: "it gets the prompt on stdin" },
   ];
-  const name = answered(await select({ message: "Which agent should do the work?", options }));
+  const name = orCancelled(await select({ message: "Which agent should do the work?", options }));
   const chosen = installed.find(({ known }) => known.name === name);
   if (chosen) return choiceOf(chosen.known, "as you said");
-  const line = answered(
+  const line = orCancelled(
     await text({
       message: "The program, with its arguments",
       placeholder: "my-agent --quiet",

@@ -12,9 +12,9 @@ export async function wantsChecks(
 ): Promise<boolean> {
   if (!found || options.checks !== undefined) return found !== undefined && options.checks === true;
   if (options.yes || !call.output.terminal || !process.stdin.isTTY) return false;
-  const { answered, confirm } = await import("../prompts.ts");
+  const { orCancelled, confirm } = await import("../prompts.ts");
   const before =
     found.initCommands.length === 0 ? "" : ` (after \`${found.initCommands.join("`, `")}\` in each worktree)`;
   const message = `Must \`${found.checks.join("`, `")}\` succeed before a TODO is committed?${before}`;
-  return answered(await confirm({ message }));
+  return orCancelled(await confirm({ message }));
 }

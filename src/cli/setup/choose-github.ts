@@ -35,9 +35,9 @@ export async function chooseGitHub(
   const found = typeof github === "string" ? github : await remoteRepository(repo);
   if (github !== undefined) return { repo: requireName(found), label };
   if (found === undefined || yes || !call.output.terminal || !process.stdin.isTTY) return undefined;
-  const { answered, confirm, text } = await import("../prompts.ts");
-  if (!answered(await confirm({ message: `Should issues of ${found} become plans?` }))) return undefined;
-  const chosen = answered(await text({ message: "By which label?", initialValue: label }));
+  const { orCancelled, confirm, text } = await import("../prompts.ts");
+  if (!orCancelled(await confirm({ message: `Should issues of ${found} become plans?` }))) return undefined;
+  const chosen = orCancelled(await text({ message: "By which label?", initialValue: label }));
   return { repo: found, label: chosen.trim() || label };
 }
 
