@@ -26,14 +26,15 @@ async function watched(dir: string, plans: number): Promise<Watched> {
   const scan = loom.inbox.scan();
   takeInbox(loom, scan, scan.changed);
   const lifecycle = loom.lifecycle();
-  lifecycle.lookAll();
+  const lookAll = (): string[] => lifecycle.lookAt(loom.store.list().records.map(({ id }) => id));
+  lookAll();
   const { text } = inboxOf(project.paths, planId(0));
   return {
     project,
     loom,
     edit: () => appendFileSync(text, "- Edited.\n"),
     look() {
-      const changed = lifecycle.lookAll();
+      const changed = lookAll();
       if (changed.length !== 1) throw new Error(`${changed.length} plans were told of, not the one that was edited`);
     },
   };

@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
 import * as z from "zod";
-import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, existsNoFollow, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { isJson, type JsonValue } from "../kernel/json.ts";
-import { ownJsonIn } from "../kernel/json-fields.ts";
+import { newerFormat, ownJsonIn } from "../kernel/json-fields.ts";
 import { waitKindSchema } from "./marks.ts";
 import { START } from "./ports.ts";
 
@@ -122,14 +121,8 @@ export function readStateFile(path: string): BusState | undefined {
   const text = readTextIfExists(path);
   if (text === undefined) return undefined;
   const value = ownJsonIn(text);
-  const version = typeof value === "object" && value !== null && "schemaVersion" in value ? value.schemaVersion : 0;
-  if (typeof version === "number" && version > 1) {
-    throw new PrloomError(
-      "schema-newer",
-      `${path} has format ${version}; this prloom knows format 1.`,
-      "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one.",
-    );
-  }
+  const newer = newerFormat(path, value, 1);
+  if (newer) throw newer;
   const result = busStateSchema.safeParse(value);
   return result.success ? result.data : undefined;
 }

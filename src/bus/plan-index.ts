@@ -8,12 +8,14 @@ export interface PlanIndex {
   get(uid: string): PlanRecord | undefined;
   byId(id: string): PlanRecord | undefined;
   bySource(source: PlanSource): PlanRecord | undefined;
-  list(filter: PlanFilter, page: Page): { records: PlanRecord[]; next?: string };
+  list(filter?: PlanFilter, page?: Page): { records: PlanRecord[]; next?: string };
   /** The value as it may be stored, with its new revision; throws when another plan or revision is in the way. */
   admit(uid: string, value: PlanRecord, expectedRevision: number): PlanRecord;
   set(record: PlanRecord): void;
   remove(uid: string): void;
 }
+
+const ALL: Page = { limit: Number.MAX_SAFE_INTEGER };
 
 /** A plan that was deleted before any work on it began: its id may be used again, nothing else speaks of it. */
 function isForgettable(record: PlanRecord): boolean {
@@ -70,7 +72,7 @@ export function createPlanIndex(): PlanIndex {
     stale = false;
     return order;
   };
-  const list = (filter: PlanFilter, page: Page): { records: PlanRecord[]; next?: string } =>
+  const list = (filter: PlanFilter = {}, page: Page = ALL): { records: PlanRecord[]; next?: string } =>
     pageOf({ records, uids: among(filter.status) }, filter, page);
   const admit = (uid: string, value: PlanRecord, expectedRevision: number): PlanRecord => {
     const old = records.get(uid);

@@ -95,6 +95,6 @@ export interface PlanStore {
   put(uid: string, value: PlanRecord, expectedRevision: number): PlanRecord;
   byId(id: string): PlanRecord | undefined;
   bySource(source: PlanSource): PlanRecord | undefined;
-  /** Ordered by uid, so by creation. */
-  list(filter: PlanFilter, page: Page): { records: PlanRecord[]; next?: string };
+  /** Ordered by uid, so by creation; all that fit where no page is asked for. */
+  list(filter?: PlanFilter, page?: Page): { records: PlanRecord[]; next?: string };
 }

@@ -72,7 +72,7 @@ export async function tellWithoutDispatcher({ cwd, output }: Call): Promise<void
 
 /** Names of all plans that there are, in the inbox or after it. */
 export function planIds(loom: Loom): string[] {
-  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list();
   const known = records.filter((record) => !record.deleted).map((record) => record.id);
   return [...new Set([...known, ...loom.inbox.scan().entries.keys()])];
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { ownValue } from "../kernel/json-fields.ts";
 import { type BridgeEntry, type Config, type Limits, overlayLimits } from "./config.ts";
 import { SHELL_RIGHTS, type ShellRights } from "./governance-words.ts";
 import { type AuthorPermission, PERMISSIONS } from "./permission-words.ts";
@@ -152,7 +153,7 @@ function viewOf({ presets: _elsewhere, ...config }: Config): View {
 
 /** A preset as it is for its plans: what it leaves open is the file's. */
 function presetView(config: Config, name: string): View | undefined {
-  const preset = Object.hasOwn(config.presets, name) ? config.presets[name] : undefined;
+  const preset = ownValue(config.presets, name);
   if (!preset) return undefined;
   const { checks = config.checks, review = config.review } = preset;
   return { ...preset, checks, review, limits: overlayLimits(config.limits, preset.limits) };

@@ -1,3 +1,4 @@
+import { ownValue } from "../kernel/json-fields.ts";
 import type { ModuleFile } from "./schema/module-schema.ts";
 
 type WrittenModules = Readonly<Record<string, ModuleFile>>;
@@ -5,7 +6,7 @@ type WrittenModules = Readonly<Record<string, ModuleFile>>;
 /** The file's modules with a preset's laid over them: one without a path changes the file's, any other replaces it. */
 export function overlayModules(under: WrittenModules, over: WrittenModules): WrittenModules {
   const changed = Object.entries(over).map(([name, entry]) => {
-    const changes = entry.module === undefined ? { ...own(under, name), ...entry } : entry;
+    const changes = entry.module === undefined ? { ...ownValue(under, name), ...entry } : entry;
     return [name, changes] as const;
   });
   return { ...under, ...Object.fromEntries(changed) };
@@ -15,11 +16,7 @@ export function overlayModules(under: WrittenModules, over: WrittenModules): Wri
 export function enabledModules(written: WrittenModules, order: readonly string[] = []) {
   const names = new Set([...order, ...Object.keys(written)]);
   return [...names].flatMap((name) => {
-    const { module, enabled = true, config = {}, ...rest } = own(written, name) ?? {};
+    const { module, enabled = true, config = {}, ...rest } = ownValue(written, name) ?? {};
     return module === undefined || !enabled ? [] : [{ name, module, config, ...rest }];
   });
-}
-
-function own(written: WrittenModules, name: string): ModuleFile | undefined {
-  return Object.hasOwn(written, name) ? written[name] : undefined;
 }

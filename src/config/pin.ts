@@ -44,14 +44,8 @@ export interface Pin {
   readonly files: readonly PinnedFile[];
 }
 
-export interface PinOrigin {
-  readonly pinnedAt: string;
-  readonly by: Pin["by"];
-  readonly branch?: string | undefined;
-  readonly commit?: string | undefined;
-  readonly modulesAt?: number | undefined;
-  readonly checked?: CheckedPin | undefined;
-}
+/** When, by what and from where it was pinned. */
+export type PinOrigin = Omit<Pin, "schemaVersion" | "digest" | "files">;
 
 /** Put in by the build; from a checkout there is no such name. */
 declare const PRLOOM_BUILD: string | undefined;

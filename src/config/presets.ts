@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { ownValue } from "../kernel/json-fields.ts";
 import { STAGES, type Stage } from "./agent-words.ts";
 import { raisedLimit } from "./compare.ts";
 import {
@@ -11,7 +12,7 @@ import {
   type ReviewSettings,
 } from "./config.ts";
 import type { Category } from "./governance-words.ts";
-import { didYouMean, nearest } from "./problems/nearest.ts";
+import { didYouMean } from "./problems/nearest.ts";
 import { knownKeys } from "./schema/json-schema.ts";
 import { limitsOverlaySchema } from "./schema/limits-schema.ts";
 
@@ -61,8 +62,8 @@ function lowered(allowed: Limits, wished: unknown): { ok: true; limits: Limits }
     const [issue] = parsed.error.issues;
     if (issue?.code === "unrecognized_keys") {
       const key = issue.keys[0] ?? "";
-      const guess = nearest(key, knownKeys(["limits", ...issue.path]));
-      return refuse(`limits.${[...issue.path, key].join(".")}: unknown key${didYouMean(guess)}`);
+      const guess = didYouMean(key, knownKeys(["limits", ...issue.path]));
+      return refuse(`limits.${[...issue.path, key].join(".")}: unknown key${guess}`);
     }
     return refuse(`${["limits", ...(issue?.path ?? [])].join(".")}: ${issue?.message}`);
   }
@@ -73,16 +74,12 @@ function lowered(allowed: Limits, wished: unknown): { ok: true; limits: Limits }
   return refuse(`${raised.key}: ${numbers}; a plan may only lower it`);
 }
 
-function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
-}
-
 /** The config for one plan: defaults, file, preset, then the plan's own wishes. A refusal is why the plan is blocked. */
 export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOutcome {
-  const preset = wishes.preset === undefined ? undefined : own(config.presets, wishes.preset);
+  const preset = wishes.preset === undefined ? undefined : ownValue(config.presets, wishes.preset);
   if (wishes.preset !== undefined && preset === undefined) {
-    const guess = nearest(wishes.preset, Object.keys(config.presets));
-    return refuse(`there is no preset called "${wishes.preset}"${didYouMean(guess)}`);
+    const guess = didYouMean(wishes.preset, Object.keys(config.presets));
+    return refuse(`there is no preset called "${wishes.preset}"${guess}`);
   }
   const agents = { ...config.agents, ...preset?.agents };
   const limits = lowered(overlayLimits(config.limits, preset?.limits ?? {}), wishes.limits);
@@ -95,9 +92,9 @@ export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOut
     const names = wishes.agent === undefined ? chosen : [wishes.agent];
     const found: StageAgent[] = [];
     for (const name of names) {
-      const agent = own(agents, name);
+      const agent = ownValue(agents, name);
       if (agent === undefined) {
-        return refuse(`there is no agent called "${name}"${didYouMean(nearest(name, Object.keys(agents)))}`);
+        return refuse(`there is no agent called "${name}"${didYouMean(name, Object.keys(agents))}`);
       }
       found.push({ name, ...agent, ...(wishes.model === undefined ? {} : { model: wishes.model }) });
     }

@@ -232,7 +232,7 @@ function stopSignal(signal: AbortSignal): PromiseWithResolvers<void> {
 
 /** What the next start and every `prloom status` read instead of the plans, those included that were not touched today. */
 function leaveCaches(loom: OwnedLoom): void {
-  for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
+  for (const record of loom.store.list().records) {
     if (record.deleted || loom.stalls.isHeld(record.id)) continue;
     const read = () => loom.texts.facts(textPath(loom, record), record.id);
     orNothing(() => loom.watch.about(record.id, "reading its text", read));

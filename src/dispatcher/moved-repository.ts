@@ -73,7 +73,7 @@ export async function settlePlace(loom: Located & Configured & Records & Reporti
   if (!place) return writePlace(paths, ids.random(16));
   if (place.commonDir === paths.commonDir && place.root === paths.root) return;
   if (isSameFolder(join(place.commonDir, "prloom"), paths.authority) && isSameFolder(place.root, paths.root)) return;
-  for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records)
+  for (const record of loom.store.list().records)
     await moveWorktree(loom, record, place).catch((error: unknown) => {
       const text = `its worktree ${record.worktree} was not found again after a move: ${messageOf(error)}`;
       loom.report({ planId: record.id, level: "warn", text });

@@ -29,7 +29,6 @@ export interface Paths {
   readonly local: string;
   readonly inbox: string;
   readonly worktrees: string;
-  readonly prompts: string;
 }
 
 /** Where things are. */
@@ -59,7 +58,6 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     local,
     inbox: join(local, "inbox"),
     worktrees: join(repo.root, worktreesDir),
-    prompts: join(repo.root, "prloom", "prompts"),
   };
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type FilePlanStore, problemError } from "../bus/file/plan-store.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
+import type { Todo } from "../plan/markdown/markdown.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import { type PlanEvent, transition } from "../plan/transition.ts";
 import type { Reporting, Timing } from "./capabilities.ts";
@@ -112,4 +113,9 @@ export function blockPlan(
 /** The text of a plan: the inbox file before activation, the home's plan.md after it. */
 export function planText(loom: Located & Records, record: PlanRecord): PlanText | undefined {
   return loom.texts.read(textPath(loom, record));
+}
+
+/** The TODO that the plan is at, as its text has it now. */
+export function currentTodo(loom: Located & Records, record: PlanRecord): Todo | undefined {
+  return planText(loom, record)?.doc.todos.find(({ id }) => id === record.current?.todoId);
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errnoOf } from "../kernel/errors.ts";
+import { unlessRefused } from "../kernel/errors.ts";
 import { existsNoFollow } from "../kernel/files.ts";
 import { lstatIfThere } from "../kernel/lstat.ts";
 import { gitProgram } from "./environment.ts";
@@ -20,12 +20,7 @@ const HEAD = /^(?:ref: refs\/heads\/\S+|[0-9a-f]{40})\n$/;
  * at its top. A look costs no process. Undefined when only git can tell, and when there is no git to work with later.
  */
 export function readPlainRepository(cwd: string): PlainRepository | undefined {
-  try {
-    return gitProgram() === undefined ? undefined : nearest(realpathSync(cwd));
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  return gitProgram() === undefined ? undefined : unlessRefused(() => nearest(realpathSync(cwd)));
 }
 
 function nearest(from: string): PlainRepository | undefined {

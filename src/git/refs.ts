@@ -1,6 +1,6 @@
 import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errnoOf } from "../kernel/errors.ts";
+import { errnoOf, unlessRefused } from "../kernel/errors.ts";
 import { existsNoFollow, readCheckedOut, readTextNoFollow } from "../kernel/files.ts";
 import { lstatIfThere } from "../kernel/lstat.ts";
 import { MAX_FILE_BYTES } from "../kernel/own-file.ts";
@@ -87,13 +87,7 @@ function appendTo(file: string, line: string): void {
 /** The log of HEAD tells whether logs are kept. False: something is in their way, and git knows more of that. */
 function writeLogs([ofHead, ofBranch]: readonly [string, string], line: string): boolean {
   if (!lstatIfThere(ofHead)?.isFile()) return true;
-  try {
-    for (const file of [ofBranch, ofHead]) appendTo(file, line);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false;
-  }
+  return unlessRefused(() => [ofBranch, ofHead].map((file) => appendTo(file, line))) !== undefined;
 }
 
 /** Something has the name or a part of it; a git that clears up has just removed a folder that was empty; or it is another user's. */

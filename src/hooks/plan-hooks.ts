@@ -3,7 +3,7 @@ import { DISPATCHER } from "../bus/names.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { sha256 } from "../kernel/ids.ts";
 import type { PlanSummary } from "../plan/summary.ts";
-import { type CallOutcome, callHook, type HookAnswer, type HookCall, type HookRun, hookHandler } from "./calls/call.ts";
+import { callHook, type HookAnswer, type HookCall, type HookRun, hookHandler } from "./calls/call.ts";
 import { misuse } from "./calls/misuse.ts";
 import { activateContext, type CallTools, startupContext, textContext } from "./contexts/context.ts";
 import type { TextHookPoint } from "./contexts/context-types.ts";
@@ -35,28 +35,16 @@ export type RoundOutcome =
  * Runs the hooks that may change a plan's text, each on what the one before left. What a hook made of the text is
  * settled before it is written, so after a kill the same record writes it, or goes on with the next plugin.
  */
-export async function runTextHooks(
+export function runTextHooks(
   services: HookServices,
   scope: HookScope,
   options: TextHookOptions,
 ): Promise<RoundOutcome> {
-  const { point, record } = options;
-  for (const plugin of options.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
-    const handler = hookHandler(point, plugin.name);
-    const result = scope.bus.results(record).get(handler);
-    if (scope.bus.handlerStatus(record, handler) === "settled") {
-      const threw = thrownIn(result);
-      if (threw !== undefined) return { kind: "failed", plugin: plugin.name, reason: threw };
-      writeSettled(options, plugin, result);
-      continue;
-    }
-    const outcome = await callHook(services, scope, textCall(scope, plugin, options));
-    if (outcome.kind === "stopped") return outcome;
-    if (outcome.kind === "failed" || outcome.kind === "dead") {
-      return { kind: "failed", plugin: plugin.name, reason: outcome.reason };
-    }
-  }
-  return { kind: "done" };
+  return runRound(services, scope, {
+    ...options,
+    callOf: (plugin) => textCall(scope, plugin, options),
+    onSettled: (plugin, result) => writeSettled(options, plugin, result),
+  });
 }
 
 /** What a hook that failed for good left in its settlement. */
@@ -146,8 +134,10 @@ export async function runStartupHooks(
   scope: HookScope,
   options: StartupOptions,
 ): Promise<void> {
-  const invoke = (plugin: LoadedPlugin, tools: CallTools) => plugin.hooks.onStartup?.(startupContext(tools));
-  const outcome = await runRound(services, scope, { ...options, point: "onStartup", invoke });
+  const point = "onStartup";
+  const callOf = (plugin: LoadedPlugin): HookCall =>
+    plainCall({ plugin, point, record: options.record }, (tools) => plugin.hooks.onStartup?.(startupContext(tools)));
+  const outcome = await runRound(services, scope, { ...options, point, callOf });
   if (outcome.kind !== "failed") return;
   throw new PrloomError(
     "plugin-failed",
@@ -166,25 +156,34 @@ export function runActivateHooks(
   scope: HookScope,
   options: ActivateOptions,
 ): Promise<RoundOutcome> {
-  const invoke = (plugin: LoadedPlugin, tools: CallTools) =>
-    plugin.hooks.afterActivate?.(structuredClone(options.plan), activateContext(tools));
-  return runRound(services, scope, { ...options, point: "afterActivate", invoke });
+  const point = "afterActivate";
+  const callOf = (plugin: LoadedPlugin): HookCall =>
+    plainCall({ plugin, point, record: options.record }, (tools) =>
+      plugin.hooks.afterActivate?.(structuredClone(options.plan), activateContext(tools)),
+    );
+  return runRound(services, scope, { ...options, point, callOf });
 }
 
 interface Round extends StartupOptions {
-  readonly point: "onStartup" | "afterActivate";
-  invoke(plugin: LoadedPlugin, tools: CallTools): unknown;
+  readonly point: HookCall["point"];
+  callOf(plugin: LoadedPlugin): HookCall;
+  /** A kill may have come before what follows from the answer. */
+  onSettled?(plugin: LoadedPlugin, result: unknown): void;
 }
 
+/** Asks each plugin that has the hook and has not answered for this record yet. */
 async function runRound(services: HookServices, scope: HookScope, round: Round): Promise<RoundOutcome> {
   const { point, record } = round;
   for (const plugin of round.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
     const handler = hookHandler(point, plugin.name);
-    const settled = scope.bus.handlerStatus(record, handler) === "settled";
-    const threw = settled ? thrownIn(scope.bus.results(record).get(handler)) : undefined;
-    if (threw !== undefined) return { kind: "failed", plugin: plugin.name, reason: threw };
-    if (settled) continue;
-    const outcome = await callOne(services, scope, { round, plugin });
+    if (scope.bus.handlerStatus(record, handler) === "settled") {
+      const result = scope.bus.results(record).get(handler);
+      const threw = thrownIn(result);
+      if (threw !== undefined) return { kind: "failed", plugin: plugin.name, reason: threw };
+      round.onSettled?.(plugin, result);
+      continue;
+    }
+    const outcome = await callHook(services, scope, round.callOf(plugin));
     if (outcome.kind === "stopped") return outcome;
     if (outcome.kind === "failed" || outcome.kind === "dead") {
       return { kind: "failed", plugin: plugin.name, reason: outcome.reason };
@@ -193,17 +192,11 @@ async function runRound(services: HookServices, scope: HookScope, round: Round):
   return { kind: "done" };
 }
 
-function callOne(
-  services: HookServices,
-  scope: HookScope,
-  { round, plugin }: { round: Round; plugin: LoadedPlugin },
-): Promise<CallOutcome> {
-  return callHook(services, scope, {
-    plugin,
-    point: round.point,
-    record: round.record,
-    cause: {},
-    sync: true,
-    run: (tools) => ({ invoke: () => round.invoke(plugin, tools), judge: () => ({ outcome: "passed" }) }),
-  });
+/** The call of a hook that only acts: what it returns says nothing. */
+function plainCall(
+  call: Pick<HookCall, "plugin" | "point" | "record">,
+  invoke: (tools: CallTools) => unknown,
+): HookCall {
+  const run = (tools: CallTools): HookRun => ({ invoke: () => invoke(tools), judge: () => ({ outcome: "passed" }) });
+  return { ...call, cause: {}, sync: true, run };
 }

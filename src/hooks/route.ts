@@ -2,6 +2,7 @@ import { eventAuthor } from "../bus/event-author.ts";
 import type { ReportedAuthor } from "../bus/message-types.ts";
 import { type Action, payloadSchema, type ReplyAddress, replyAddressSchema } from "../bus/types.ts";
 import { copyJson, type JsonValue } from "../kernel/json.ts";
+import { asFields } from "../kernel/json-fields.ts";
 import { callHook, type HookAnswer, type HookCall, hookHandler, waitUntil } from "./calls/call.ts";
 import { misuse, showValue } from "./calls/misuse.ts";
 import { routeContext, upsertContext } from "./contexts/context.ts";
@@ -44,7 +45,7 @@ export async function routeAction(
   for (const plugin of options.plugins.filter(({ hooks }) => hooks.beforeRoute !== undefined)) {
     const answer = await ask(services, scope, routeCall(plugin, { ...action, target }));
     if ("kind" in answer) return answer;
-    const { handled, target: other } = membersOf(answer.result);
+    const { handled, target: other } = asFields(answer.result);
     if (handled === true) return { kind: "handled", by: plugin.name };
     if (other !== undefined) target = replyAddressSchema.parse(other);
   }
@@ -87,7 +88,7 @@ function pluginAction({ id, type, target, payload, relatedEventId }: Action): Pl
 
 function redirectIn(returned: unknown): ReplyAddress | undefined {
   if (returned === undefined || returned === null) return undefined;
-  const address = replyAddressSchema.safeParse(membersOf(returned).target);
+  const address = replyAddressSchema.safeParse(asFields(returned).target);
   if (address.success) return address.data;
   throw misuse(
     `beforeRoute returned ${typeof returned === "string" ? "the string " : ""}${showValue(returned)}, which is not an address.`,
@@ -118,7 +119,7 @@ export async function checkUpsert(
   for (const plugin of options.plugins.filter(({ hooks }) => hooks.beforeUpsert !== undefined)) {
     const answer = await ask(services, scope, upsertCall(scope, plugin, { ...options.action, payload }));
     if ("kind" in answer) return answer;
-    const { rejected, payload: other } = membersOf(answer.result);
+    const { rejected, payload: other } = asFields(answer.result);
     if (rejected !== undefined) return { kind: "rejected", by: plugin.name, reason: String(rejected) };
     if (other !== undefined) payload = upsertIn(other);
   }
@@ -142,7 +143,7 @@ function upsertCall(scope: HookScope, plugin: LoadedPlugin, action: UpsertOption
 }
 
 function judgeUpsert(returned: unknown): HookAnswer {
-  const { proceed, reject, reason, payload } = membersOf(returned);
+  const { proceed, reject, reason, payload } = asFields(returned);
   if (reject === true && proceed === undefined && typeof reason === "string") {
     return { outcome: "handled", reason, result: { rejected: reason } };
   }
@@ -185,8 +186,4 @@ async function ask(
   if (outcome.kind === "waiting") return outcome;
   if (outcome.kind === "stopped") return { kind: "waiting", until: services.clock.now() };
   return { kind: "dead", by: call.plugin.name, reason: outcome.reason };
-}
-
-function membersOf(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

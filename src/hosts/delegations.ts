@@ -5,9 +5,8 @@ import type { Delegation } from "../governance/graph/schema.ts";
 import type { Journal } from "../governance/journal.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import type { ToolRequest } from "../governance/policy/request.ts";
-import { roleOfSubAgent } from "../governance/policy/roles.ts";
+import { type Role, roleNamed, roleOfSubAgent } from "../governance/policy/roles.ts";
 import { type CallId, factId, type HostCall } from "./host-call.ts";
-import { childPolicy } from "./sessions.ts";
 
 const STARTING_MS = 3000;
 const MAX_RESULT = 500;
@@ -177,4 +176,30 @@ export class Delegations {
     const moved = { type: "delegation_moved", delegation: factId(call.id), move, ...more } as const;
     await this.#options.journal.append({ ...moved, ...this.common(call, what) });
   }
+}
+
+type HandedOver = Pick<Delegation, "to" | "node" | "tools" | "session">;
+
+/** What a sub-agent may do: what was handed over to it, and never more than the one who did. */
+function childPolicy(parent: Policy, { to, node, tools: handed, session }: HandedOver): Policy {
+  const tools = handed.length > 0 ? [...handed] : null;
+  return {
+    ...parent,
+    role: narrowed(to === parent.role.name ? undefined : roleNamed(to, parent.roles), parent.role),
+    node,
+    tools: parent.tools === null ? tools : tools ? tools.filter((tool) => parent.tools?.includes(tool)) : parent.tools,
+    session,
+  };
+}
+
+/** A role as far as another one has it, too. */
+function narrowed(role: Role | undefined, parent: Policy["role"]): Policy["role"] {
+  if (!role) return parent;
+  return {
+    name: role.name,
+    tools: role.tools.filter((tool) => parent.tools.includes(tool)),
+    paths: parent.paths.includes("**") ? [...role.paths] : role.paths.filter((path) => parent.paths.includes(path)),
+    shell: role.shell === "none" || parent.shell === "work" ? role.shell : parent.shell,
+    governs: Object.fromEntries(Object.entries(role.governs).map(([tool, actions]) => [tool, [...actions]])),
+  };
 }

@@ -83,6 +83,26 @@ export function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
+/** What an act gives; undefined where the system refuses it, for whatever reason. */
+export function unlessRefused<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** The same where only nothing at the path is expected; any other refusal throws. */
+export function unlessGone<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
 /** One line that says what was thrown, whatever it was. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -16,7 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
-import { errnoOf, isMissing, PrloomError } from "./errors.ts";
+import { errnoOf, isMissing, PrloomError, unlessGone } from "./errors.ts";
 import { readInside, remakeFolder, threadId } from "./held/files.ts";
 import { lstatIfThere } from "./lstat.ts";
 import { inPlaceOf, openOwn, readOwn } from "./own-file.ts";
@@ -158,14 +158,11 @@ export function readTail(path: string, bytes: number): string {
  * pipe, which never end. Links are followed; what is not a regular file, or larger than `maxBytes`, throws.
  */
 export function readCheckedOut(path: string, maxBytes = 1024 * 1024): string | undefined {
-  const pieces: Buffer[] = [];
-  try {
+  return unlessGone(() => {
+    const pieces: Buffer[] = [];
     readRegular(path, maxBytes, (piece) => pieces.push(Buffer.from(piece)));
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-  return Buffer.concat(pieces).toString("utf8");
+    return Buffer.concat(pieces).toString("utf8");
+  });
 }
 
 /** More than any program has, and no more than is hashed within a second. */

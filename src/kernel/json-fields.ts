@@ -1,3 +1,5 @@
+import { PrloomError } from "./errors.ts";
+import { readTextIfExists } from "./files.ts";
 import { parseJson } from "./json.ts";
 
 /** An object that came as JSON from outside: nothing about its fields is certain. */
@@ -25,8 +27,34 @@ export function ownJsonIn(text: string): unknown {
   }
 }
 
+/** What a file of ours says, as JSON; undefined when there is none, or when it is not JSON. */
+export function readJson(path: string): unknown {
+  return jsonIn(readTextIfExists(path) ?? "");
+}
+
+/** The error for what a newer prloom wrote, undefined for anything else; `what` names the file. */
+export function newerFormat(what: string, value: unknown, known: number): PrloomError | undefined {
+  const { schemaVersion } = asFields(value);
+  return typeof schemaVersion === "number" && schemaVersion > known
+    ? newerError(what, schemaVersion, known)
+    : undefined;
+}
+
+export function newerError(what: string, format: number, known: number): PrloomError {
+  return new PrloomError(
+    "schema-newer",
+    `${what} has format ${format}; this prloom knows format ${known}.`,
+    "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one.",
+  );
+}
+
 export function isFields(value: unknown): value is JsonFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value under a key, and not what every object has: a tool may be called `constructor`. */
+export function ownValue<T>(from: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(from, key) ? from[key] : undefined;
 }
 
 /** The value as an object; an empty one when it is not an object. */

@@ -1,5 +1,5 @@
 import { appendFileSync, closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
-import { errnoOf, isMissing, PrloomError } from "./errors.ts";
+import { errnoOf, PrloomError, unlessGone } from "./errors.ts";
 import { lstatIfThere } from "./lstat.ts";
 
 /** More than any file has that is read as a whole, and no more than is read within a second and fits into a string. */
@@ -38,12 +38,7 @@ export function inPlaceOf(path: string, error: unknown): unknown {
 
 /** The same to be read; undefined when nothing is there. */
 export function openIfThere(path: string): number | undefined {
-  try {
-    return openOwn(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  return unlessGone(() => openOwn(path));
 }
 
 /** The same to be read from its beginning on. One that is too large is refused, too. */

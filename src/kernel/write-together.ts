@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fsync, fsyncSync, openSync, rmSync, s
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { crashPoint } from "./crash-point.ts";
-import { errnoOf, isMissing, messageOf, PrloomError } from "./errors.ts";
+import { errnoOf, isMissing, messageOf, PrloomError, unlessGone } from "./errors.ts";
 import { diskError, ensureDir, listDir, readCheckedOut, writeAll, writeFileAtomic, writeRunFile } from "./files.ts";
 import { ownJsonIn } from "./json-fields.ts";
 import { currentBootId } from "./system/process-tree.ts";
@@ -123,13 +123,8 @@ function syncNext(left: Iterator<Pick<NewFile, "path">>, end: { resolve(): void;
 
 /** One that is gone was moved or removed since, and that is for others to keep. */
 function openIfThere(path: string): number | undefined {
-  try {
-    // A pipe would be waited for.
-    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  // A pipe would be waited for.
+  return unlessGone(() => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
 }
 
 function syncNow(path: string): void {

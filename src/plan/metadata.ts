@@ -1,5 +1,6 @@
 import { CATEGORIES, type Category } from "../config/governance-words.ts";
 import type { PlanWishes } from "../config/presets.ts";
+import { isFields } from "../kernel/json-fields.ts";
 import type { PlanDoc } from "./markdown/markdown.ts";
 import { planSourceSchema, sourceKey } from "./record.ts";
 
@@ -24,7 +25,7 @@ export function wishesOf(metadata: Metadata): { wishes: PlanWishes; problems: st
       );
   }
   const limits = valueAt(metadata, "limits");
-  if (isObject(limits)) {
+  if (isFields(limits)) {
     for (const [name, value] of Object.entries(limits)) {
       if (!isLimit(value))
         problems.push(
@@ -36,7 +37,7 @@ export function wishesOf(metadata: Metadata): { wishes: PlanWishes; problems: st
     problems.push(`The plan's metadata.limits must be an object, but is ${JSON.stringify(limits)}.`);
   }
   const gates = valueAt(metadata, "gates");
-  if (isObject(gates) && Object.entries(gates).every(([kind, on]) => GATE_KINDS.includes(kind) && on === true)) {
+  if (isFields(gates) && Object.entries(gates).every(([kind, on]) => GATE_KINDS.includes(kind) && on === true)) {
     if (gates.plan) wishes.gate = true;
     if (gates.pr) wishes.prGate = true;
   } else if (gates !== undefined)
@@ -116,12 +117,8 @@ function valueAt(metadata: Metadata, key: string): unknown {
   return Object.hasOwn(metadata, key) ? (metadata[key] ?? undefined) : undefined;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Numbers, durations and sizes as strings, and groups of them (`maxDeletions`). */
 function isLimit(value: unknown): boolean {
-  if (isObject(value)) return Object.values(value).every((inner) => typeof inner === "number");
+  if (isFields(value)) return Object.values(value).every((inner) => typeof inner === "number");
   return typeof value === "string" || (typeof value === "number" && Number.isFinite(value) && value >= 0);
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { STAGES } from "../config/agent-words.ts";
+import { ownJsonIn } from "../kernel/json-fields.ts";
 import { behindSchema, changeRequestSchema, doneForSchema, publishedSchema, stackSchema } from "./at-forge.ts";
 import { PHASES, type PlanSource } from "./plan-types.ts";
 import { REACHED } from "./reached.ts";
@@ -24,12 +25,8 @@ export function sourceKey(source: PlanSource): string {
 /** The source that `sourceKey` made this key from; undefined for any other string. */
 export function parseSourceKey(key: string): PlanSource | undefined {
   if (!key.startsWith("[")) return undefined;
-  try {
-    const [system, kind, id] = z.tuple([z.string(), z.string(), z.string()]).parse(JSON.parse(key));
-    return { system, kind, id };
-  } catch {
-    return undefined;
-  }
+  const parts = z.tuple([z.string(), z.string(), z.string()]).safeParse(ownJsonIn(key)).data;
+  return parts && { system: parts[0], kind: parts[1], id: parts[2] };
 }
 
 /** How far the current TODO has come. Each stage is recorded after its effect, so a restart repeats at most one. */

@@ -64,3 +64,6 @@ export function recordOf(loom: Loom, id: string): PlanRecord {
   assert.ok(record);
   return record;
 }
+
+/** Tells what happened to any plan. */
+export const lookAll = (loom: Loom): string[] => loom.lifecycle().lookAt(loom.store.list().records.map(({ id }) => id));

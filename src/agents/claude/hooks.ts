@@ -1,6 +1,7 @@
 import { asFields, asFieldsList, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { Heard, Tell } from "../dialogue/dialogue.ts";
 import type { Overseer, Permission, SubAgent, Told } from "../port.ts";
+import { successLine } from "./messages.ts";
 
 const EVENTS = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "PreCompact", "UserPromptSubmit"];
 
@@ -88,7 +89,7 @@ export function heardHook(id: string, request: JsonFields, starts: Starts): Hear
       events: [],
       ask: {
         request: { ...asked, ...call, ...subAgentIn(input, starts) },
-        answer: (permission) => ({ events: [], write: [hookLine(id, decision(permission))] }),
+        answer: (permission) => ({ events: [], write: [successLine(id, decision(permission))] }),
       },
     };
   }
@@ -144,7 +145,7 @@ const answering =
           ? {}
           : saying(event, text)
         : specific(event, { additionalContext: note });
-    return { events: [], write: [hookLine(id, said), ...(ends === undefined ? [] : [stopLine(ends)])] };
+    return { events: [], write: [successLine(id, said), ...(ends === undefined ? [] : [stopLine(ends)])] };
   };
 
 function saying(event: string, text: string): JsonFields {
@@ -157,10 +158,6 @@ function saying(event: string, text: string): JsonFields {
 const specific = (hookEventName: string, fields: JsonFields): JsonFields => ({
   hookSpecificOutput: { hookEventName, ...fields },
 });
-
-function hookLine(request_id: string, response: JsonFields): string {
-  return JSON.stringify({ type: "control_response", response: { subtype: "success", request_id, response } });
-}
 
 /** Ends a sub-agent. */
 function stopLine(task_id: string): string {

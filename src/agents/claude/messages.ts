@@ -36,6 +36,11 @@ export function permissionLine(request_id: string, request: JsonFields, permissi
   const response = permission.allow
     ? { behavior: "allow", updatedInput: request.input ?? {} }
     : { behavior: "deny", message: permission.reason };
+  return successLine(request_id, response);
+}
+
+/** The answer to a request of the program. */
+export function successLine(request_id: string, response: JsonFields): string {
   return JSON.stringify({ type: "control_response", response: { subtype: "success", request_id, response } });
 }
 

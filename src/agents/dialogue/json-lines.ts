@@ -1,6 +1,8 @@
+import { asFields, isFields, type JsonFields, ownJsonIn } from "../../kernel/json-fields.ts";
+
 /** What one line of a program that prints JSON turned out to be. */
 export type JsonLine =
-  | { readonly kind: "object"; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly kind: "object"; readonly value: JsonFields }
   | { readonly kind: "text"; readonly text: string }
   /** The beginning or middle of a line that was too long to come in one piece. */
   | { readonly kind: "part" };
@@ -34,15 +36,10 @@ export function jsonLines(): (line: string) => JsonLine {
 /** What a tool is given may be nested so deeply that writing it down again would overflow the stack. */
 const MAX_DEPTH = 200;
 
-function objectIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-    return (isDeeper(value, MAX_DEPTH) ? shallow(value, MAX_DEPTH) : value) as Record<string, unknown>;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+function objectIn(text: string): JsonFields | undefined {
+  const value = ownJsonIn(text);
+  if (!isFields(value)) return undefined;
+  return isDeeper(value, MAX_DEPTH) ? asFields(shallow(value, MAX_DEPTH)) : value;
 }
 
 function isDeeper(value: unknown, depth: number): boolean {

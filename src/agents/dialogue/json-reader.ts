@@ -1,7 +1,6 @@
 import type { JsonFields } from "../../kernel/json-fields.ts";
 import type { AgentEvent } from "../port.ts";
 import { type Heard, NOTHING_HEARD } from "./dialogue.ts";
-import { formatWatch } from "./format-watch.ts";
 import { jsonLines } from "./json-lines.ts";
 
 /** How the output of one kind of program that prints JSON objects is read. */
@@ -22,12 +21,17 @@ export interface JsonReader {
   close(): readonly AgentEvent[];
 }
 
+const MAX_EXCERPT = 200;
+
 export function jsonReader(style: JsonStyle): JsonReader {
   const lines = jsonLines();
-  const format = formatWatch(style);
+  /** A line was understood, or told a failure that needs no second explanation. */
+  let isKnown = false;
+  /** The first line that was not understood. */
+  let strange: string | undefined;
   const watched = (heard: Heard | undefined, line: string): Heard | undefined => {
-    if (heard) format.known();
-    else format.strange(line);
+    if (heard) isKnown = true;
+    else if (line.trim() !== "") strange ??= line.trim().slice(0, MAX_EXCERPT);
     return heard;
   };
   return {
@@ -37,6 +41,12 @@ export function jsonReader(style: JsonStyle): JsonReader {
       if (line.kind === "object") return watched(style.object(line.value), JSON.stringify(line.value)) ?? NOTHING_HEARD;
       return watched(style.text?.(line.text), line.text) ?? { events: [{ type: "text", text: line.text }] };
     },
-    close: () => format.close(),
+    close: () => {
+      // One that printed nothing that is known is another version, or another program. One that printed nothing at all has not
+      // changed its format: how it ended says more.
+      if (isKnown || strange === undefined) return [];
+      const message = `${style.program} printed nothing that prloom knows. Expected were lines such as ${style.expected}; the first that came: ${strange}`;
+      return [{ type: "error", kind: "format", message }];
+    },
   };
 }

@@ -2,8 +2,8 @@ import { closeSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { isoTime } from "../../kernel/clock.ts";
-import { readTail, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
-import { jsonIn } from "../../kernel/json-fields.ts";
+import { readTail, writeRunFile } from "../../kernel/files.ts";
+import { jsonIn, readJson } from "../../kernel/json-fields.ts";
 import { openOwn, TO_REWRITE } from "../../kernel/own-file.ts";
 import { type AgentEvent, ERROR_KINDS } from "../port.ts";
 import { addEvent, EMPTY_SUMMARY, type RunLogSummary } from "./run-summary.ts";
@@ -105,14 +105,11 @@ const partialSchema = summarySchema.extend({ upTo: z.number() });
 
 /** The sum of a run that has ended; of one that was cut off, the sum of the events that were written. */
 export function readSummary(runDir: string): RunLogSummary {
-  const text = readTextIfExists(join(runDir, SUMMARY_FILE));
-  const summary = text === undefined ? undefined : summarySchema.safeParse(jsonIn(text)).data;
-  return summary ?? sumUp(runDir);
+  return summarySchema.safeParse(readJson(join(runDir, SUMMARY_FILE))).data ?? sumUp(runDir);
 }
 
 function sumUp(runDir: string): RunLogSummary {
-  const text = readTextIfExists(join(runDir, PARTIAL_FILE));
-  const partial = text === undefined ? undefined : partialSchema.safeParse(jsonIn(text)).data;
+  const partial = partialSchema.safeParse(readJson(join(runDir, PARTIAL_FILE))).data;
   if (partial === undefined) return readEvents(runDir).reduce(addEvent, EMPTY_SUMMARY);
   const { upTo, ...summary } = partial;
   const size = statSync(join(runDir, EVENTS_FILE), { throwIfNoEntry: false })?.size ?? 0;

@@ -1,4 +1,5 @@
 import { isoTime } from "../../kernel/clock.ts";
+import { ownValue } from "../../kernel/json-fields.ts";
 import type { AgentEvent, ErrorKind, UsageEvent } from "../port.ts";
 
 /** What one model cost in a run. */
@@ -45,13 +46,13 @@ export function addEvent(summary: RunLogSummary, event: AgentEvent & { readonly 
       return { ...withoutTrouble(summary), turns: summary.turns + 1 };
     case "tool_call": {
       const name = nameIn(summary.tools, event.name);
-      return { ...summary, tools: { ...summary.tools, [name]: (own(summary.tools, name) ?? 0) + 1 } };
+      return { ...summary, tools: { ...summary.tools, [name]: (ownValue(summary.tools, name) ?? 0) + 1 } };
     }
     case "tool_result":
       return event.failed ? { ...summary, failedTools: summary.failedTools + 1 } : summary;
     case "usage": {
       const name = nameIn(summary.models, event.model);
-      return { ...summary, models: { ...summary.models, [name]: plus(own(summary.models, name), event) } };
+      return { ...summary, models: { ...summary.models, [name]: plus(ownValue(summary.models, name), event) } };
     }
     case "session":
       return { ...summary, sessionId: event.sessionId };
@@ -75,11 +76,6 @@ function endOfWait(at: string | undefined, ms: number): { retryAt?: string } {
 
 function nameIn(known: Readonly<Record<string, unknown>>, name: string): string {
   return Object.hasOwn(known, name) || Object.keys(known).length < MAX_NAMES ? name : "others";
-}
-
-/** Not what every object has: a program may call its tools `constructor`. */
-function own<T>(known: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(known, name) ? known[name] : undefined;
 }
 
 function withoutTrouble({ trouble: _, ...summary }: RunLogSummary): RunLogSummary {

@@ -1,5 +1,5 @@
 import { closeSync, readdirSync, readFileSync } from "node:fs";
-import { errnoOf } from "../../kernel/errors.ts";
+import { unlessRefused } from "../../kernel/errors.ts";
 
 const CLOSE_ON_EXEC = 0o2000000;
 
@@ -14,22 +14,11 @@ export function isPassedOn(fdinfo: string): boolean {
  * what no sandbox shows it. Node opens its own so that they are not passed on. Nothing to do where there is no /proc.
  */
 export function closeInherited(): void {
-  for (const name of openFiles()) {
+  for (const name of unlessRefused(() => readdirSync("/proc/self/fd")) ?? []) {
     const fd = Number(name);
-    try {
+    // The one that the list itself was read with is gone by now.
+    unlessRefused(() => {
       if (fd > 2 && isPassedOn(readFileSync(`/proc/self/fdinfo/${name}`, "utf8"))) closeSync(fd);
-    } catch (error) {
-      // The one that the list itself was read with is gone by now.
-      if (errnoOf(error) === undefined) throw error;
-    }
-  }
-}
-
-function openFiles(): string[] {
-  try {
-    return readdirSync("/proc/self/fd");
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return [];
+    });
   }
 }

@@ -2,8 +2,8 @@ import { closeSync, type FSWatcher, readSync, watch } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { errnoOf, isMissing } from "../../kernel/errors.ts";
-import { openOwn } from "../../kernel/own-file.ts";
+import { errnoOf } from "../../kernel/errors.ts";
+import { openIfThere } from "../../kernel/own-file.ts";
 import { CUT } from "../shim/output.ts";
 import { RUN_FILES } from "./run-files.ts";
 
@@ -24,18 +24,9 @@ class GrowingFile {
 
   /** The next bytes (valid until the next call); none when all was read. */
   read(): Buffer {
-    this.#fd ??= this.#open();
+    this.#fd ??= openIfThere(this.#path);
     if (this.#fd === undefined) return this.#buffer.subarray(0, 0);
     return this.#buffer.subarray(0, readSync(this.#fd, this.#buffer, 0, CHUNK, null));
-  }
-
-  #open(): number | undefined {
-    try {
-      return openOwn(this.#path);
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
   }
 
   close(): void {

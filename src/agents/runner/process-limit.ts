@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, existsSync, mkdirSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
+import { constants, existsSync, mkdirSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errnoOf } from "../../kernel/errors.ts";
+import { errnoOf, unlessRefused } from "../../kernel/errors.ts";
 import { readCheckedOut } from "../../kernel/files.ts";
 import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
+import { isAccessible } from "../../kernel/system/find-program.ts";
 import type { ProcessIdentity } from "../../kernel/system/process-tree.ts";
 
 /** How the number of a run's processes is limited: by the kernel's own count, or for root by a control group. */
@@ -39,19 +40,9 @@ export function processLimitHere(): "count" | { readonly folder: string } | unde
   if (process.getuid?.() !== 0) return countsPerNamespace(release()) && existsSync(PRLIMIT) ? "count" : undefined;
   // The kernel does not count for root.
   const folder = groupsFolder(readCheckedOut("/proc/self/mountinfo", MAX_FILE_BYTES) ?? "");
-  if (!folder || !isWritable(folder.path)) return undefined;
+  if (!folder || !isAccessible(folder.path, constants.W_OK)) return undefined;
   const controls = readCheckedOut(join(folder.path, "cgroup.subtree_control")) ?? "";
   return folder.version === 1 || controls.split(/\s+/).includes("pids") ? { folder: folder.path } : undefined;
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false;
-  }
 }
 
 /** How this run is to be limited; undefined: it cannot be. Makes nothing yet, so that it can be written down first. */
@@ -64,12 +55,9 @@ export function processLimit(init: ProcessIdentity): ProcessLimit | undefined {
 
 /** A bwrap that is setuid makes no user namespace: everything of the user would be counted. */
 function hasOwnUsers(pid: number): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/user`) !== readlinkSync("/proc/self/ns/user");
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false;
-  }
+  const own = unlessRefused(() => readlinkSync("/proc/self/ns/user"));
+  const its = unlessRefused(() => readlinkSync(`/proc/${pid}/ns/user`));
+  return own !== undefined && its !== undefined && its !== own;
 }
 
 /** Puts a limit on a process that has no children yet; they inherit it. What cannot be done is left: a run needs no limit. */

@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import * as z from "zod";
-import { readTextIfExists } from "../../kernel/files.ts";
 import { readInside, readLinesInside } from "../../kernel/held/files.ts";
-import { asFields, asString, jsonIn } from "../../kernel/json-fields.ts";
+import { asFields, asString, jsonIn, readJson } from "../../kernel/json-fields.ts";
 import { hooksInForce } from "../claude/hooks.ts";
 import { rulesInForce } from "../opencode/log-line.ts";
 import { EXIT_REASONS, type RunExit } from "../port.ts";
@@ -33,7 +32,7 @@ export const RAN_THOUGH_DENIED =
 
 /** How the run ended, or undefined when it has no exit: it still runs, or it was interrupted. */
 export function readExit(runDir: string): RunExit | undefined {
-  const exit = exitSchema.safeParse(jsonIn(readTextIfExists(join(runDir, RUN_FILES.exit)) ?? "")).data;
+  const exit = exitSchema.safeParse(readJson(join(runDir, RUN_FILES.exit))).data;
   if (!exit) return undefined;
   const isInForce = inForce(runDir);
   const error = isAsking(runDir) ? HOOKS_OFF : NOT_IN_FORCE;
@@ -58,7 +57,7 @@ const HEADS = [256 * 1024, 16 * 1024 ** 2];
 function inForce(runDir: string): boolean | undefined {
   const asks = isAsking(runDir);
   if (!asks && !isAwaited(runDir)) return undefined;
-  const { runId } = asFields(jsonIn(readTextIfExists(join(runDir, RUN_FILES.request)) ?? ""));
+  const { runId } = asFields(readJson(join(runDir, RUN_FILES.request)));
   for (const most of HEADS) {
     const head = readLinesInside(runDir, RUN_FILES.output, most)?.bytes.toString("utf8") ?? "";
     const lines = stripVTControlCharacters(head).split("\n");

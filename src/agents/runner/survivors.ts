@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { readTextIfExists } from "../../kernel/files.ts";
-import { jsonIn } from "../../kernel/json-fields.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import {
   type EndOptions,
   endProcesses,
@@ -38,7 +37,7 @@ const requestSchema = z.object({ runId: z.string().min(1) });
 
 /** The value in a run's file; undefined when it is absent, torn, or not what we wrote. */
 function readRunFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
-  return schema.safeParse(jsonIn(readTextIfExists(path) ?? "")).data;
+  return schema.safeParse(readJson(path)).data;
 }
 
 /**

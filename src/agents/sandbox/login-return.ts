@@ -3,11 +3,12 @@ import { join } from "node:path";
 import * as z from "zod";
 import { ADAPTERS } from "../../config/agent-words.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, readTextIfExists, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
+import { ensureDir, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held/files.ts";
-import { jsonIn } from "../../kernel/json-fields.ts";
+import { sha256 } from "../../kernel/ids.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import { MAX_LOGIN_BYTES } from "./login-renewal.ts";
-import { besideOf, type CopiedLogin, hashOf } from "./private-home.ts";
+import { besideOf, type CopiedLogin } from "./private-home.ts";
 
 /** What a program's own rule makes of a login before and after a run. */
 export type Renewal = (before: string, after: string) => string | undefined;
@@ -45,7 +46,7 @@ export function keepLogins(home: string, spec: ProgramSpec, logins: readonly Cop
 }
 
 function keptLogins(home: string): Kept | undefined {
-  return keptSchema.safeParse(jsonIn(readTextIfExists(join(besideOf(home), FILE)) ?? "")).data;
+  return keptSchema.safeParse(readJson(join(besideOf(home), FILE))).data;
 }
 
 /**
@@ -66,12 +67,12 @@ function returnLogin(home: string, login: CopiedLogin, renewal: Renewal): Copied
     const stat = statSync(login.from);
     const before = readFileSync(login.from, "utf8");
     // A new file would be ours; another user's login must stay theirs.
-    if (hashOf(before) !== login.hash || stat.uid !== process.getuid?.()) return login;
+    if (sha256(before) !== login.hash || stat.uid !== process.getuid?.()) return login;
     const after = readInside(home, login.to, MAX_LOGIN_BYTES)?.toString("utf8");
     const renewed = after === undefined ? undefined : renewal(before, after);
     if (renewed === undefined || renewed === before) return login;
     writeFileAtomic(login.from, renewed, stat.mode & 0o777);
-    return { ...login, hash: hashOf(renewed) };
+    return { ...login, hash: sha256(renewed) };
   } catch (error) {
     // The user's file is gone, or cannot be written: it stays what it is, and no run may fail for that.
     if (errnoOf(error) === undefined && !(error instanceof PrloomError)) throw error;

@@ -1,20 +1,15 @@
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { constants, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { errnoOf } from "../../kernel/errors.ts";
+import { errnoOf, unlessRefused } from "../../kernel/errors.ts";
 import { listDir, readCheckedOut } from "../../kernel/files.ts";
 import { isWithin } from "../../kernel/paths.ts";
-import { findProgram } from "../../kernel/system/find-program.ts";
+import { findProgram, isAccessible } from "../../kernel/system/find-program.ts";
 import type { Mount } from "./args.ts";
 import { TOOLCHAINS } from "./toolchains.ts";
 
 /** The path without links, or undefined when nothing is there (or may be looked at). */
 export function realOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  return unlessRefused(() => realpathSync.native(path));
 }
 
 function isFile(path: string): boolean {
@@ -125,12 +120,7 @@ function expand(folder: string, { below }: Patterns): string[] {
 }
 
 function namesIn(folder: string): string[] {
-  try {
-    return listDir(folder).slice(-MAX_VERSIONS);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return [];
-  }
+  return unlessRefused(() => listDir(folder))?.slice(-MAX_VERSIONS) ?? [];
 }
 
 /** A folder of PATH, and what its programs find beside it; never more of an installation, which may hold logins. */
@@ -229,16 +219,8 @@ export function nameServicePlaces(): Mount[] {
 }
 
 /** Files with secrets of the machine, and sockets that are as good as root, where we ourselves can read them. */
-export function machineSecrets(files = MACHINE_SECRETS): string[] {
-  return files.filter((file) => {
-    try {
-      accessSync(file, constants.R_OK);
-      return true;
-    } catch (error) {
-      if (errnoOf(error) === undefined) throw error;
-      return false;
-    }
-  });
+export function machineSecrets(): string[] {
+  return MACHINE_SECRETS.filter((file) => isAccessible(file, constants.R_OK));
 }
 
 const MACHINE_SECRETS = [

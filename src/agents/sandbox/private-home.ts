@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readFileSync, renameSync, statSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -7,6 +6,7 @@ import { isMissing } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
 import { ensureFile, ensureFolder, ensureLinkIn, listInside, moveBetween, placeFile } from "../../kernel/held/files.ts";
 import { unlockRoot } from "../../kernel/held/folder.ts";
+import { sha256 } from "../../kernel/ids.ts";
 import { sweepRemoved } from "../../kernel/removal/remove-aside.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
 import type { HomeItem } from "../program.ts";
@@ -134,14 +134,10 @@ export async function furnishHome({ home, overlays, items }: Furnishing): Promis
     } else if (real !== undefined && stat?.isFile()) {
       const data = readFileSync(real);
       placeFile(home, to, data);
-      if (kind === "login") logins.push({ from: real, to, hash: hashOf(data) });
+      if (kind === "login") logins.push({ from: real, to, hash: sha256(data) });
     } else removeFrom(home, to);
   }
   return { folders, logins };
-}
-
-export function hashOf(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
 }
 
 /** Links are resolved: people keep their configuration elsewhere and link to it, and there the agent cannot look. */

@@ -2,6 +2,7 @@ import { scopeOf } from "../../bus/types.ts";
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { errnoOf } from "../../kernel/errors.ts";
+import { ownValue } from "../../kernel/json-fields.ts";
 import type { Environment } from "../../kernel/system/environment.ts";
 import type { BridgeContext, BuiltinBridge, DeliveryResult } from "../contract.ts";
 import { ARRIVED, type ChannelOutcome, refused } from "./channel-outcome.ts";
@@ -114,7 +115,7 @@ async function sendSafely(channels: Channels, sending: Sending): Promise<Channel
 
 async function send(channels: Channels, { name, notice, ctx }: Sending): Promise<ChannelOutcome> {
   const { settings, environment, clock, programEnvironment, report } = channels;
-  const channel = Object.hasOwn(settings.channels, name) ? settings.channels[name] : undefined;
+  const channel = ownValue(settings.channels, name);
   if (!channel) return refused("notify.channels has no such channel");
   const { signal } = ctx;
   switch (channel.kind) {

@@ -5,6 +5,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
 import { deepFreeze } from "../../kernel/json.ts";
+import { newerFormat } from "../../kernel/json-fields.ts";
 import { OpenNote } from "../../kernel/open-note.ts";
 import { type NewFile, writeTogether } from "../../kernel/write-together.ts";
 import { type PlanRecord, planRecordSchema, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
@@ -18,6 +19,7 @@ export interface PlanProblem {
   readonly path: string;
   readonly code: "state-unreadable" | "schema-newer";
   readonly message: string;
+  readonly hint: string;
 }
 
 export interface FilePlanStore extends PlanStore {
@@ -247,11 +249,8 @@ function forget(homes: Homes, id: string): void {
 function load(path: string, id: string): Loaded {
   try {
     const value: unknown = JSON.parse(readTextIfExists(path) ?? "");
-    const version = typeof value === "object" && value !== null && "schemaVersion" in value ? value.schemaVersion : 0;
-    if (typeof version === "number" && version > RECORD_SCHEMA_VERSION) {
-      const message = `${path} has format ${version}; this prloom knows format ${RECORD_SCHEMA_VERSION}.`;
-      return { problem: { id, path, code: "schema-newer", message } };
-    }
+    const newer = newerFormat(path, value, RECORD_SCHEMA_VERSION);
+    if (newer) return { problem: { id, path, code: "schema-newer", message: newer.message, hint: newer.hint } };
     const { data: record, error } = planRecordSchema.safeParse(value);
     const [issue] = error?.issues ?? [];
     // In one line: zod's own words are JSON over many.
@@ -264,14 +263,11 @@ function load(path: string, id: string): Loaded {
 }
 
 function unreadable(id: string, path: string, why: string): PlanProblem {
-  return { id, path, code: "state-unreadable", message: `${path} cannot be used: ${why}` };
+  const hint = "The file was left as it is. Repair it, or move it away, and run `prloom status` again.";
+  return { id, path, code: "state-unreadable", message: `${path} cannot be used: ${why}`, hint };
 }
 
 /** What is thrown where such a plan is asked for. */
-export function problemError(problem: PlanProblem): PrloomError {
-  const hint =
-    problem.code === "schema-newer"
-      ? "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one."
-      : `The file was left as it is. Repair it, or move it away, and run \`prloom status\` again.`;
-  return new PrloomError("state-unreadable", problem.message, hint);
+export function problemError({ code, message, hint }: PlanProblem): PrloomError {
+  return new PrloomError(code, message, hint);
 }

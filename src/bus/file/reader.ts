@@ -1,5 +1,6 @@
 import { closeSync, fstatSync } from "node:fs";
-import { PrloomError } from "../../kernel/errors.ts";
+import type { PrloomError } from "../../kernel/errors.ts";
+import { newerError } from "../../kernel/json-fields.ts";
 import { openWhole } from "../../kernel/own-file.ts";
 import { formatCursor, type Position, parseCursor } from "../cursor.ts";
 import { type DecodedLine, decodeLine } from "../envelope.ts";
@@ -86,7 +87,7 @@ function readSegment({ request, fd, from, final, left }: SegmentRead): { end: Po
   let wanted = left;
   const offset = scanLines({ fd, from: from.offset, final }, (line) => {
     const decoded = decodeRaw(line);
-    if (decoded.is === "newer") throw newerError(request.place, segment, decoded.schemaVersion);
+    if (decoded.is === "newer") throw newerLine(request.place, segment, decoded.schemaVersion);
     const record = decoded.is === "record" ? resolveBlob(request.place.dir, decoded.record) : undefined;
     if (record) {
       request.visit(record, () => formatCursor({ segment, offset: line.end }));
@@ -102,10 +103,6 @@ export function decodeRaw({ text, isOurs }: RawLine): DecodedLine {
 }
 
 /** The error for a journal that a newer prloom wrote to. */
-export function newerError(place: JournalPlace, segment: number, schemaVersion: number): PrloomError {
-  return new PrloomError(
-    "schema-newer",
-    `${currentPath(place)} (segment ${segment}) has a record of format ${schemaVersion}; this prloom knows format 1.`,
-    "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one.",
-  );
+export function newerLine(place: JournalPlace, segment: number, format: number): PrloomError {
+  return newerError(`${currentPath(place)} (segment ${segment})`, format, 1);
 }

@@ -7,7 +7,7 @@ import { encodeRecord } from "../envelope.ts";
 import type { NewRecord } from "../ports.ts";
 import { isBlobReference, writeBlob } from "./blobs.ts";
 import { scanLines } from "./lines.ts";
-import { decodeRaw, newerError } from "./reader.ts";
+import { decodeRaw, newerLine } from "./reader.ts";
 import { archivedPath, currentPath, type JournalPlace, readLayout } from "./segments.ts";
 
 /** Longest line that is written; larger data goes to a blob. */
@@ -207,7 +207,7 @@ function idsOf(place: JournalPlace, segment: number, path: string): Set<string> 
   try {
     scanLines({ fd, from: 0, final: true }, (line) => {
       const decoded = decodeRaw(line);
-      if (decoded.is === "newer") throw newerError(place, segment, decoded.schemaVersion);
+      if (decoded.is === "newer") throw newerLine(place, segment, decoded.schemaVersion);
       if (decoded.is === "record" && decoded.record.id !== undefined) ids.add(decoded.record.id);
       return true;
     });

@@ -1,3 +1,4 @@
+import { asFields, ownValue } from "../../kernel/json-fields.ts";
 import { type BusState, type DeadLetter, MAX_PROCESSED } from "../bus-state.ts";
 import { compareCursors, isCursor } from "../cursor.ts";
 import { readMarks } from "../marks.ts";
@@ -82,7 +83,7 @@ function apply(books: Books, record: Envelope, cursor: Cursor | undefined): Effe
   if (cursor !== undefined) books.cursors.settled = cursor;
   // Few need it, and it costs as much as the rest.
   const ts = (): number => Date.parse(record.ts) || 0;
-  const data = asObject(record.data);
+  const data = asFields(record.data);
   const { record: id, handler } = data;
   if (typeof id !== "string") return {};
   if (record.kind === "revival") {
@@ -205,13 +206,8 @@ function forget({ entries }: Books, list: Set<string>): void {
   }
 }
 
-function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
 function positionIn(at: unknown, id: string): Cursor | undefined {
-  if (at === undefined) return undefined;
-  const position = Object.hasOwn(asObject(at), id) ? asObject(at)[id] : undefined;
+  const position = ownValue(asFields(at), id);
   return isCursor(position) ? position : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { agentFiles } from "../../agents/agent-files.ts";
+import { agentFiles, missingScripts } from "../../agents/agent-files.ts";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { processLimitHere } from "../../agents/runner/process-limit.ts";
 import type { Adapter } from "../../config/agent-words.ts";
@@ -104,15 +104,21 @@ export function checkReadable({ agents }: Config, home: string): Finding[] {
 
 /** Files of the repository that an agent is started with and that are in no commit: the worktree it works in does not have them. */
 export async function checkCommitted({ agents }: Config, repo: Repository): Promise<Finding[]> {
-  const findings = Object.entries(agents).map(async ([name, agent]): Promise<Finding[]> => {
-    const files = agentFiles(repo.root, agent);
+  const notInGit = async (files: readonly string[]): Promise<string[]> => {
     const tracked = await Promise.all(files.map((file) => trackedIn(repo, join(repo.root, file))));
-    return files
-      .filter((_, at) => tracked[at]?.size === 0)
-      .map((file) => {
-        const text = `${file} is not in git, so the worktree in which the agent works does not have it`;
-        return { name: `agent ${name}`, state: "warn", text, hint: `Commit it: git add ${file} && git commit` };
-      });
+    return files.filter((_, at) => tracked[at]?.size === 0);
+  };
+  const findings = Object.entries(agents).map(async ([name, agent]): Promise<Finding[]> => {
+    const finding = { name: `agent ${name}`, state: "warn" } as const;
+    const missing = (await notInGit(missingScripts(repo.root, agent))).map((file) => {
+      const text = `is started with ${file}, which does not exist`;
+      return { ...finding, text, hint: `Write and commit it, or fix agents.${name} in prloom/config.json.` };
+    });
+    const uncommitted = (await notInGit(agentFiles(repo.root, agent))).map((file) => {
+      const text = `${file} is not in git, so the worktree in which the agent works does not have it`;
+      return { ...finding, text, hint: `Commit it: git add ${file} && git commit` };
+    });
+    return [...missing, ...uncommitted];
   });
   return (await Promise.all(findings)).flat();
 }

@@ -120,7 +120,7 @@ function leftAlone({ name, backsOff }: AgentReport, now: number): Finding[] {
 
 /** Folders among the worktrees that no plan claims. */
 function leftovers(loom: Loom): Finding[] {
-  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list();
   const claimed = new Set(
     records.filter((record) => !record.deleted && record.status !== "done").map((record) => record.worktree),
   );

@@ -1,4 +1,4 @@
-import { didYouMean, nearest } from "../../config/problems/nearest.ts";
+import { didYouMean } from "../../config/problems/nearest.ts";
 import type { ToolRequest } from "../../governance/policy/request.ts";
 import { GOVERNS, isMcpTool, requestOf, TOOL_MAPS, type ToolHost } from "../../governance/policy/tools/request-of.ts";
 import type { ToolShape } from "../../governance/policy/tools/tool-map.ts";
@@ -35,8 +35,8 @@ function hostsOf(tool: string, input: unknown): ToolHost[] {
 export function unknownTool(tool: string): string[] {
   if (!isMcpTool(tool)) return [];
   const known = [...HOSTS.flatMap((host) => Object.keys(TOOL_MAPS[host])), ...GOVERNS, "govern_shell"];
-  const guess = nearest(tool, tool.includes("_") ? known.filter((name) => name.includes("_")) : known);
-  return guess === undefined ? [] : [`there is no tool called "${tool}"${didYouMean(guess)}`];
+  const guess = didYouMean(tool, tool.includes("_") ? known.filter((name) => name.includes("_")) : known);
+  return guess === "" ? [] : [`there is no tool called "${tool}"${guess}`];
 }
 
 function wordsOf(input: unknown): readonly string[] | undefined {

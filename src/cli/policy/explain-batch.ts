@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod";
-import { didYouMean, nearest } from "../../config/problems/nearest.ts";
+import { didYouMean } from "../../config/problems/nearest.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
 import { jsonText } from "../render/safe-text.ts";
@@ -108,7 +108,7 @@ function checked<S extends z.ZodObject>(value: unknown, schema: S, { name, shape
   const [issue] = parsed.error.issues;
   const [unknown] = issue?.code === "unrecognized_keys" ? issue.keys : [];
   if (unknown !== undefined) {
-    const hint = didYouMean(nearest(unknown, Object.keys(schema.shape)));
+    const hint = didYouMean(unknown, Object.keys(schema.shape));
     throw new PrloomError("usage", `unknown key "${unknown}"${hint}`, shape);
   }
   const where = issue?.path.join(".") || "it";

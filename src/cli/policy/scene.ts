@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { OWN_ROLES } from "../../config/governance-words.ts";
 import { configWithoutAgents } from "../../config/load.ts";
-import { didYouMean, nearest } from "../../config/problems/nearest.ts";
+import { didYouMean } from "../../config/problems/nearest.ts";
 import { pathsOf, worktreeOf } from "../../dispatcher/paths.ts";
 import { readPlanDetail } from "../../dispatcher/report/read.ts";
 import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
@@ -139,7 +139,7 @@ function roleOf(name: string, settings: Pick<ScenePlace, "governance" | "warning
   const found = roleNamed(name, roles);
   if (found) return found;
   const known = [...OWN_ROLES, ...Object.keys(roles)];
-  const message = `${where}there is no role called "${name}"${didYouMean(nearest(name, known))}`;
+  const message = `${where}there is no role called "${name}"${didYouMean(name, known)}`;
   throw new PrloomError(
     "usage",
     message,

@@ -18,7 +18,7 @@ import { reading } from "../plans.ts";
 import type { Paint } from "../render/colour.ts";
 import { eventLines } from "../render/event-lines.ts";
 import { followEvents, isTelling } from "./run-events.ts";
-import { agentOutput, type CheckOutput, checksOf, checkText, startFailure } from "./run-output.ts";
+import { agentOutput, type CheckOutput, checksOf, checkText, printedLines, startFailure } from "./run-output.ts";
 
 /** A run that was interrupted writes no exit; whether a process still works on it is asked this often. */
 const STILL_THERE_MS = 1000;
@@ -200,9 +200,7 @@ function runsOf(loom: Loom, plan: string): RunSummary[] {
 }
 
 function printAll(text: string, print: (line: string) => void): void {
-  const lines = text.replace(/\r\n?/g, "\n").split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  for (const line of lines) print(line);
+  for (const line of printedLines(text)) print(line);
 }
 
 /** Resolves when the run has ended, by itself or with its dispatcher, or when another has taken its place. */

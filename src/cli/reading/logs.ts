@@ -19,7 +19,7 @@ import {
   typedAt,
 } from "./follow-logs.ts";
 import { isTelling } from "./run-events.ts";
-import { agentOutput, checksOf, checkText, endingInLine, startFailure } from "./run-output.ts";
+import { agentOutput, checksOf, checkText, endingInLine, printedLines, startFailure } from "./run-output.ts";
 
 export interface LogsOptions {
   readonly run?: number;
@@ -72,7 +72,7 @@ function printData(value: Readonly<Record<string, unknown>>): void {
 /** The events of a run, and its checks, one object each. A run that left no events has its lines as texts. */
 function dataOf({ run, dir }: RunSummary, tail: number | undefined): Record<string, unknown>[] {
   const events = readEvents(dir);
-  const told = events.length > 0 ? events : linesOf(agentOutput(dir)).map((text) => ({ type: "text", text }));
+  const told = events.length > 0 ? events : printedLines(agentOutput(dir)).map((text) => ({ type: "text", text }));
   const values = [
     ...told.map((event) => ({ run, ...event })),
     ...checksOf(dir).map((check) => ({ type: "check", run, ...check })),
@@ -138,13 +138,7 @@ async function chooseRun(loom: Loom, plan: string, options: LogsOptions): Promis
 
 function printText(call: Call, text: string): void {
   if (!call.output.terminal) process.stdout.write(text);
-  else for (const line of linesOf(text)) printLine(call, line);
-}
-
-function linesOf(text: string): string[] {
-  const lines = text.replace(/\r\n?/g, "\n").split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
+  else for (const line of printedLines(text)) printLine(call, line);
 }
 
 /** An unfinished colour of the agent must not colour what follows. */

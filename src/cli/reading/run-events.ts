@@ -6,6 +6,7 @@ import { watchDirectory } from "../../bus/file/watch.ts";
 import type { Config } from "../../config/config.ts";
 import type { RunSummary } from "../../dispatcher/report/read.ts";
 import { isMissing } from "../../kernel/errors.ts";
+import { ownJsonIn } from "../../kernel/json-fields.ts";
 import { openOwn } from "../../kernel/own-file.ts";
 
 /** Whether a run's program tells more than lines of text: then its events are what people want to read. */
@@ -67,11 +68,6 @@ function eventsFrom(path: string, from: number): { events: LoggedEvent[]; end: n
 }
 
 function parseEvent(line: string): LoggedEvent | undefined {
-  try {
-    const event = JSON.parse(line) as LoggedEvent | null;
-    return event && typeof event.type === "string" ? event : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const event = ownJsonIn(line) as LoggedEvent | null | undefined;
+  return typeof event?.type === "string" ? event : undefined;
 }

@@ -3,7 +3,8 @@ import * as z from "zod";
 import type { RunExit } from "../../agents/port.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
-import { listDir, readTail, readTextIfExists } from "../../kernel/files.ts";
+import { listDir, readTail } from "../../kernel/files.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 
@@ -25,17 +26,17 @@ export function agentOutput(runDir: string): string {
   return more > 0 ? `… ${more} bytes before this are in ${path}\n${output}` : output;
 }
 
+/** The lines that a program printed, however it ends them. */
+export function printedLines(text: string): string[] {
+  const lines = text.replace(/\r\n?/g, "\n").split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
 const requestSchema = z.object({ invocation: z.object({ shell: z.string() }) });
 
 function commandOf(dir: string): string | undefined {
-  const text = readTextIfExists(join(dir, RUN_FILES.request));
-  if (text === undefined) return undefined;
-  try {
-    return requestSchema.safeParse(JSON.parse(text)).data?.invocation.shell;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return requestSchema.safeParse(readJson(join(dir, RUN_FILES.request))).data?.invocation.shell;
 }
 
 /** The checks of a run, in the order in which they ran. */

@@ -14,7 +14,7 @@ export interface UnfinishedRun {
 /** Runs that began and have no exit: their agents work while a dispatcher lives, and were interrupted when none does. */
 export function unfinishedRuns(loom: Loom): UnfinishedRun[] {
   loom.store.reload();
-  const { records } = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list({ status: ["active", "review"] });
   return records.flatMap((record) => {
     const run = awaitedRun(record);
     if (record.deleted || run === undefined) return [];

@@ -83,7 +83,7 @@ async function look(call: Call & { readonly repo: Repository }, machine: Outside
 function foldersOf(loom: Loom): string[] {
   const { paths, store } = loom;
   // The others lie in the inbox.
-  const { records } = store.list({ status: ["active", "review", "queued"] }, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = store.list({ status: ["active", "review", "queued"] });
   const ofPlans = records.flatMap((record) => {
     const home = homeOf(paths, record.id);
     const run = awaitedRun(record);

@@ -144,8 +144,7 @@ function nameFor(command: string): string {
 }
 
 async function askForAgent(installed: readonly Installed[]): Promise<AgentChoice> {
-  const { isCancel, select, text } = await import("../prompts.ts");
-  const cancelled = () => new PrloomError("usage", "Nothing was written.", "`prloom init --yes` asks nothing.");
+  const { orCancelled, select, text } = await import("../prompts.ts");
   const options = [
     ...installed.map(({ known, facts }) => ({
       value: known.name,
@@ -154,16 +153,16 @@ async function askForAgent(installed: readonly Installed[]): Promise<AgentChoice
     })),
     { value: "", label: "another program", hint: "it gets the prompt on stdin" },
   ];
-  const name = await select({ message: "Which agent should do the work?", options });
-  if (isCancel(name)) throw cancelled();
+  const name = orCancelled(await select({ message: "Which agent should do the work?", options }));
   const chosen = installed.find(({ known }) => known.name === name);
   if (chosen) return choiceOf(chosen.known, "as you said");
-  const line = await text({
-    message: "The program, with its arguments",
-    placeholder: "my-agent --quiet",
-    validate: (answer) => ((answer ?? "").trim() === "" ? "Type the name of a program." : undefined),
-  });
-  if (isCancel(line)) throw cancelled();
+  const line = orCancelled(
+    await text({
+      message: "The program, with its arguments",
+      placeholder: "my-agent --quiet",
+      validate: (answer) => ((answer ?? "").trim() === "" ? "Type the name of a program." : undefined),
+    }),
+  );
   // With blanks it is a line for the shell: quotes in it mean what they mean to the shell.
   return { agentName: nameFor(line), agent: { command: line.trim() }, why: "as you said" };
 }

@@ -1,4 +1,3 @@
-import { PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
 import type { ProjectCommands } from "./project-commands.ts";
 
@@ -13,12 +12,9 @@ export async function wantsChecks(
 ): Promise<boolean> {
   if (!found || options.checks !== undefined) return found !== undefined && options.checks === true;
   if (options.yes || !call.output.terminal || !process.stdin.isTTY) return false;
-  const { confirm, isCancel } = await import("../prompts.ts");
+  const { orCancelled, confirm } = await import("../prompts.ts");
   const before =
     found.initCommands.length === 0 ? "" : ` (after \`${found.initCommands.join("`, `")}\` in each worktree)`;
-  const answer = await confirm({
-    message: `Must \`${found.checks.join("`, `")}\` succeed before a TODO is committed?${before}`,
-  });
-  if (isCancel(answer)) throw new PrloomError("usage", "Nothing was written.", "`prloom init --yes` asks nothing.");
-  return answer;
+  const message = `Must \`${found.checks.join("`, `")}\` succeed before a TODO is committed?${before}`;
+  return orCancelled(await confirm({ message }));
 }

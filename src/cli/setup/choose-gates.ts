@@ -13,11 +13,9 @@ export async function chooseGates(call: Call, wishes: GateWishes, config: Config
   if (wishes.gates !== undefined) return wishes.gates;
   if (wishes.yes || !call.output.terminal || !process.stdin.isTTY) return false;
   if ((await whyNotEnforced(config)) !== undefined) return false;
-  const { confirm, isCancel } = await import("../prompts.ts");
+  const { orCancelled, confirm } = await import("../prompts.ts");
   const message = "Should each plan wait for your approval before it is implemented?";
-  const answer = await confirm({ message, initialValue: false });
-  if (isCancel(answer)) throw new PrloomError("usage", "Nothing was written.", "`prloom init --yes` asks nothing.");
-  return answer;
+  return orCancelled(await confirm({ message, initialValue: false }));
 }
 
 /** What a start would say to gates with this config; undefined if it would take them. */

@@ -35,11 +35,10 @@ export async function chooseGitHub(
   const found = typeof github === "string" ? github : await remoteRepository(repo);
   if (github !== undefined) return { repo: requireName(found), label };
   if (found === undefined || yes || !call.output.terminal || !process.stdin.isTTY) return undefined;
-  const { confirm, isCancel, text } = await import("../prompts.ts");
-  const wants = await confirm({ message: `Should issues of ${found} become plans?` });
-  const chosen = isCancel(wants) || !wants ? wants : await text({ message: "By which label?", initialValue: label });
-  if (isCancel(chosen)) throw new PrloomError("usage", "Nothing was written.", "`prloom init --yes` asks nothing.");
-  return typeof chosen === "string" ? { repo: found, label: chosen.trim() || label } : undefined;
+  const { orCancelled, confirm, text } = await import("../prompts.ts");
+  if (!orCancelled(await confirm({ message: `Should issues of ${found} become plans?` }))) return undefined;
+  const chosen = orCancelled(await text({ message: "By which label?", initialValue: label }));
+  return { repo: found, label: chosen.trim() || label };
 }
 
 function requireName(repo: string | undefined): string {

@@ -6,7 +6,7 @@ import {
   type ShellRights,
   TOOL_KINDS,
 } from "../governance-words.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 import { keysAt, type Path, type ValueProblem, valueAt } from "./references.ts";
 
 const isOwn = (name: unknown): name is OwnRole => OWN_ROLES.some((own) => own === name);
@@ -33,9 +33,8 @@ function toolProblems(value: unknown, role: Path, base: OwnRole): ValueProblem[]
       return [{ path, message: `"${tool}" is not a tool of ${base}, which has ${ROLE_RIGHTS[base].tools.join(", ")}` }];
     // Those of MCP servers carry the server's name: `github_get_issue`.
     if (tool.includes("_")) return [];
-    const guess = nearest(tool, ROLE_RIGHTS[base].tools);
-    const message = `there is no kind of tool called "${tool}"${didYouMean(guess)}`;
-    return [{ path, message, ...(guess === undefined ? {} : { nearest: guess }) }];
+    const guess = didYouMean(tool, ROLE_RIGHTS[base].tools);
+    return [{ path, message: `there is no kind of tool called "${tool}"${guess}` }];
   });
 }
 

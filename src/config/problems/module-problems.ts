@@ -1,4 +1,4 @@
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 import { keysAt, listProblems, type Path, scopesOf, type ValueProblem, valueAt } from "./references.ts";
 
 /** Bridges that are always there, and the one that the key `github` switches on. */
@@ -43,9 +43,7 @@ function presetProblems(value: unknown, key: "plugins" | "bridges"): ValueProble
       const path = ["presets", preset, key, name];
       if (known.includes(name) || valueAt(value, [...path, "module"]) !== undefined) return [];
       if (key === "bridges" && OWN_BRIDGES.includes(name)) return [];
-      const guess = nearest(name, known);
-      const message = `needs a module: ${key} has no "${name}" to change${didYouMean(guess)}`;
-      return [{ path, message, ...(guess === undefined ? {} : { nearest: guess }) }];
+      return [{ path, message: `needs a module: ${key} has no "${name}" to change${didYouMean(name, known)}` }];
     }),
   );
 }

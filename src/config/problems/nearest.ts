@@ -8,7 +8,8 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return apart <= Math.max(2, Math.floor(found.length / 3)) && apart < found.length ? found : undefined;
 }
 
-/** `, did you mean x?` or nothing, to put behind a message. */
-export function didYouMean(found: string | undefined): string {
+/** `, did you mean x?` or nothing, to put behind a message about a word that is none of those there are. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const found = nearest(word, candidates);
   return found === undefined ? "" : `, did you mean ${found}?`;
 }

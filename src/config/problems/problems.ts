@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import { configSchema } from "../schema/schema.ts";
 import { governanceProblems } from "./governance-problems.ts";
 import { moduleProblems } from "./module-problems.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 import { type Path, referenceProblems, type ValueProblem, valueAt } from "./references.ts";
 import { unknownKey } from "./unknown-key.ts";
 
@@ -16,7 +16,6 @@ export interface ConfigProblem {
   /** Dotted path; empty for the file as a whole. */
   readonly key: string;
   readonly message: string;
-  readonly nearest?: string;
 }
 
 export type CheckedConfig =
@@ -92,8 +91,7 @@ function offsetOf(root: Node, path: Path): number {
 function noSuchValue(path: Path, given: unknown, values: readonly string[]): ValueProblem {
   const choice = `must be ${values.map((one) => `"${one}"`).join(" or ")}`;
   if (given === undefined) return { path, message: `is missing: ${choice}` };
-  const guess = nearest(String(given), values);
-  return { path, message: `${choice}${didYouMean(guess)}`, ...(guess === undefined ? {} : { nearest: guess }) };
+  return { path, message: `${choice}${didYouMean(String(given), values)}` };
 }
 
 function schemaProblems(value: unknown, issues: readonly z.core.$ZodIssue[]): ValueProblem[] {
@@ -101,7 +99,7 @@ function schemaProblems(value: unknown, issues: readonly z.core.$ZodIssue[]): Va
     const { path } = issue;
     const given = valueAt(value, path);
     if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({ path: [...path, key], ...unknownKey(path, key) }));
+      return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(path, key) }));
     }
     if (issue.code === "invalid_value") return [noSuchValue(path, given, issue.values.map(String))];
     if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {

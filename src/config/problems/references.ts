@@ -1,6 +1,6 @@
 import { ISSUE_EVENTS } from "../schema/trigger-schema.ts";
 import { parseDuration } from "../schema/units.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 
 export type Path = readonly PropertyKey[];
 
@@ -8,7 +8,6 @@ export type Path = readonly PropertyKey[];
 export interface ValueProblem {
   readonly path: Path;
   readonly message: string;
-  readonly nearest?: string;
 }
 
 /** The value at a path of one that may have any shape. */
@@ -36,9 +35,7 @@ interface Reference {
 function referenceProblem(value: unknown, { path, kind, known }: Reference): ValueProblem[] {
   const name = valueAt(value, path);
   if (typeof name !== "string" || name.trim() === "" || known.includes(name)) return [];
-  const guess = nearest(name, known);
-  const message = `there is no ${kind} called "${name}"${didYouMean(guess)}`;
-  return [{ path, message, ...(guess === undefined ? {} : { nearest: guess }) }];
+  return [{ path, message: `there is no ${kind} called "${name}"${didYouMean(name, known)}` }];
 }
 
 /** Names of a list that are not known, or are there twice. */
@@ -95,9 +92,9 @@ function triggerProblems(value: unknown): ValueProblem[] {
     const on = valueAt(value, path);
     if (typeof on !== "string" || !on.startsWith("issue.")) return presets;
     if (ISSUE_EVENTS.some((type) => type === on)) return [...presets, ...columnProblems(value, index, on)];
-    const guess = nearest(on, ISSUE_EVENTS);
-    const message = `"${on}" does not happen to issues; there are ${ISSUE_EVENTS.join(", ")}${didYouMean(guess)}`;
-    return [{ path, message, ...(guess === undefined ? {} : { nearest: guess }) }, ...presets];
+    const guess = didYouMean(on, ISSUE_EVENTS);
+    const message = `"${on}" does not happen to issues; there are ${ISSUE_EVENTS.join(", ")}${guess}`;
+    return [{ path, message }, ...presets];
   });
 }
 

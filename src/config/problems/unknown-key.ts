@@ -1,8 +1,11 @@
 import { knownKeys } from "../schema/json-schema.ts";
-import { isKeyOfLaterVersion, NOT_YET } from "../schema/not-yet.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 
 type KeyPath = readonly PropertyKey[];
+
+/** What is planned and not in this version. Refused by name: "unknown key" would send people looking for a typo. */
+const LATER_KEYS = new Set(["webhooks", "server"]);
+const LATER_PRESET_KEYS = new Set(["models"]);
 
 const SECRETS: Readonly<Record<string, string>> = {
   url: "this file is committed: put the address into an environment variable and name that with urlEnv",
@@ -11,17 +14,16 @@ const SECRETS: Readonly<Record<string, string>> = {
 
 /** Keys that a user might well expect here, and why they are not. */
 function explained(path: KeyPath, key: string): string | undefined {
-  if (isKeyOfLaterVersion(path, key)) return NOT_YET;
-  if (path[0] === "presets" && path.length === 2 && knownKeys([]).includes(key)) {
+  const isPreset = path[0] === "presets" && path.length === 2;
+  if ((path.length === 0 && LATER_KEYS.has(key)) || (isPreset && LATER_PRESET_KEYS.has(key)))
+    return "not available in this version";
+  if (isPreset && knownKeys([]).includes(key)) {
     return "presets cannot change this: it is for the whole repository";
   }
   return path[0] === "notify" && path[1] === "channels" && path.length === 3 ? SECRETS[key] : undefined;
 }
 
 /** What to say about a key that the schema does not know. */
-export function unknownKey(path: KeyPath, key: string): { message: string; nearest?: string } {
-  const message = explained(path, key);
-  if (message !== undefined) return { message };
-  const guess = nearest(key, knownKeys(path));
-  return { message: `unknown key${didYouMean(guess)}`, ...(guess === undefined ? {} : { nearest: guess }) };
+export function unknownKey(path: KeyPath, key: string): string {
+  return explained(path, key) ?? `unknown key${didYouMean(key, knownKeys(path))}`;
 }

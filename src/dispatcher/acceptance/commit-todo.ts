@@ -5,7 +5,7 @@ import { clearLeftovers } from "../../git/worktree/settle-head.ts";
 import { safeBody } from "../../github/outgoing.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
-import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
+import { progressOf, titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { applyClaims } from "../../plan/todos/claims.ts";
 import type { Buses } from "../buses/buses.ts";
@@ -18,7 +18,7 @@ import { homeOf, type Located, textPath, worktreeOf } from "../paths.ts";
 import { passesPrGate } from "../perform/gates/pr-gate.ts";
 import { hookDue } from "../perform/hook-due.ts";
 import { doneFor } from "../publishing/tell-done.ts";
-import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
+import { changeStatus, currentTodo, planText, type Records, updateRecord } from "../records.ts";
 import { sessionsAfterTodo } from "../runs/count-run.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -62,10 +62,6 @@ export async function commitTodo(loom: Located & Configured & Records & Reportin
   updateRecord(loom, record.id, (now) =>
     now.current ? { current: { ...now.current, stage: "committed" }, newest } : {},
   );
-}
-
-function currentTodo(loom: Located & Records, record: PlanRecord): Todo | undefined {
-  return planText(loom, record)?.doc.todos.find((todo) => todo.id === record.current?.todoId);
 }
 
 /**

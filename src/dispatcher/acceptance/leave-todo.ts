@@ -9,7 +9,7 @@ import type { CommandRunning } from "../enclosure/command-run.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import { discardWork, firstBase } from "../perform/begin.ts";
 import { followPerson } from "../perform/follow-person.ts";
-import { blockPlan, planText, type Records, updateRecord } from "../records.ts";
+import { blockPlan, currentTodo, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { takeBackRun } from "../worktree/set-aside.ts";
 import { changesOf } from "./changes.ts";
@@ -28,7 +28,7 @@ export async function leaveTodo(
   // A merge that the person is in the middle of is theirs to finish.
   if (planned.current?.stage === "running") await firstBase(loom, planned);
   const record = await followPerson(loom, planned);
-  const todo = planText(loom, record)?.doc.todos.find(({ id }) => id === record.current?.todoId);
+  const todo = currentTodo(loom, record);
   if (todo?.state !== "done" || !mayCommit) return putAside(loom, record, "no agent goes on with its TODO as it was");
   // What a reviewer left is not part of it.
   if (record.side) await takeBackRun(loom, record, { run: record.side.run, name: "aside" });

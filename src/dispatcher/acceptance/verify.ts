@@ -24,7 +24,7 @@ import { claimsOf } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, textPath, worktreeOf } from "../paths.ts";
 import { nextRun } from "../perform/begin.ts";
 import { hookDue } from "../perform/hook-due.ts";
-import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
+import { blockPlan, currentTodo, planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import { overBudget } from "../runs/availability.ts";
 import { countRun } from "../runs/count-run.ts";
@@ -48,7 +48,7 @@ export async function verify(
   const { current } = record;
   if (!current) return;
   const runDir = homeOf(loom.paths, record.id).run(current.run);
-  const todo = planText(loom, record)?.doc.todos.find((candidate) => candidate.id === current.todoId);
+  const todo = currentTodo(loom, record);
   const summary = countRun(loom, record.id, current.run);
   const claims = claimsOf(loom, record, runDir);
   // Marked by the write below, before a kill kept the reason from being recorded: our own mark, so not a change.

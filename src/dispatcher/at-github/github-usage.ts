@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { BuiltinBridge } from "../../bridges/contract.ts";
 import type { GitHubUsage } from "../../github/usage.ts";
 import { isoTime } from "../../kernel/clock.ts";
-import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
-import { isFields, jsonIn } from "../../kernel/json-fields.ts";
+import { ensureDir, writeRunFile } from "../../kernel/files.ts";
+import { isFields, readJson } from "../../kernel/json-fields.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Located, Paths } from "../paths.ts";
 
@@ -32,7 +32,7 @@ export function tellingUsage(
 
 /** As the newest dispatcher left word; a file that cannot be read tells nothing. Checked by hand: status reads it each time. */
 export function readUsage({ paths }: Located): TimedUsage | undefined {
-  const written = jsonIn(readTextIfExists(usageFile(paths)) ?? "");
+  const written = readJson(usageFile(paths));
   if (!isFields(written) || written.schemaVersion !== 1) return undefined;
   const { schemaVersion: _, ...usage } = written;
   return isUsage(usage) ? usage : undefined;

@@ -6,10 +6,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Buses } from "./buses.ts";
 
-/**
- * Tells a person, once for each id. Without channels of theirs they read it in the terminal, where each of these things has its line
- * already.
- */
+/** Notifies a person, once for each id. Without a channel in the config nothing is sent: the terminal shows the same in a line. */
 export function notifyPerson({ config }: Configured, bus: Bus, id: string, notification: Notification): void {
   if (Object.keys(config.notify.channels).length === 0) return;
   const payload = { type: "notification", ...notification } as const;
@@ -24,7 +21,12 @@ export function notifyPerson({ config }: Configured, bus: Bus, id: string, notif
 }
 
 /** An agent insisted on what it may not do, or worked without its rules: worth knowing, also where the next attempt succeeds. */
-export function tellPolicyEnd(loom: Configured & Buses, { id, uid }: PlanRecord, run: number, exit?: RunExit): void {
+export function tellPolicyEnd(
+  loom: Configured & Buses,
+  { id, uid }: PlanRecord,
+  run: number,
+  exit: RunExit | undefined,
+): void {
   if (exit?.reason !== "policy") return;
   notifyPerson(loom, loom.bus(id), `policy-${uid}-${run}`, {
     priority: "warning",

@@ -75,7 +75,7 @@ function tooMany(
 }
 
 function commentsOfOthers({ store }: Records, planId: string): NonNullable<PlanRecord["comments"]>[] {
-  const { records } = store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = store.list();
   return records.flatMap(({ id, comments }) => (id === planId || !comments ? [] : [comments]));
 }
 

@@ -95,7 +95,7 @@ function upsertNow(loom: Upserting, asked: RawUpsert, files: NewFile[]): Upserte
 }
 
 function limited(loom: Records & Configured, payload: RawUpsert): RawUpsert {
-  const { records } = loom.store.list({ status: ["queued", "active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list({ status: ["queued", "active", "review"] });
   return limitedPerSource(
     payload,
     records.filter(({ deleted }) => !deleted),

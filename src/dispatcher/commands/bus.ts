@@ -25,7 +25,7 @@ interface LetterBus {
 
 /** The buses that may have dead letters, the repository's own first. Thousands that are at rest stay closed. */
 function busesWithLetters(loom: Located & Records & Buses): LetterBus[] {
-  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list();
   const plans = records.filter(({ id }) => hasBus(loom, id) && loom.restingLetters({ planId: id })?.length !== 0);
   return [{ bus: loom.globalBus() }, ...plans.map(({ id }) => ({ planId: id, bus: loom.bus(id) }))];
 }
@@ -107,7 +107,7 @@ export async function pollNow(
   await requireAsStarted(loom);
   loom.extensions.take(await loadExtensions(loom.repo.root, loom.config, []));
   const { globalBridges } = loom.extensions;
-  const open = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER }).records;
+  const open = loom.store.list({ status: ["active", "review"] }).records;
   const calls = [
     ...globalBridges.map((loaded) => ({ loaded, scope: { bus: loom.globalBus() } as BridgeScope })),
     ...open

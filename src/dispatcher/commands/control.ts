@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import * as z from "zod";
 import { ERROR_CODES, errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
+import { ensureDir } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { inOneLine } from "../../kernel/json.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import type { Environment } from "../../kernel/system/environment.ts";
 import { ownUser } from "../../kernel/system/user.ts";
 import { copiedFrom } from "../moved-repository.ts";
@@ -115,14 +116,9 @@ async function answer(line: string, handle: Handle): Promise<z.infer<typeof repl
 }
 
 export function readDaemonInfo(paths: Paths): DaemonInfo | undefined {
-  const text = readTextIfExists(paths.daemonFile);
-  if (text === undefined || copiedFrom(paths) !== undefined) return undefined;
-  try {
-    return daemonSchema.parse(JSON.parse(text));
-  } catch {
-    // A torn file is as good as none: the lock decides.
-    return undefined;
-  }
+  // A torn file is as good as none: the lock decides.
+  const info = daemonSchema.safeParse(readJson(paths.daemonFile)).data;
+  return info === undefined || copiedFrom(paths) !== undefined ? undefined : info;
 }
 
 /** A command may merge or remove a large tree; a question is answered at once or not at all. */

@@ -4,7 +4,7 @@ import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
 import type { Stage } from "../../config/agent-words.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
-import { didYouMean, nearest } from "../../config/problems/nearest.ts";
+import { didYouMean } from "../../config/problems/nearest.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -180,7 +180,7 @@ function chooseInterface(loom: Located & Configured, record: PlanRecord, { reque
   const configured = loom.config.agents[name];
   if (!configured) {
     const names = Object.keys(loom.config.agents);
-    const meant = didYouMean(nearest(name, names)) || ".";
+    const meant = didYouMean(name, names) || ".";
     const hint = `The config has: ${names.join(", ")}.`;
     throw new PrloomError("usage", `There is no agent "${name}" in prloom/config.json${meant}`, hint);
   }

@@ -1,4 +1,3 @@
-import type { ConfigChange } from "../../config/compare.ts";
 import { loadConfig } from "../../config/load.ts";
 import { checkedPin, pinOf, writePin } from "../../config/pin.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -13,14 +12,11 @@ import type { Pooled } from "../runs/agent-pool.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { startedAt } from "../settings/keep-pin.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { offerOf } from "../settings/pinning.ts";
+import { offerOf, type TreeOffer } from "../settings/pinning.ts";
 import { signersAt } from "../settings/signers.ts";
 
-export interface ReloadAnswer {
-  /** Of what is on the disk; a person who agrees to it says it again. */
-  readonly digest: string;
-  readonly changes: readonly ConfigChange[];
-  readonly needsStart: boolean;
+/** A person who agrees to what is on the disk says its digest again. */
+export interface ReloadAnswer extends Pick<TreeOffer, "digest" | "changes" | "needsStart"> {
   readonly taken: boolean;
 }
 
@@ -58,7 +54,7 @@ export async function reloadPinned(
   if (changes.some(({ key }) => key.startsWith("governance.") && key !== "governance.purgeAfter"))
     await endGoverned(loom, "the policy");
   // One that waits, at a gate for instance, may have nothing to wait for any more, or something.
-  for (const { id, deleted, status } of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records)
+  for (const { id, deleted, status } of loom.store.list().records)
     if (!deleted && (status === "active" || status === "review")) loom.wake(id);
   loom.wake();
   return { ...answer, taken: true };

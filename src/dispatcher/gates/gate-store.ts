@@ -4,6 +4,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { PARSED_ONCE } from "../../kernel/json.ts";
+import { newerFormat, ownJsonIn } from "../../kernel/json-fields.ts";
 import type { NewFile } from "../../kernel/write-together.ts";
 
 /** The gates of all plans, by their ids. */
@@ -43,17 +44,11 @@ export function openGates(folder: string): Gates {
 
 /** One that cannot be read is not approved: the plan stands still until a person has looked at it. */
 function parseGate(text: string, path: string): GateRecord {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
+  const value = ownJsonIn(text);
   const parsed = gateRecordSchema.safeParse(value, PARSED_ONCE);
   if (parsed.success) return parsed.data;
-  const version = (value as { schemaVersion?: unknown } | undefined)?.schemaVersion;
-  if (typeof version === "number" && version > GATE_SCHEMA_VERSION)
-    throw new PrloomError("schema-newer", `${path} was written by a newer prloom.`, "Use that version of prloom.");
+  const newer = newerFormat(path, value, GATE_SCHEMA_VERSION);
+  if (newer) throw newer;
   const hint = "Move it away; the plan is then shown again.";
   throw new PrloomError("state-unreadable", `${path} is not a gate that can be read.`, hint);
 }

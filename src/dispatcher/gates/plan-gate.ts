@@ -48,7 +48,7 @@ export function waitingGate(loom: Gated, record: PlanRecord): GateRecord | undef
   return newestGates(loom, record).find(({ state }) => state === "open");
 }
 
-/** A gate of which something became that was not told: first one that is over, which may have made room for the other. */
+/** A gate whose outcome its thread was not told yet: first one that is over, which may have made room for the other. */
 export function untoldGate(loom: Gated, record: PlanRecord): GateRecord | undefined {
   const gates = newestGates(loom, record).flatMap((gate) => {
     const before = gate.before === undefined ? undefined : loom.gates.get(gate.before);

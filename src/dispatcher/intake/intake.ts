@@ -85,7 +85,7 @@ export function takeWholeInbox(
 
 /** Plans that lie in the inbox, and those that should. */
 export function inboxIds(loom: Records, scan: InboxLook): Set<string> {
-  const { records } = loom.store.list({ status: ["draft", "queued"] }, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list({ status: ["draft", "queued"] });
   return new Set([...scan.entries.keys(), ...records.map((record) => record.id)]);
 }
 

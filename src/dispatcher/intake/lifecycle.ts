@@ -11,7 +11,8 @@ import {
 import type { Bus } from "../../bus/bus.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { ensureDir, readTextIfExists, rewriteFile } from "../../kernel/files.ts";
+import { ensureDir, rewriteFile } from "../../kernel/files.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import { planDigest } from "../../plan/digest.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { readsComments } from "../../plan/summary.ts";
@@ -27,8 +28,6 @@ export interface Lifecycle {
   look(planId: string): number;
   /** Looks at these plans, for a stat each; returns those that there was something to tell about. */
   lookAt(planIds: readonly string[]): string[];
-  /** The same for all plans. */
-  lookAll(): string[];
 }
 
 interface Planned {
@@ -101,14 +100,9 @@ export function createLifecycle(loom: Located & Records & Buses & Watched & Repo
     }
     return fresh;
   };
-  const lookAt = (ids: readonly string[]): string[] => [...new Set(tellAll(ids))];
   return {
     look: (planId) => tellAll([planId]).length,
-    lookAt,
-    lookAll() {
-      const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
-      return lookAt(records.map(({ id }) => id));
-    },
+    lookAt: (ids) => [...new Set(tellAll(ids))],
   };
 }
 
@@ -205,11 +199,5 @@ function recordInterrupted(loom: Located & Records & Buses, bus: Bus, { uid, seq
 
 /** A note that cannot be read says nothing; the events themselves are found again as duplicates. */
 function readNote(loom: Located): Telling[] {
-  const text = readTextIfExists(noteFile(loom));
-  if (text === undefined) return [];
-  try {
-    return noteSchema.parse(JSON.parse(text)).telling;
-  } catch {
-    return [];
-  }
+  return noteSchema.safeParse(readJson(noteFile(loom))).data?.telling ?? [];
 }

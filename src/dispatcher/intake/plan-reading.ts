@@ -47,7 +47,7 @@ export function listPlans(loom: Located & Configured & Records & Gated & Buses, 
   };
   const whole = completeSource(query);
   const found = whole ? loom.store.bySource(whole) : undefined;
-  const records = whole ? (found ? [found] : []) : loom.store.list(filter, { limit: Number.MAX_SAFE_INTEGER }).records;
+  const records = whole ? (found ? [found] : []) : loom.store.list(filter).records;
   return records
     .filter((record) => !record.deleted && (query.hidden === undefined || record.hidden === query.hidden))
     .map((record) => summaryFor(loom, record))

@@ -1,5 +1,5 @@
 import { type Stats, statSync } from "node:fs";
-import { errnoOf } from "../../kernel/errors.ts";
+import { unlessRefused } from "../../kernel/errors.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 
 /** Tells one version of a file from another without opening it. */
@@ -26,11 +26,6 @@ export function keyIn(stat: Stats | undefined): StatKey | undefined {
 
 /** The stat of the regular file that a path leads to; undefined when it leads to none, for whatever reason (a link to itself). */
 export function statRegular(path: string): Stats | undefined {
-  try {
-    const stat = statSync(path);
-    return stat.isFile() ? stat : undefined;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  const stat = unlessRefused(() => statSync(path));
+  return stat?.isFile() ? stat : undefined;
 }

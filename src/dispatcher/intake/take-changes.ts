@@ -83,7 +83,7 @@ export function lookAtPlans(
 
 /** Looks at all plans for changes; returns whether there were any to tell. */
 export async function tellAll(loom: Located & Records & Intake, mayGoOn: () => boolean): Promise<boolean> {
-  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list();
   const paths = new Map(records.map((record) => [record.id, textPath(loom, record)]));
   const items = groupsOf([...paths.keys()], (id) => statRegular(paths.get(id) ?? "")?.size ?? 0);
   let isNews = false;

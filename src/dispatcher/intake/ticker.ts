@@ -115,7 +115,7 @@ export function createTicker(
 
 /** At a start: everything that may have something to do; returns the plans. */
 export function wakeAll(loom: Located & Records & Buses & Extended & Reporting, scheduler: Scheduler): string[] {
-  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list();
   const ids = records.filter((record) => mayHaveWork(loom, record)).map((record) => record.id);
   for (const id of ids) scheduler.wake(id);
   return ids;
@@ -147,6 +147,5 @@ function wakeWaiting(loom: Records, scheduler: Scheduler): void {
 
 /** Plans whose dependencies may just have been met. */
 function wakeQueued(loom: Records, scheduler: Scheduler): void {
-  for (const record of loom.store.list({ status: "queued" }, { limit: Number.MAX_SAFE_INTEGER }).records)
-    scheduler.wake(record.id);
+  for (const record of loom.store.list({ status: "queued" }).records) scheduler.wake(record.id);
 }

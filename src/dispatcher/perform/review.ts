@@ -24,7 +24,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Reporting } from "../capabilities.ts";
 import { claimsOf } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, REVIEW_RESULT, textPath, worktreeOf } from "../paths.ts";
-import { planText, type Records, updateRecord } from "../records.ts";
+import { currentTodo, planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { keepNow } from "../worktree/set-aside.ts";
 import { firstBase } from "./begin.ts";
@@ -231,10 +231,6 @@ function partition(
 /** Runs are numbered once for all of a plan, so this names one review. */
 function reviewName(record: PlanRecord): string {
   return `review/${record.side?.run ?? record.runs}`;
-}
-
-function currentTodo(loom: Located & Records, record: PlanRecord) {
-  return planText(loom, record)?.doc.todos.find((todo) => todo.id === record.current?.todoId);
 }
 
 function times(count: number): string {

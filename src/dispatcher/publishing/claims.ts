@@ -5,7 +5,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
-import { isFields, jsonIn } from "../../kernel/json-fields.ts";
+import { isFields, jsonIn, readJson } from "../../kernel/json-fields.ts";
 import { type PlanRecord, type PlanSource, sourceKey } from "../../plan/record.ts";
 import type { Naming, Publishing, Stopping, Timing } from "../capabilities.ts";
 import type { Located, Paths } from "../paths.ts";
@@ -46,7 +46,7 @@ export async function claimFor(loom: Claimant, source: PlanSource, how: ClaimHow
     const claim = { ...claimerOf(loom), at: isoTime(loom.clock.now()) };
     const outcome = await (await loom.forge.server()).claim(source, claim, how);
     crashPoint("server:claimed");
-    return told(loom, source, outcome, how);
+    return settled(loom, source, outcome, how);
   } catch (error) {
     const { retryAfterMs } = error as { retryAfterMs?: unknown };
     const wait = typeof retryAfterMs === "number" ? { retryAfterMs } : {};
@@ -54,7 +54,8 @@ export async function claimFor(loom: Claimant, source: PlanSource, how: ClaimHow
   }
 }
 
-function told(
+/** What a claim came to; what another clone has is kept, for `prloom status` to show. */
+function settled(
   loom: Located,
   source: PlanSource,
   outcome: (ClaimOutcome & { readonly name: string }) | undefined,
@@ -97,7 +98,7 @@ function hasPlan({ store }: Records, source: PlanSource): boolean {
   return record !== undefined && !record.deleted;
 }
 
-/** A claim and the plan that is made with it are one for whatever else is done about the source. */
+/** Does one thing about a source at a time: nothing comes between a claim and the plan that is made with it. */
 export async function oneByOne<T>({ claiming }: Publishing, source: PlanSource, act: () => Promise<T>): Promise<T> {
   const key = sourceKey(source);
   const before = claiming.get(key) ?? Promise.resolve();
@@ -138,7 +139,7 @@ function keepElsewhere({ paths }: Located, claims: readonly ClaimedElsewhere[]):
 
 /** What this clone made no plan of, newest first; a file that cannot be read tells nothing. Checked by hand: status reads it each time. */
 export function claimedElsewhere({ paths }: Located): ClaimedElsewhere[] {
-  const written = jsonIn(readTextIfExists(elsewhereFile(paths)) ?? "");
+  const written = readJson(elsewhereFile(paths));
   if (!isFields(written) || written.schemaVersion !== 1 || !Array.isArray(written.claims)) return [];
   return written.claims.filter((one): one is ClaimedElsewhere => {
     if (!isFields(one) || !isFields(one.source)) return false;

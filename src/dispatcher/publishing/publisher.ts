@@ -68,7 +68,7 @@ export class Publisher {
   }
 
   #all() {
-    return this.#loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records;
+    return this.#loom.store.list().records;
   }
 
   #loopOf(planId: string): Loop {

@@ -9,7 +9,7 @@ import type { Records } from "../records.ts";
 
 /** The records as they would be if the dispatcher looked now: a file dropped a moment ago counts. */
 export function currentRecords(loom: Located & Records, entries: ReadonlyMap<string, InboxEntry>): PlanRecord[] {
-  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list();
   const there = records.filter((record) => !record.deleted && (entries.has(record.id) || !hasVanished(record)));
   const known = there.map((record) => withInbox(record, entries.get(record.id)));
   const fresh = [...entries.values()].filter((entry) => {

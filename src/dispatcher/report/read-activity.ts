@@ -10,14 +10,12 @@ import {
   type ObservedRun,
   type Rest,
 } from "../../agents/activity.ts";
-import type { AgentEvent } from "../../agents/port.ts";
-import { EVENTS_FILE } from "../../agents/run-log/run-log.ts";
+import { readEvents } from "../../agents/run-log/run-log.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import type { Limits } from "../../config/config.ts";
 import { isoTime } from "../../kernel/clock.ts";
-import { readTail, readTextIfExists } from "../../kernel/files.ts";
-import { parseJson } from "../../kernel/json.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import { isAlive } from "../../kernel/system/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Timing } from "../capabilities.ts";
@@ -88,6 +86,9 @@ function restOf(record: PlanRecord): Rest | undefined {
   return record.hidden ? "hidden" : undefined;
 }
 
+/** Enough for what an agent did last; the whole file may have megabytes, and `status` has to be quick. */
+const TAIL_BYTES = 64 * 1024;
+
 function runEvidence(
   runDir: string,
   limits: Limits,
@@ -106,7 +107,7 @@ function runEvidence(
     process: processState(runDir),
     ...(output && output.size > 0 ? { lastOutputAt: isoTime(output.mtimeMs) } : {}),
     isCut: (output?.size ?? 0) > limits.maxOutputBytes,
-    events: eventEvidence(newestEvents(runDir)),
+    events: eventEvidence(readEvents(runDir, TAIL_BYTES)),
     ...(exit ? { exit } : {}),
     ...(accepted === undefined ? {} : { accepted }),
   };
@@ -115,29 +116,7 @@ function runEvidence(
 const processSchema = z.object({ pid: z.int(), startTicks: z.number(), bootId: z.string() });
 
 function processState(runDir: string): ObservedRun["process"] {
-  const text = readTextIfExists(join(runDir, RUN_FILES.process));
-  const identity = text === undefined ? undefined : processSchema.safeParse(parsed(text)).data;
+  const identity = processSchema.safeParse(readJson(join(runDir, RUN_FILES.process))).data;
   if (!identity) return "unknown";
   return isAlive(identity) ? "alive" : "gone";
-}
-
-/** Enough for what an agent did last; the whole file may have megabytes, and `status` has to be quick. */
-const TAIL_BYTES = 64 * 1024;
-
-function newestEvents(runDir: string): AgentEvent[] {
-  const [first = "", ...lines] = readTail(join(runDir, EVENTS_FILE), TAIL_BYTES).split("\n");
-  // The first line is whole only when the file is short; as a part of one it parses as nothing.
-  return [first, ...lines].flatMap((line) => {
-    const event = line === "" ? undefined : (parsed(line) as AgentEvent | undefined);
-    return event && typeof event.type === "string" ? [event] : [];
-  });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -31,7 +31,7 @@ export interface GatesReport {
 
 /** All gates that wait for an answer, oldest first. One that cannot be read keeps no other from being listed. */
 export function readGates(loom: Located & Configured & Records & Gated): GatesReport {
-  const { records } = loom.store.list({ status: "active" }, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list({ status: "active" });
   const problems: string[] = [];
   const open = records.flatMap((record) => {
     try {

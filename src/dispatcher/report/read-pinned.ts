@@ -1,20 +1,14 @@
-import type { ConfigChange } from "../../config/compare.ts";
 import { CONFIG_FILE } from "../../config/load.ts";
+import type { Pin } from "../../config/pin.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { InboxProblem } from "../intake/inbox.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { offerOf } from "../settings/pinning.ts";
+import { offerOf, type TreeOffer } from "../settings/pinning.ts";
 
 /** What the dispatcher was started with, and what the working tree would change about it. */
-export interface PinnedReport {
-  readonly pinnedAt: string;
-  readonly by: "start" | "reload";
-  readonly branch?: string;
-  readonly digest: string;
-  readonly changes: readonly ConfigChange[];
-  readonly needsStart: boolean;
-}
+export type PinnedReport = Pick<Pin, "pinnedAt" | "by" | "branch"> &
+  Pick<TreeOffer, "digest" | "changes" | "needsStart">;
 
 /** A config that cannot be used is a problem to show, whether or not a dispatcher works with an older one. */
 export function readPinned(loom: Located & Configured): { pinned?: PinnedReport; problems: InboxProblem[] } {

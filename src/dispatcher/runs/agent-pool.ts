@@ -9,7 +9,7 @@ import { type Clock, isoTime, timerMs } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { PARSED_ONCE } from "../../kernel/json.ts";
-import { asFields, isFields } from "../../kernel/json-fields.ts";
+import { asFields, isFields, ownJsonIn } from "../../kernel/json-fields.ts";
 import { appendOwn } from "../../kernel/own-file.ts";
 import type { Paths } from "../paths.ts";
 import {
@@ -158,20 +158,10 @@ class SpendingLedger {
     this.#keys.clear();
     this.#sum = NOTHING_SPENT;
     for (const line of (readTextIfExists(this.#file()) ?? "").split("\n")) {
-      const entry = parseEntry(line);
+      // One that a kill has torn is counted again from the record of its plan.
+      const entry = spendingSchema.safeParse(ownJsonIn(line)).data;
       if (entry && !this.#keys.has(entry.key)) this.#take(entry.key, entry);
     }
-  }
-}
-
-function parseEntry(line: string): z.infer<typeof spendingSchema> | undefined {
-  if (line === "") return undefined;
-  try {
-    return spendingSchema.safeParse(JSON.parse(line)).data;
-  } catch (error) {
-    // Torn by a kill: the run is counted again from its record.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
 

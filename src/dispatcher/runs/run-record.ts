@@ -2,7 +2,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import { ENCLOSURE_LEVELS } from "../../agents/enclosure-level.ts";
 import { STAGES, type Stage } from "../../agents/port.ts";
-import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { writeRunFile } from "../../kernel/files.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 
 const runRecordSchema = z.object({
@@ -32,14 +33,7 @@ export function writeRunRecord(runDir: string, run: RunRecord): void {
 
 /** What a run was started as; undefined when it never was, or when that cannot be read. */
 export function readRunRecord(runDir: string): RunRecord | undefined {
-  const text = readTextIfExists(join(runDir, "run.json"));
-  if (text === undefined) return undefined;
-  try {
-    return runRecordSchema.safeParse(JSON.parse(text)).data;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return runRecordSchema.safeParse(readJson(join(runDir, "run.json"))).data;
 }
 
 /** The stage that the record's run is of. */

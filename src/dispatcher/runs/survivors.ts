@@ -28,7 +28,7 @@ import type { AtWork } from "./occupancy.ts";
  */
 export async function recoverPlans(loom: Located & Configured & Records & AtWork & Reporting): Promise<number> {
   await endStrayGit(loom);
-  const { records } = loom.store.list({ status: ["queued", "active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list({ status: ["queued", "active", "review"] });
   let ended = 0;
   for (const record of records) {
     try {
@@ -177,7 +177,7 @@ async function endRunsOf(loom: Located & Configured, record: PlanRecord): Promis
 
 /** A kill in the middle of `prloom delete` leaves the worktree. How large that is was an agent's choice: no start waits for it. */
 export async function removeDeleted(loom: Located & Configured & Records & AtWork & Reporting): Promise<void> {
-  for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
+  for (const record of loom.store.list().records) {
     if (!record.deleted || record.worktree === undefined || loom.unrecovered.has(record.id)) continue;
     await orTell(loom, { planId: record.id }, async () => {
       const worktree = leftWorktree(record);

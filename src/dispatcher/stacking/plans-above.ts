@@ -10,13 +10,13 @@ import { type Records, updateRecord } from "../records.ts";
 
 /** The open plans that are stacked on this one. */
 function above({ store }: Records, { uid }: PlanRecord): PlanRecord[] {
-  const { records } = store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = store.list();
   return records.filter(({ stack, deleted, status }) => stack?.on === uid && !deleted && status !== "done");
 }
 
 /** The branch of a plan moved, or is there to be stacked on: others may wait for that. */
 export function wakeAbove(loom: Records & Waking, record: PlanRecord): void {
-  const { records } = loom.store.list({ status: "queued" }, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = loom.store.list({ status: "queued" });
   const waiting = records.filter(({ metadata, deleted }) => !deleted && wantsStack(metadata));
   for (const { id } of [...above(loom, record), ...waiting]) loom.wake(id);
 }

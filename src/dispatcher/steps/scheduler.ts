@@ -169,7 +169,7 @@ export class Scheduler {
 
   /** Plans that hold a place: activated, and neither in review nor standing still because of a person or a fault. */
   #openPlans(): number {
-    const { records } = this.#loom.store.list({ status: "active" }, { limit: Number.MAX_SAFE_INTEGER });
+    const { records } = this.#loom.store.list({ status: "active" });
     const open = records.filter((record) => !record.blocked && !record.paused && !record.hidden && !record.deleted);
     return open.length + this.#activating.size;
   }

@@ -28,7 +28,7 @@ export function watchMerges(loom: Located & Records & Publishing & Reporting): {
     async check() {
       // A server knows by itself.
       if (loom.forge.name !== "local") return [];
-      const { records } = loom.store.list({ status: "review" }, { limit: Number.MAX_SAFE_INTEGER });
+      const { records } = loom.store.list({ status: "review" });
       const packed = statKey(join(loom.paths.commonDir, "packed-refs"));
       const bases = new Map(records.map(({ baseBranch = "" }) => [baseBranch, ""]));
       for (const base of bases.keys()) bases.set(base, `${base}|${packed}|${statKey(join(refs, base))}`);

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import { writeFileAtomic } from "../../kernel/files.ts";
+import { readJson } from "../../kernel/json-fields.ts";
 import type { WatchdogNote } from "./watchdog.ts";
 import type { HeldWatch } from "./watched-work.ts";
 
@@ -75,15 +76,8 @@ export function openStalls(file: string, identityOf: (planId: string) => string)
 
 /** Only counts are lost with a file that cannot be read: counting what blocks the dispatcher starts over. */
 function load(file: string): { counted: string; plans: ReadonlyMap<string, Stall> } {
-  const none = { counted: "", plans: new Map<string, Stall>() };
-  const text = readTextIfExists(file);
-  if (text === undefined) return none;
-  try {
-    const { counted, plans } = fileSchema.parse(JSON.parse(text));
-    return { counted, plans: new Map(Object.entries(plans)) };
-  } catch {
-    return none;
-  }
+  const { counted = "", plans = {} } = fileSchema.safeParse(readJson(file)).data ?? {};
+  return { counted, plans: new Map(Object.entries(plans)) };
 }
 
 /** What a person is told about a plan that is left alone. */

@@ -37,7 +37,7 @@ const portsFrom = (first: number): number[] => Array.from({ length: RANGE }, (_u
 
 /** The first port of each plan that has some. */
 function portsGiven({ store }: Records): number[] {
-  const { records } = store.list({ status: ["queued", "active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
+  const { records } = store.list({ status: ["queued", "active", "review"] });
   return records.flatMap(({ firstPort, deleted }) => (firstPort === undefined || deleted ? [] : [firstPort]));
 }
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { errnoOf, isMissing } from "../../kernel/errors.ts";
+import { isMissing, unlessGone, unlessRefused } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readCheckedOut } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { fileVersion } from "../file-version.ts";
@@ -137,18 +137,9 @@ function refPath(dir: string, ref: string): Buffer {
   return Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(ref, "latin1")]);
 }
 
+/** Undefined for what a git of the user deleted or packed meanwhile, with the folders that were empty then. */
 function readRefs(path: string | Buffer): string | undefined {
   return unlessGone(() => readFileSync(path, "latin1"));
-}
-
-/** Undefined for what a git of the user deleted or packed meanwhile, with the folders that were empty then. */
-function unlessGone<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
 }
 
 /** What a loose ref says, and the version of its file. */
@@ -229,11 +220,8 @@ function alternatesOf(objects: string, found: string[] = []): string[] {
 
 /** Where a folder really is; undefined where there is none that can be reached. Git goes on without it, too. */
 function folderAt(path: string): string | undefined {
-  try {
+  return unlessRefused(() => {
     const real = realpathSync(path);
     return lstatSync(real).isDirectory() ? real : undefined;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  });
 }

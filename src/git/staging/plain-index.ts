@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { errnoOf } from "../../kernel/errors.ts";
+import { unlessRefused } from "../../kernel/errors.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 
 /** More is git's to read. */
@@ -68,13 +68,8 @@ function hasOnlyPlainExtensions(bytes: Buffer, from: number): boolean {
 
 /** An agent may have put anything in its place. */
 function readIndex(file: string): Buffer | undefined {
-  let fd: number;
-  try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  const fd = unlessRefused(() => openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
+  if (fd === undefined) return undefined;
   try {
     const stat = fstatSync(fd);
     return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(fd) : undefined;

@@ -108,9 +108,15 @@ async function reply(sending: Sending): Promise<DeliveryResult> {
   const path = `/pulls/${place.number}/comments/${place.comment}/replies`;
   const outcome = await repository.send("POST", path, { body });
   // The thread is gone: what is to be said is said all the same.
-  if (outcome.kind === "not-found") return postAction({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
-  return resultOf(outcome);
+  return outcome.kind === "not-found" ? inConversation(sending) : resultOf(outcome);
 }
+
+/** What cannot be said at its place is said in the conversation of the pull request. */
+const inConversation = (sending: Sending): Promise<DeliveryResult> =>
+  postAction({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
+
+const resultOrComment = (outcome: Outcome, sending: Sending): DeliveryResult | Promise<DeliveryResult> =>
+  outcome.kind === "refused" && outcome.status === INVALID ? inConversation(sending) : resultOf(outcome);
 
 interface Remark {
   readonly path: string;
@@ -125,9 +131,7 @@ async function remark(sending: Sending, { path, line, message }: Remark): Promis
   const body = { path, line, side: "RIGHT", commit_id: commit, body: bodyOf(message, action.id) };
   const outcome = await repository.send("POST", `/pulls/${place.number}/comments`, { body });
   // A line that the pull request does not change takes no comment.
-  if (outcome.kind === "refused" && outcome.status === INVALID)
-    return postAction({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
-  return resultOf(outcome);
+  return resultOrComment(outcome, sending);
 }
 
 const INVALID = 422;
@@ -156,9 +160,7 @@ async function review(sending: Sending, { verdict, summary, comments }: Submissi
   };
   const outcome = await repository.send("POST", `/pulls/${place.number}/reviews`, { body });
   // An author's own pull request takes no verdict, and a line outside of it no remark: then it is a comment.
-  if (outcome.kind === "refused" && outcome.status === INVALID)
-    return postAction({ tracker: sending.tracker, name: "GitHub" }, inThread(sending));
-  return resultOf(outcome);
+  return resultOrComment(outcome, sending);
 }
 
 /** What is the same however often it is asked for. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ChangeRequestDraft } from "../../forge/port.ts";
 import type { MergeMethod } from "../../git/merge-method.ts";
 import type { Outcome } from "../client/outcome.ts";
 import { safeBody, safeTitle } from "../outgoing.ts";
@@ -7,14 +8,7 @@ import type { RepositoryCalls } from "../repository.ts";
 import { withOurPart } from "./body.ts";
 import { type PullState, pullState, pullsSchema } from "./pull-state.ts";
 
-export interface PullDraft {
-  readonly head: string;
-  /** The commit that the branch is at. */
-  readonly sha?: string;
-  readonly base: string;
-  readonly title: string;
-  readonly body: string;
-}
+export type PullDraft = Omit<ChangeRequestDraft, "planId">;
 
 interface PullMerge {
   readonly sha: string;

@@ -52,12 +52,9 @@ export interface ShownAnchor {
 }
 
 /** The best first. Stale ones are left out, but for critical ones, which are marked. */
-export function bestAnchors(
-  anchors: readonly Anchor[],
-  { now, depthOf = () => 0 }: { now: number; depthOf?: (anchor: Anchor) => number },
-): readonly ShownAnchor[] {
+export function bestAnchors(anchors: readonly Anchor[], { now }: { now: number }): readonly ShownAnchor[] {
   return anchors
-    .map((anchor) => ({ anchor, isStale: isStale(anchor, now), score: scoreOf(anchor, depthOf(anchor), now) }))
+    .map((anchor) => ({ anchor, isStale: isStale(anchor, now), score: scoreOf(anchor, 0, now) }))
     .filter((one) => !one.isStale || one.anchor.priority === "critical")
     .sort((one, other) => other.score - one.score || one.anchor.createdAt - other.anchor.createdAt)
     .map(({ anchor, isStale: stale }) => ({ anchor, isStale: stale }));

@@ -1,5 +1,5 @@
 import { OWN_ROLES, TOOL_KINDS } from "../../config/governance-words.ts";
-import { didYouMean, nearest } from "../../config/problems/nearest.ts";
+import { didYouMean } from "../../config/problems/nearest.ts";
 import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
 import { type RoleSettings, roleNamed } from "./roles.ts";
 import { isMcpTool } from "./tools/request-of.ts";
@@ -20,7 +20,7 @@ function todoHints({ index, settings }: Todo, roles: Roles): string[] {
   // Tools of MCP servers carry the server's name: `github_get_issue`.
   const unknown = tools.filter((tool) => isMcpTool(tool) && !tool.includes("_"));
   return [
-    ...unknown.map((tool) => `"tools: ${tool}" names no tool${didYouMean(nearest(tool, TOOL_KINDS))}`),
+    ...unknown.map((tool) => `"tools: ${tool}" names no tool${didYouMean(tool, TOOL_KINDS)}`),
     ...lost.map((path) => `"paths: ${path}" fits no file: write a path below the repository, without .. and quotes`),
     ...(by === undefined ? [] : roleHints(by, roles)),
   ].map((problem) => `TODO ${index + 1}: ${problem}`);
@@ -29,7 +29,7 @@ function todoHints({ index, settings }: Todo, roles: Roles): string[] {
 function roleHints(name: string, roles: Roles): string[] {
   const role = roleNamed(name, roles);
   if (!role) {
-    const meant = didYouMean(nearest(name, [...OWN_ROLES, ...Object.keys(roles)]));
+    const meant = didYouMean(name, [...OWN_ROLES, ...Object.keys(roles)]);
     return [`"by: ${name}" blocks the plan when its turn comes: there is no such role${meant}`];
   }
   if (role.tools.includes("write") || role.tools.includes("edit")) return [];

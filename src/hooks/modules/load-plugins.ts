@@ -1,5 +1,5 @@
 import type { PluginEntry } from "../../config/config.ts";
-import { didYouMean, nearest } from "../../config/problems/nearest.ts";
+import { didYouMean } from "../../config/problems/nearest.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { copyJson, deepFreeze } from "../../kernel/json.ts";
 import { withinDeadline } from "../calls/deadline.ts";
@@ -101,7 +101,7 @@ function checkNames(made: Record<string, unknown>, refuse: Refuse): void {
   if (prototype !== Object.prototype && prototype !== null) return;
   for (const name of Object.keys(made)) {
     if (ALL_POINTS.includes(name)) continue;
-    const problem = `there is no hook "${name}"${didYouMean(nearest(name, ALL_POINTS))}`;
+    const problem = `there is no hook "${name}"${didYouMean(name, ALL_POINTS)}`;
     refuse(problem.replace(/\?$/, ""), `There are: ${ALL_POINTS.join(", ")}.`);
   }
 }

@@ -1,7 +1,7 @@
 import { renameSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { isMissing, PrloomError } from "../../kernel/errors.ts";
+import { isMissing, messageOf } from "../../kernel/errors.ts";
 import {
   ensureDir,
   existsNoFollow,
@@ -11,6 +11,7 @@ import {
   writeRunFile,
 } from "../../kernel/files.ts";
 import type { JsonValue } from "../../kernel/json.ts";
+import { newerFormat } from "../../kernel/json-fields.ts";
 
 const fileSchema = z.object({
   schemaVersion: z.literal(1),
@@ -40,7 +41,8 @@ export function readStoreFile(path: string, onProblem: (problem: StateProblem) =
   const text = readTextIfExists(path);
   if (text === undefined) return undefined;
   const { value, message } = parse(text);
-  refuseNewer(path, value);
+  const newer = newerFormat(path, value, 1);
+  if (newer) throw newer;
   const result = fileSchema.safeParse(value);
   if (result.success) return result.data;
   onProblem({ path, keptAs: keepAside(path), message: message ?? z.prettifyError(result.error) });
@@ -71,18 +73,8 @@ function parse(text: string): { value?: unknown; message?: string } {
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    return { message: error instanceof Error ? error.message : String(error) };
+    return { message: messageOf(error) };
   }
-}
-
-function refuseNewer(path: string, value: unknown): void {
-  const version = typeof value === "object" && value !== null && "schemaVersion" in value ? value.schemaVersion : 0;
-  if (typeof version !== "number" || version <= 1) return;
-  throw new PrloomError(
-    "schema-newer",
-    `${path} has format ${version}; this prloom knows format 1.`,
-    "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one.",
-  );
 }
 
 function keepAside(path: string): string {

@@ -10,20 +10,21 @@ const MAX_SHOWN = 300;
 export function notify(client: OpenCodeClient, text: string, level: "warn" | "info"): void {
   const message = `prloom: ${text}`.replace(/\s+/g, " ").slice(0, MAX_SHOWN);
   const variant = level === "warn" ? "warning" : "info";
-  void quietly(() => client.app?.log?.({ body: { service: "prloom", level, message } }));
+  void log(client, level, message);
   void quietly(() => client.tui?.showToast?.({ body: { title: "prloom", message, variant } }));
 }
 
+const log = (client: OpenCodeClient, level: "error" | "warn" | "info", message: string): Promise<void> =>
+  quietly(() => client.app?.log?.({ body: { service: "prloom", level, message } }));
+
 /** Has the program print that the rules end the run: the dispatcher reads what it prints, and ends it. */
-export async function tellPrinted(client: OpenCodeClient, why: string): Promise<void> {
-  const message = policyEndLine(why);
-  await quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
+export function tellPrinted(client: OpenCodeClient, why: string): Promise<void> {
+  return log(client, "error", policyEndLine(why));
 }
 
 /** Has it print that the rules are in force: without that, before the model answers, the dispatcher takes nothing of the run. */
-export async function tellInForce(client: OpenCodeClient): Promise<void> {
-  const message = inForceLine(process.env[RUN_ID_VARIABLE] ?? "");
-  await quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
+export function tellInForce(client: OpenCodeClient): Promise<void> {
+  return log(client, "error", inForceLine(process.env[RUN_ID_VARIABLE] ?? ""));
 }
 
 /** The program waits for its provider in silence, and tells only its plugins until when. */
@@ -31,6 +32,5 @@ export function tellRetry(client: OpenCodeClient, event: { type: string; propert
   const status = asFields(asFields(event.properties).status);
   const next = asNumber(status.next);
   if (event.type !== "session.status" || status.type !== "retry" || next === undefined) return;
-  const message = askedAgainLine(Math.ceil(next), asString(status.message) ?? "");
-  void quietly(() => client.app?.log?.({ body: { service: "prloom", level: "error", message } }));
+  void log(client, "error", askedAgainLine(Math.ceil(next), asString(status.message) ?? ""));
 }

@@ -1,17 +1,16 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, resolve } from "node:path";
-import { errnoOf } from "../errors.ts";
+import { unlessRefused } from "../errors.ts";
 import { isWithin } from "../paths.ts";
 
 /** Whether starting this file can work. */
 export function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false;
-  }
+  return isAccessible(path, constants.X_OK) && unlessRefused(() => statSync(path).isFile()) === true;
+}
+
+/** Whether we may do this to what lies at a path: one of `constants`, `R_OK` say. */
+export function isAccessible(path: string, mode: number): boolean {
+  return unlessRefused(() => accessSync(path, mode) === undefined) === true;
 }
 
 /** Working trees that this process was started for, without links. */
@@ -51,20 +50,11 @@ export function trustedPath(path: string | undefined): string {
 function isCheckedOut(folder: string): boolean {
   const path = resolve(folder);
   if (outside.has(path)) return false;
-  const real = realIfThere(path);
+  const real = unlessRefused(() => realpathSync.native(path));
   // One that is not there may come with the next branch.
   const isInside = [...checkouts].some((root) => isWithin(real ?? path, root));
   if (!isInside && real === path) outside.add(path);
   return isInside;
-}
-
-function realIfThere(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
 }
 
 /** The file that starting `command` would run, found as the system finds it: by path when it has a slash, else in PATH. */

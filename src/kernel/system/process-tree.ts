@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errnoOf } from "../errors.ts";
+import { errnoOf, unlessRefused } from "../errors.ts";
 
 /** Names one process forever: a pid alone is given to another process sooner or later. */
 export interface ProcessIdentity {
@@ -39,12 +39,7 @@ function parseStat(pid: number, stat: string): Process | undefined {
 
 /** A file of /proc, or undefined when the process is gone or not ours to look at. */
 function readProc(pid: number, name: string): string | undefined {
-  try {
-    return readFileSync(`${PROC}/${pid}/${name}`, "latin1");
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  return unlessRefused(() => readFileSync(`${PROC}/${pid}/${name}`, "latin1"));
 }
 
 function readProcess(pid: number): Process | undefined {

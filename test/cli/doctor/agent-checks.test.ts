@@ -124,6 +124,18 @@ describe("doctor and agent programs", () => {
     assert.deepEqual(readdirSync(home, { recursive: true }).sort(), [".codex", join(".codex", "auth.json")]);
   });
 
+  it("names a script of an agent that is neither committed nor there", async () => {
+    const agent = (...args: string[]) => ({ adapter: "command", command: "sh", args });
+    const agents = { own: agent("prloom/gone.sh", "-x", "openai/gpt-5.1", "../outside.sh", "prloom/config.json") };
+    config({ agents, stages: { default: "own" } });
+    const { stdout } = await doctor();
+    assert.match(
+      stdout,
+      /^! agent own: is started with prloom\/gone\.sh, which does not exist\n {2}hint: Write and commit/m,
+    );
+    assert.equal(stdout.match(/is started with/g)?.length, 1, stdout);
+  });
+
   it("warns of a file that agents are started with and that their worktrees do not have", thorough, async () => {
     const agent = (...args: string[]) => ({ adapter: "command", command: "sh", args });
     config({ agents: { own: agent("prloom/agent.sh", "../outside.sh", "-x") }, stages: { default: "own" } });

@@ -12,6 +12,7 @@ import type { OwnedLoom } from "../../../src/dispatcher/compose.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
 import { someOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
+import { lookAll } from "../told.ts";
 import { killedAt, withLoom } from "./owned-loom.ts";
 import { all, BODY, idOf, project, SOURCE, upsert } from "./upsert-fixture.ts";
 
@@ -23,7 +24,7 @@ function cards(count: number, change: Partial<RawUpsert> = {}): RawUpsert[] {
 
 /** How often it was told that a plan was created, once each start of a dispatcher has told what it finds. */
 function created(loom: OwnedLoom): number {
-  loom.lifecycle().lookAll();
+  lookAll(loom);
   return loom.globalBus().readEvents({ types: ["plan_created"], limit: 1000 }).events.length;
 }
 

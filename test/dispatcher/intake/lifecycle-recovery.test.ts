@@ -10,7 +10,7 @@ import { sha256 } from "../../../src/kernel/ids.ts";
 import { planDigest } from "../../../src/plan/digest.ts";
 import { someOf } from "../../testing/sample.ts";
 import { killedAt, withLoom } from "../buses/owned-loom.ts";
-import { assertChains, project, recordOf, TEXT, take, told } from "../told.ts";
+import { assertChains, lookAll, project, recordOf, TEXT, take, told } from "../told.ts";
 
 test("an event that is there already is taken over as it was told", async () => {
   const { root, inbox } = project();
@@ -54,17 +54,17 @@ for (const [point, what, then, expected] of someOf(interrupted, 2)) {
     writeFileSync(join(inbox, "a.md"), TEXT);
     await withLoom(root, (loom) => {
       take(loom);
-      loom.lifecycle().lookAll();
+      lookAll(loom);
     });
     writeFileSync(join(inbox, "a.md"), `${TEXT}more\n`);
     killedAt(point, root, "look");
     then(inbox);
     await withLoom(root, (loom) => {
       take(loom);
-      loom.lifecycle().lookAll();
+      lookAll(loom);
       assert.deepEqual(told(loom), ["created in inbox as draft", ...expected]);
       assertChains(loom);
-      assert.deepEqual(loom.lifecycle().lookAll(), []);
+      assert.deepEqual(lookAll(loom), []);
     });
   });
 }
@@ -76,7 +76,7 @@ test("a kill before the record of a new plan is written: it is created once", as
   killedAt("lifecycle:appended", root, "look");
   writeFileSync(join(inbox, "a.md"), `${TEXT}more\n`);
   await withLoom(root, (loom) => {
-    loom.lifecycle().lookAll();
+    lookAll(loom);
     assert.deepEqual(told(loom), ["created in inbox as draft", "edited"]);
     assertChains(loom);
   });
@@ -93,10 +93,10 @@ test("one plan that cannot be looked at keeps no other from being told, and is r
     // Its journal is not a file.
     mkdirSync(join(homeOf(loom.paths, "p-3").bus, "settled.jsonl"), { recursive: true });
     // Plans taken in the same millisecond have no order among them.
-    assert.deepEqual(loom.lifecycle().lookAll().sort(), ["p-0", "p-1", "p-2", "p-4"]);
-    assert.deepEqual(loom.lifecycle().lookAll(), []);
+    assert.deepEqual(lookAll(loom).sort(), ["p-0", "p-1", "p-2", "p-4"]);
+    assert.deepEqual(lookAll(loom), []);
     rmSync(homeOf(loom.paths, "p-3").bus, { recursive: true });
-    assert.deepEqual(loom.lifecycle().lookAll(), ["p-3"]);
+    assert.deepEqual(lookAll(loom), ["p-3"]);
   };
   await withLoom(root, use, ({ level, planId }) => level === "bad" && reports.push(planId ?? ""));
   assert.deepEqual(reports, ["p-3"]);
@@ -112,14 +112,14 @@ test("among plans that did not change only the one that did is opened", async ()
   for (let n = 0; n < 10; n += 1) write(`p-${n}.md`, "before", at);
   await withLoom(root, (loom) => {
     take(loom);
-    loom.lifecycle().lookAll();
+    lookAll(loom);
     loom.saveCaches();
   });
   // Other bytes under the same stat: opening one of these files would show them.
   for (let n = 0; n < 10; n += 1) write(`p-${n}.md`, "after!", at);
   write("p-7.md", "after!", new Date("2026-01-02T00:00:00Z"));
   await withLoom(root, (loom) => {
-    assert.deepEqual(loom.lifecycle().lookAll(), ["p-7"]);
+    assert.deepEqual(lookAll(loom), ["p-7"]);
     assert.equal(loom.lifecycle().look("p-1"), 0);
   });
 });
@@ -129,7 +129,7 @@ test("a cache that an older version left, without hashes, still serves", async (
   writeFileSync(join(inbox, "a.md"), TEXT);
   await withLoom(root, (loom) => {
     take(loom);
-    loom.lifecycle().lookAll();
+    lookAll(loom);
     loom.saveCaches();
     const cache = JSON.parse(readFileSync(loom.paths.cacheFile, "utf8"));
     const facts = Object.entries<unknown[]>(cache.facts).map(([path, entry]) => [path, entry.slice(0, 4)]);
@@ -140,7 +140,7 @@ test("a cache that an older version left, without hashes, still serves", async (
     const path = join(inbox, "a.md");
     assert.partialDeepStrictEqual(loom.texts.facts(path, "a"), { title: "A plan", total: 2, completed: 0 });
     assert.equal(loom.texts.sha256(path), sha256(TEXT));
-    assert.deepEqual(loom.lifecycle().lookAll(), []);
+    assert.deepEqual(lookAll(loom), []);
   });
 });
 
@@ -150,7 +150,7 @@ test("the note of what is being told is one file for good, and torn it says noth
     const note = join(loom.paths.bus, "state", "lifecycle.json");
     for (const id of ["a", "b", "c"]) writeFileSync(join(inbox, `${id}.md`), TEXT);
     take(loom);
-    loom.lifecycle().lookAll();
+    lookAll(loom);
     const { ino, size } = statSync(note);
     writeFileSync(join(inbox, "a.md"), `${TEXT}more\n`);
     assert.equal(loom.lifecycle().look("a"), 1);
@@ -162,7 +162,7 @@ test("the note of what is being told is one file for good, and torn it says noth
   });
   writeFileSync(join(inbox, "b.md"), `${TEXT}more\n`);
   await withLoom(root, (loom) => {
-    loom.lifecycle().lookAll();
+    lookAll(loom);
     assert.equal(told(loom).filter((line) => line === "edited").length, 2);
     assertChains(loom);
   });

@@ -13,7 +13,7 @@ import { setTodoState } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { withLoom } from "../buses/owned-loom.ts";
 import { upsertPlan } from "../buses/upsert-fixture.ts";
-import { assertChains, eventsOf, project, recordOf, TEXT, take, told } from "../told.ts";
+import { assertChains, eventsOf, lookAll, project, recordOf, TEXT, take, told } from "../told.ts";
 
 /** An activated plan, without the git work that activation is. */
 function activate(loom: Loom, id: string): void {
@@ -72,7 +72,7 @@ test("a full life is told step by step, and a restart without changes tells noth
     loom.saveCaches();
   });
   await withLoom(root, (loom) => {
-    assert.deepEqual(loom.lifecycle().lookAll(), []);
+    assert.deepEqual(lookAll(loom), []);
     assert.equal(told(loom).length, 7);
   });
 });
@@ -109,7 +109,7 @@ test("edits are found by a start too, and an edit back is one more", async () =>
     writeFileSync(file, text);
     await withLoom(root, (loom) => {
       take(loom);
-      assert.deepEqual(loom.lifecycle().lookAll(), ["a"]);
+      assert.deepEqual(lookAll(loom), ["a"]);
       loom.saveCaches();
     });
   }
@@ -125,13 +125,13 @@ test("a file removed by hand, a deleted plan, and an id that is used again", asy
     const file = join(inbox, "a.md");
     writeFileSync(file, TEXT);
     take(loom);
-    loom.lifecycle().lookAll();
+    lookAll(loom);
     rmSync(file);
     take(loom);
     // The deleted plan was not looked at before its id is used again.
     writeFileSync(file, `${TEXT}again\n`);
     take(loom);
-    loom.lifecycle().lookAll();
+    lookAll(loom);
     await deletePlan(loom, "a", { branch: false });
     assert.equal(loom.lifecycle().look("a"), 1);
     assert.equal(loom.lifecycle().look("a"), 0);
@@ -174,10 +174,10 @@ test("an upsert's edit is told once", async () => {
   await withLoom(root, (loom) => {
     const payload = { type: "upsert_plan" as const, source: { system: "s", kind: "k", id: "1" }, title: "T" };
     upsertPlan(loom, payload);
-    loom.lifecycle().lookAll();
+    lookAll(loom);
     upsertPlan(loom, { ...payload, planMarkdown: "words\n", status: "queued" });
     upsertPlan(loom, { ...payload, planMarkdown: "words\n", status: "queued" });
-    loom.lifecycle().lookAll();
+    lookAll(loom);
     assert.deepEqual(told(loom), ["created in inbox as draft", "draft → queued", "edited"]);
   });
 });
@@ -191,8 +191,8 @@ test("a record that cannot be written keeps no other plan from being told once",
     rmSync(record);
     mkdirSync(record);
     // Plans that are made within one millisecond have no order.
-    assert.deepEqual(loom.lifecycle().lookAll().toSorted(), ["a", "b", "c"]);
+    assert.deepEqual(lookAll(loom).toSorted(), ["a", "b", "c"]);
     assert.deepEqual([recordOf(loom, "a").observed?.seq, recordOf(loom, "c").observed?.seq], [1, 1]);
-    assert.deepEqual(loom.lifecycle().lookAll(), []);
+    assert.deepEqual(lookAll(loom), []);
   });
 });

@@ -196,7 +196,7 @@ test("every action has an example that can be used", () => {
 describe("a role", () => {
   for (const name of ["coordinator", "investigator", "executor"])
     test(`${name} is shown the actions that it has, and no others`, () => {
-      for (const [tool, actions] of Object.entries(roleNamed(name)?.governs ?? {})) {
+      for (const [tool, actions] of Object.entries(roleNamed(name)?.governs ?? assert.fail("there is no such role"))) {
         const schema = inputSchema(tool as GovernTool, actions) as { properties: { action: { enum: string[] } } };
         assert.deepEqual(schema.properties.action.enum, actions);
         assert(actions.every((action) => Object.hasOwn(GOVERN_ACTIONS[tool as GovernTool], action)));

@@ -4,7 +4,7 @@ import type { Style } from "../colour.ts";
 import { firstLine, visible } from "../safe-text.ts";
 import { dollars, tokensInWords } from "../spending.ts";
 import { ageOf, shortDuration } from "../time.ts";
-import { type Cell, type Column, tableWidth } from "./table.ts";
+import { type Cell, type Column, cellText, tableWidth } from "./table.ts";
 import { displayWidth } from "./width.ts";
 
 type Run = PlanDetail["runs"][number];
@@ -52,7 +52,7 @@ const LEAST_END = 16;
 export function runTable(output: Output, detail: PlanDetail, now: number): void {
   const rows = detail.runs.map((run) => COLUMNS.map((column) => column.cell(run, detail, now)));
   const widths = COLUMNS.map(({ header, flexible }, index) => {
-    const widest = rows.reduce((most, row) => Math.max(most, displayWidth(textOf(row[index] ?? ""))), header.length);
+    const widest = rows.reduce((most, row) => Math.max(most, displayWidth(cellText(row[index] ?? ""))), header.length);
     return flexible ? Math.min(widest, LEAST_END) : widest;
   });
   let shown = COLUMNS.map(({ optional }, index) => !optional || rows.some((row) => row[index] !== ""));
@@ -64,10 +64,6 @@ export function runTable(output: Output, detail: PlanDetail, now: number): void 
     COLUMNS.filter((_, index) => shown[index]),
     rows.map((row) => row.filter((_, index) => shown[index])),
   );
-}
-
-function textOf(cell: Cell): string {
-  return typeof cell === "string" ? cell : cell.text;
 }
 
 function endCell(run: Run, detail: PlanDetail): Cell {

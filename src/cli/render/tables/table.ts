@@ -47,7 +47,7 @@ export function renderTable(
   options: TableOptions,
 ): string[] {
   const { width, paint = plain } = options;
-  const texts = rows.map((row) => columns.map((_, index) => textOf(row[index] ?? "")));
+  const texts = rows.map((row) => columns.map((_, index) => cellText(row[index] ?? "")));
   const natural = naturalWidths(columns, texts, width);
   const widths = fitWidths(columns, natural, width);
   const header = columns.map(({ header: text }) => ({ text, style: "dim" as const }));
@@ -61,7 +61,8 @@ function naturalWidths(columns: readonly Column[], texts: readonly (readonly str
   });
 }
 
-function textOf(cell: Cell): string {
+/** What a cell says, whatever its colour. */
+export function cellText(cell: Cell): string {
   return typeof cell === "string" ? cell : cell.text;
 }
 
@@ -78,7 +79,7 @@ export interface TableLayout {
 /** The first layout whose flexible columns stay readable at this width; the last one if there is none. */
 export function fittingLayout(layouts: readonly [TableLayout, ...TableLayout[]], width: number): TableLayout {
   const isFitting = ({ columns, rows }: TableLayout): boolean => {
-    const texts = rows.map((row) => columns.map((_, index) => textOf(row[index] ?? "")));
+    const texts = rows.map((row) => columns.map((_, index) => cellText(row[index] ?? "")));
     const least = naturalWidths(columns, texts, width).map((one, index) =>
       columns[index]?.flexible ? Math.min(one, NARROW) : one,
     );
@@ -136,7 +137,7 @@ function renderRow(row: readonly Cell[], { columns, widths, paint }: RowStyle): 
   let pending = "";
   for (const [index, width] of widths.entries()) {
     const cell = row[index] ?? "";
-    const text = cutToWidth(textOf(cell), width);
+    const text = cutToWidth(cellText(cell), width);
     const padding = " ".repeat(Math.max(0, width - displayWidth(text)));
     const shown = typeof cell === "string" || text === "" ? text : paint(cell.style, text);
     const right = columns[index]?.align === "right";

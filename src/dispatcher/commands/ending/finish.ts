@@ -134,7 +134,7 @@ export async function cleanPlans(
   const kept: Record<string, string> = {};
   const aside: Record<string, readonly string[]> = {};
   const branches: Cleaned["branches"] = { deleted: [], merged: [] };
-  for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
+  for (const record of loom.store.list().records) {
     if (id !== undefined && record.id !== id) continue;
     const isDone = !record.deleted && record.status === "done" && record.worktreeReady;
     if (isDone || (record.deleted && record.worktree && existsNoFollow(record.worktree))) {
