@@ -18,10 +18,11 @@ const runsSchema = z.object({
   workflow_runs: z.array(
     z.object({
       ...{ id: z.number(), workflow_id: z.number(), event: z.string(), name: z.string().nullish() },
-      ...{ status: z.string().nullable(), conclusion: z.string().nullable() },
+      ...{ status: z.string().nullable(), conclusion: z.string().nullable(), run_attempt: z.number().default(1) },
     }),
   ),
 });
+type Run = z.infer<typeof runsSchema>["workflow_runs"][number];
 const statusesSchema = z.object({
   statuses: z.array(
     z.object({ id: z.number(), context: z.string(), state: z.string(), description: z.string().nullable() }),
@@ -41,17 +42,21 @@ async function readOf<T>(
 }
 
 /**
- * What a fine-grained token sees of them. Which of them are required it does not see. What they all come to it may be told: then what is
- * worse than those it sees stands for the others, of which it knows no more.
+ * What a fine-grained token sees of them. Which of them are required it does not see. What they all come to it may be told: then what no
+ * run accounts for, not even one that another took the place of, stands for checks of which it knows no more.
  */
 export async function actionsOf(
   repository: RepositoryCalls,
   sha: string,
   summary?: ChecksState,
 ): Promise<readonly Check[]> {
-  const seen = [...(await jobsOf(repository, sha)), ...(await statusesOf(repository, sha))];
-  if (!(summary === "red" || summary === "pending") || !["green", "none"].includes(stateOf(seen))) return seen;
-  const state = summary === "red" ? "held" : summary;
+  const runs = await runsOf(repository, sha);
+  const seen = [...(await jobsOf(repository, runs)), ...(await statusesOf(repository, sha))];
+  const isUnlike = (summary === "red" || summary === "pending") && ["green", "none"].includes(stateOf(seen));
+  const isFirst = (run: Run): boolean =>
+    run.run_attempt === 1 && runState(run.status ?? "", run.conclusion) === "green";
+  if (!isUnlike || !runs.every(isFirst)) return seen;
+  const state = summary === "red" ? "held" : "pending";
   const name = "one that the token may not see";
   return [...seen, { id: `unseen-${sha}`, name, app: "", state, isRequired: false, says: "" }];
 }
@@ -70,12 +75,16 @@ export async function runsTouched(repository: RepositoryCalls): Promise<Readonly
 }
 
 /** Runs are found by a commit, never by the name of a branch. */
-async function jobsOf(repository: RepositoryCalls, sha: string): Promise<readonly Check[]> {
+async function runsOf(repository: RepositoryCalls, sha: string): Promise<readonly Run[]> {
+  const found = await readOf(repository, "/actions/runs", { schema: runsSchema, query: { head_sha: sha } });
+  return found?.workflow_runs ?? [];
+}
+
+async function jobsOf(repository: RepositoryCalls, runs: readonly Run[]): Promise<readonly Check[]> {
   const found: Check[] = [];
-  const runs = await readOf(repository, "/actions/runs", { schema: runsSchema, query: { head_sha: sha } });
   const kindOf = ({ workflow_id: workflow, event }: { workflow_id: number; event: string }): string =>
     `${workflow} ${event}`;
-  for (const run of newestOf(runs?.workflow_runs ?? [], kindOf, ({ id }) => id)) {
+  for (const run of newestOf(runs, kindOf, ({ id }) => id)) {
     const { jobs = [] } = (await readOf(repository, `/actions/runs/${run.id}/jobs`, { schema: jobsSchema })) ?? {};
     // One whose workflow cannot be read has failed without a job, and one that waits has none yet.
     const whole = {
@@ -128,5 +137,5 @@ export async function redOn(repository: RepositoryCalls, branch: string): Promis
 
 async function jobsOn(repository: RepositoryCalls, branch: string): Promise<readonly Check[]> {
   const head = await readOf(repository, `/git/ref/heads/${branch}`, { schema: branchSchema });
-  return head ? jobsOf(repository, head.object.sha) : [];
+  return head ? jobsOf(repository, await runsOf(repository, head.object.sha)) : [];
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { actionsOf } from "../../../src/github/bridge/actions.ts";
 import { excerptOf } from "../../../src/github/bridge/check-report.ts";
 import { whyNotGreen } from "../../../src/github/bridge/green.ts";
 import { judgeGraphql } from "../../../src/github/client/outcome.ts";
@@ -261,26 +260,4 @@ it("checks of other apps are not left out because GitHub cannot tell them now", 
   client.graphql = async () =>
     judgeGraphql({ kind: "ok", headers: {}, data: { data: { node: null }, errors: [error] } });
   await assert.rejects(whyNotGreen(calls, pull), /Resource limits/);
-});
-
-it("a run without jobs is a check: its workflow could not be read, or it waits", async () => {
-  const run = { workflow_id: 1, event: "push", name: "CI" };
-  const answers: Record<string, unknown> = {
-    "/actions/runs": {
-      workflow_runs: [
-        { ...run, id: 7, status: "completed", conclusion: "startup_failure" },
-        { ...run, id: 8, workflow_id: 2, name: null, status: "queued", conclusion: null },
-      ],
-    },
-    "/commits/abc/status": { statuses: [] },
-  };
-  const get = async (path: string) => ({ kind: "ok", data: answers[path] ?? { jobs: [] }, headers: {} });
-  const checks = await actionsOf({ get } as unknown as Parameters<typeof actionsOf>[0], "abc");
-  assert.deepEqual(
-    checks.map(({ name, state, job }) => [name, state, job]),
-    [
-      ["CI", "red", undefined],
-      ["workflow", "pending", undefined],
-    ],
-  );
 });
