@@ -61,17 +61,18 @@ export async function actionsOf(
   return [...seen, { id: `unseen-${sha}`, name, app: "", state, isRequired: false, says: "" }];
 }
 
-const touchedSchema = z.object({ workflow_runs: z.array(z.object({ head_sha: z.string(), updated_at: z.string() })) });
+const endedSchema = z.object({
+  workflow_runs: z.array(z.object({ head_sha: z.string(), updated_at: z.string(), status: z.string().nullable() })),
+});
 
-/** When something last happened to the runs of commits, as far as they are among the hundred that began last. */
-export async function runsTouched(repository: RepositoryCalls): Promise<ReadonlyMap<string, number>> {
+/** When a run of each commit last ended, as far as it is among the hundred that began last. */
+export async function runsEnded(repository: RepositoryCalls): Promise<ReadonlyMap<string, number>> {
   const query = { exclude_pull_requests: "true" };
-  const { workflow_runs: runs = [] } =
-    (await readOf(repository, "/actions/runs", { schema: touchedSchema, query })) ?? {};
-  const touched = new Map<string, number>();
-  for (const { head_sha: sha, updated_at: at } of runs)
-    touched.set(sha, Math.max(Date.parse(at), touched.get(sha) ?? 0));
-  return touched;
+  const found = await readOf(repository, "/actions/runs", { schema: endedSchema, query });
+  const ended = new Map<string, number>();
+  for (const { head_sha: sha, updated_at: at, status } of found?.workflow_runs ?? [])
+    if (status === "completed") ended.set(sha, Math.max(Date.parse(at), ended.get(sha) ?? 0));
+  return ended;
 }
 
 /** Runs are found by a commit, never by the name of a branch. */

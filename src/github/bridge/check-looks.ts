@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { CallError, OVERLAP_MS } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
-import { actionsOf, redOn, runsTouched } from "./actions.ts";
+import { actionsOf, redOn, runsEnded } from "./actions.ts";
 import { failedCheckEvent, greenEvent, reportOf } from "./check-report.ts";
 import { type Check, checkName, countingOf, stateOf } from "./check-state.ts";
 import { checksTogether, headChecks } from "./checks.ts";
@@ -29,7 +29,7 @@ export class CheckLooks {
   readonly #looking: LookingAtChecks;
   #together: ReadonlyMap<string, readonly Check[]> = new Map();
   /** Only for a token that may not see checks. */
-  #touched: ReadonlyMap<string, number> | undefined;
+  #runsEnded: ReadonlyMap<string, number> | undefined;
   readonly #redOn = new Map<string, Promise<ReadonlySet<string>>>();
   #isTold = false;
 
@@ -47,8 +47,8 @@ export class CheckLooks {
       const found = ids.length === 0 ? new Map() : await checksTogether(repository, ids);
       if (found !== "unseen") this.#together = found;
       if (found !== "unseen" && !some.some(({ beat }) => beat.isForbidden)) return;
-      this.#touched = new Map();
-      this.#touched = await runsTouched(repository);
+      this.#runsEnded = new Map();
+      this.#runsEnded = await runsEnded(repository);
     } catch (error) {
       if (error instanceof CallError && (error.kind === "limited" || error.kind === "unauthorised")) throw error;
       log.warn(`checks are asked for one by one: ${messageOf(error)}`);
@@ -62,13 +62,13 @@ export class CheckLooks {
       // What fails after this is news, however short ago it was looked at.
       return { events, known: { ...now, checkedAt: undefined } };
     }
-    if (this.#touched && !this.#isDue(known, beat)) return { known: {}, events: [] };
+    if (this.#runsEnded && !this.#isDue(known, beat)) return { known: {}, events: [] };
     const checked = await this.#look(known, await this.#checksOf(known, beat), thread);
     return { ...checked, known: { ...checked.known, checkedAt: this.#looking.clock.now() } };
   }
 
   /**
-   * Each takes several requests of a token that may not see checks. That nothing happened to the newest runs is told by one; others are
+   * Each takes several requests of a token that may not see checks. Which of the newest runs ended since is told by one; others are
    * looked at less and less often, or not again where the summary says that they are red as before.
    */
   #isDue(known: KnownPull, { head, checks }: Beat): boolean {
@@ -77,13 +77,13 @@ export class CheckLooks {
     if (checkedAt === undefined) return true;
     const now = clock.now();
     const ahead = repository.client.timeThere() - now;
-    if ((this.#touched?.get(head) ?? 0) > checkedAt + ahead - OVERLAP_MS) return true;
+    if ((this.#runsEnded?.get(head) ?? 0) > checkedAt + ahead - OVERLAP_MS) return true;
     return !(checks === "red" && before === "red") && isCheckDue(known, now);
   }
 
   async #checksOf(known: KnownPull, { checks }: Beat): Promise<readonly Check[]> {
     const { repository, log } = this.#looking;
-    if (!this.#touched) return this.#together.get(known.nodeId) ?? headChecks(repository, known);
+    if (!this.#runsEnded) return this.#together.get(known.nodeId) ?? headChecks(repository, known);
     if (!this.#isTold) {
       this.#isTold = true;
       log.warn("the token may not see checks: those of GitHub Actions and commit statuses count");
