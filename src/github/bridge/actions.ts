@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
-import { type Check, checkName, newestOf, runState, STATUS, stateOf, statusState } from "./check-state.ts";
+import { type Check, checkName, newestOfKind, runState, STATUS, stateOf, statusState } from "./check-state.ts";
 import type { ChecksState } from "./pull-news.ts";
 
 const ACTIONS = "github-actions";
@@ -85,7 +85,7 @@ async function jobsOf(repository: RepositoryCalls, runs: readonly Run[]): Promis
   const found: Check[] = [];
   const kindOf = ({ workflow_id: workflow, event }: { workflow_id: number; event: string }): string =>
     `${workflow} ${event}`;
-  for (const run of newestOf(runs, kindOf, ({ id }) => id)) {
+  for (const run of newestOfKind(runs, kindOf, ({ id }) => id)) {
     const { jobs = [] } = (await readOf(repository, `/actions/runs/${run.id}/jobs`, { schema: jobsSchema })) ?? {};
     // One whose workflow cannot be read has failed without a job, and one that waits has none yet.
     const whole = {

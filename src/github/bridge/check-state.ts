@@ -34,7 +34,7 @@ export function runState(status: string, conclusion: string | null): Check["stat
  * Pure: those with the newest id of their kind. A commit keeps what ran there before: one event cancels the run of another, as when a draft
  * is made ready, and what failed is begun anew. GitHub's own rules look at the newest, too.
  */
-export function newestOf<T>(all: readonly T[], kindOf: (one: T) => string, idOf: (one: T) => number): readonly T[] {
+export function newestOfKind<T>(all: readonly T[], kindOf: (one: T) => string, idOf: (one: T) => number): readonly T[] {
   const newest = new Map<string, number>();
   for (const one of all) newest.set(kindOf(one), Math.max(idOf(one), newest.get(kindOf(one)) ?? 0));
   return all.filter((one) => idOf(one) === newest.get(kindOf(one)));

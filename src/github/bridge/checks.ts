@@ -3,7 +3,7 @@ import type { Outcome } from "../client/outcome.ts";
 import { CallError } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { actionsOf } from "./actions.ts";
-import { type Check, newestOf, runState, STATUS, statusState } from "./check-state.ts";
+import { type Check, newestOfKind, runState, STATUS, statusState } from "./check-state.ts";
 import { beatOf } from "./pull-beat.ts";
 import type { KnownPull } from "./pull-news.ts";
 
@@ -126,7 +126,7 @@ function checksIn(nodes: readonly ContextNode[]): readonly Check[] {
   };
   const idOf = (node: ContextNode): number =>
     node.__typename === "StatusContext" ? 0 : (node.checkSuite.workflowRun?.databaseId ?? node.databaseId);
-  return newestOf(nodes, kindOf, idOf).map(checkOf);
+  return newestOfKind(nodes, kindOf, idOf).map(checkOf);
 }
 
 function checkOf(node: ContextNode): Check {
