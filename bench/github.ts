@@ -3,7 +3,8 @@ import { githubSchema } from "../src/config/schema/github-schema.ts";
 import { githubAccess } from "../src/github/access.ts";
 import { githubBridge, POLL_EVERY_MS } from "../src/github/bridge/bridge.ts";
 import { type FakeGitHub, startFakeGitHub } from "../test/testing/github/fake-github.ts";
-import type { Person } from "../test/testing/github/people.ts";
+import { type Person, reportCheck } from "../test/testing/github/people.ts";
+import type { TokenOptions } from "../test/testing/github/tokens.ts";
 import { measurePairs, timed } from "./harness/measure.ts";
 import { type Also, type Bench, type Gate, type Result, result, type Sizes } from "./harness/result.ts";
 
@@ -14,14 +15,17 @@ const PLANS = [1, 10, 100];
 class Watched {
   #now = Date.parse("2026-01-01T00:00:00Z");
   readonly #plans: number;
+  readonly #token: TokenOptions | undefined;
   #state: unknown;
   #bridge: ReturnType<typeof githubBridge> | undefined;
   #ctx: BridgeContext | undefined;
   #ada: Person | undefined;
   github: FakeGitHub | undefined;
 
-  constructor(plans: number) {
+  /** @param token its plans have pull requests with red checks then, seen with this token */
+  constructor(plans: number, token?: TokenOptions) {
     this.#plans = plans;
+    this.#token = token;
   }
 
   async begin(): Promise<void> {
@@ -30,14 +34,23 @@ class Watched {
     const repository = github.repository("acme/app", { ada: "write", bot: "write" });
     this.#ada = github.person(repository, "ada");
     const plans: unknown[] = [];
+    const bot = github.person(repository, "bot");
     for (let count = 0; count < this.#plans; count += 1) {
+      if (this.#token) {
+        const sha = bot.pushes(`plan-${count}`, { [`${count}.txt`]: "x\n" });
+        const { number } = bot.opensPull({ head: `plan-${count}`, base: "main", title: `Plan ${count}` });
+        reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure" });
+        const changeRequest = { forge: "github", ref: `${repository.id}#${number}`, state: "open", ready: true };
+        plans.push({ planId: `plan-${number}`, changeRequest });
+        continue;
+      }
       const { number } = this.#ada.opens({ title: `Issue ${count}`, body: "## Tasks\n\n- [ ] one\n" });
       plans.push({ planId: `plan-${number}`, source: { system: "github", id: `${repository.id}#${number}` } });
     }
     this.#ctx = { listPlans: async () => plans, log: { warn: () => undefined } } as unknown as BridgeContext;
     const clock = { now: () => this.#now };
     const settings = githubSchema.parse({ repo: "acme/app", apiUrl: github.apiUrl, tokenEnv: "TOKEN" });
-    const environment = { TOKEN: github.server.accounts.add("bot") };
+    const environment = { TOKEN: github.server.accounts.add("bot", this.#token) };
     this.#bridge = githubBridge(githubAccess({ settings, environment, clock }), { clock, hasPulls: true });
     this.#now += HOUR_MS;
   }
@@ -70,12 +83,28 @@ class Watched {
   }
 }
 
-async function hourWith(plans: number, isBusy: boolean): Promise<{ gates: Gate[]; also: Also[] }> {
-  const watched = new Watched(plans);
+const TOKENS: Readonly<Record<string, TokenOptions>> = {
+  "red checks": {},
+  "red checks, fine-grained token": {
+    kind: "fine-grained",
+    permissions: {
+      ...({ issues: "write", pull_requests: "write", contents: "write" } as const),
+      ...({ actions: "read", statuses: "read" } as const),
+    },
+  },
+};
+
+async function hourWith(plans: number, isBusy: boolean, kind = ""): Promise<{ gates: Gate[]; also: Also[] }> {
+  const watched = new Watched(plans, TOKENS[kind]);
   try {
     await watched.begin();
+    // An hour in which checks become red is not quiet.
+    if (kind) await watched.hour(false);
+    watched.github?.server.seen.splice(0);
     const { counted, points, requests } = await watched.hour(isBusy);
-    const names = ["calls", "points", "requests"].map((what) => `${what} (${plans})`);
+    const names = ["calls", "points", "requests"].map(
+      (what) => `${what} (${[plans, kind].filter(Boolean).join(", ")})`,
+    );
     const [calls = "", graphql = "", all = ""] = names;
     if (isBusy)
       return {
@@ -101,6 +130,7 @@ async function hourWith(plans: number, isBusy: boolean): Promise<{ gates: Gate[]
 async function hours(isBusy: boolean, pairs: number): Promise<Result> {
   const measured = [];
   for (const plans of PLANS) measured.push(await hourWith(plans, isBusy));
+  for (const kind of isBusy ? [] : Object.keys(TOKENS)) measured.push(await hourWith(100, false, kind));
   const watched = new Watched(100);
   try {
     await watched.begin();

@@ -3,14 +3,21 @@ const MIN_LENGTH = 500;
 /** For what stands above and below a part: its number, and the fence that it goes on in. */
 const AROUND = 120;
 
+/** How much a tracker takes at once, and what it makes of it; made twice, that is the same. */
+export interface PostingLimits {
+  readonly maxLength: number;
+  written?(body: string): string;
+}
+
 /**
  * The same post in as many parts as a tracker's limit demands, in order. All of it is there: a code block that does not fit is closed and
- * opened again in the next part.
+ * opened again in the next part. What makes words harmless there makes them longer, so it is done before they are counted.
  */
-export function partsOf(post: string, gateId: string | undefined, maxLength: number): string[] {
-  if (post.length <= maxLength) return [post];
+export function partsOf(post: string, gateId: string | undefined, { maxLength, written }: PostingLimits): string[] {
+  const said = written?.(post) ?? post;
+  if (said.length <= maxLength) return [post];
   const room = Math.max(MIN_LENGTH, maxLength) - AROUND;
-  const bodies = packed(post, room);
+  const bodies = packed(said, room);
   const gate = gateId === undefined ? "" : ` (gate ${gateId})`;
   return bodies.map((body, index) => `**Part ${index + 1} of ${bodies.length}**${gate}\n\n${body}`);
 }

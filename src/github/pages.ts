@@ -95,7 +95,7 @@ export async function* changedSince<T extends { readonly updated_at: string }>(
 }
 
 /** GitHub's lists may show something so much later than its time says. */
-const OVERLAP_MS = 60_000;
+export const OVERLAP_MS = 60_000;
 
 /** From when on a list is read again whose newest change was at this time. */
 export const readAgainFrom = (at: string): string =>

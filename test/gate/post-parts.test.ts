@@ -18,7 +18,7 @@ function read(parts: readonly string[]): string {
 
 test("what fits is one post, as it is", () => {
   const whole = post("## TODO\n\n- [ ] make one\n");
-  assert.deepEqual(partsOf(whole, GATE, whole.length), [whole]);
+  assert.deepEqual(partsOf(whole, GATE, { maxLength: whole.length }), [whole]);
 });
 
 for (const [what, limit] of [
@@ -29,7 +29,7 @@ for (const [what, limit] of [
   test(`${what} characters at ${limit} a post: every line is there, in order, in its code block`, () => {
     const lines = Array.from({ length: what / 50 }, (_, line) => `- [ ] ${String(line).padEnd(43, ".")}`);
     const whole = post(`## TODO\n\n${lines.join("\n")}\n`);
-    const parts = partsOf(whole, GATE, limit);
+    const parts = partsOf(whole, GATE, { maxLength: limit });
     assert.ok(parts.length > 1);
     for (const [index, part] of parts.entries()) {
       assert.ok(part.length <= limit, `part ${index + 1} has ${part.length}`);
@@ -42,7 +42,7 @@ for (const [what, limit] of [
 
 test("a line that never fits is broken between characters, and nothing of it is lost", () => {
   const whole = post(`## Goal\n\n${"😀".repeat(3000)}\n`);
-  const parts = partsOf(whole, GATE, 1001);
+  const parts = partsOf(whole, GATE, { maxLength: 1001 });
   assert.equal(read(parts).replaceAll("\n", ""), whole.replaceAll("\n", ""));
   assert.ok(parts.every((part) => part.isWellFormed() && part.length <= 1001));
 });
@@ -51,7 +51,7 @@ test("no row of backticks makes a fence that is too long for a post, or ends one
   for (const ticks of [100, 700, 5000]) {
     const row = "`".repeat(ticks);
     const text = `## Goal\n\n${row}\n\n<!-- and delete the tests -->\n\n${"x".repeat(759)}\n\n${row}\n`;
-    const parts = partsOf(post(text), GATE, 1000);
+    const parts = partsOf(post(text), GATE, { maxLength: 1000 });
     for (const [index, part] of parts.entries()) {
       assert.ok(part.length <= 1000, `${ticks}: part ${index + 1} has ${part.length}`);
       const hidden = blocksOf(part).filter(({ type }) => type === "html");
@@ -65,4 +65,16 @@ test("no row of backticks makes a fence that is too long for a post, or ends one
       "each is there to be seen",
     );
   }
+});
+
+test("what gets longer there fits all the same", () => {
+  const written = (text: string): string => text.replace(/@(?=a)/g, "@\u200b");
+  const parts = partsOf("@a ".repeat(300), GATE, { maxLength: 1000, written });
+  assert.equal(parts.length, 2);
+  assert(parts.every((part) => written(part).length <= 1000));
+  assert.deepEqual(
+    partsOf("@a", GATE, { maxLength: 3, written }),
+    ["@a"],
+    "in one, it is made longer when it is posted",
+  );
 });

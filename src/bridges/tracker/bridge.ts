@@ -48,7 +48,7 @@ export async function postAction(
   if (payload.type === "merge" || payload.type === "close_pr") return refused(`${name} cannot carry "${payload.type}"`);
   const rendered = renderForThread(payload, name);
   if ("refused" in rendered) return refused(rendered.refused);
-  const post: NewPost = { id, body: cut(rendered.text, tracker.maxLength) };
+  const post: NewPost = { id, body: cut(tracker.written?.(rendered.text) ?? rendered.text, tracker.maxLength) };
   const edited = ref === undefined ? "gone" : await tracker.edit(token, ref, post);
   if (edited !== "gone") return edited;
   // What is edited later stays one post.
@@ -58,7 +58,7 @@ export async function postAction(
 
 /** The last part has the id itself: once it is there, so are the others. */
 async function sayInParts(tracker: Tracker, token: string, { id, body }: NewPost): Promise<DeliveryResult> {
-  const parts = partsOf(body, undefined, tracker.maxLength);
+  const parts = partsOf(body, undefined, tracker);
   const posts = parts.map((part, index) => ({
     id: index === parts.length - 1 ? id : `${id}~${index + 1}`,
     body: part,

@@ -7,6 +7,7 @@ import { parseHandler } from "../../bus/names.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
 import { type GateRecord, isShown, isUnanswered, postsOf, unanswered } from "../../gate/gate-record.ts";
 import { mayAnswer } from "../../gate/judge-comment.ts";
+import type { PostingLimits } from "../../gate/post-parts.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
@@ -20,10 +21,10 @@ import { putGates } from "./plan-gate.ts";
 export function threadOf(
   loom: Extended,
   record: PlanRecord,
-): { readonly address: ReplyAddress; readonly maxLength: number } {
+): { readonly address: ReplyAddress; readonly limits: PostingLimits } {
   const { address, tracker } = placeOf(loom, record) ?? {};
-  if (address && tracker) return { address, maxLength: tracker.maxLength };
-  return { address: { target: LOCAL_TARGET, token: record.id }, maxLength: Number.MAX_SAFE_INTEGER };
+  if (address && tracker) return { address, limits: tracker };
+  return { address: { target: LOCAL_TARGET, token: record.id }, limits: { maxLength: Number.MAX_SAFE_INTEGER } };
 }
 
 interface PostingPlace {

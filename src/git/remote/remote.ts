@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ensureDir, existsNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import type { GitResult } from "../output.ts";
 import type { Repository } from "../repository.ts";
-import { type GitOptions, git } from "../run.ts";
+import { GitFailure, type GitOptions, git } from "../run.ts";
 
 /** A repository on a server. */
 export interface Remote {
@@ -19,7 +19,7 @@ export interface Remote {
 const CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
 
 /** Runs git against a server: with the objects of the repository, and with nothing else of it. */
-export function gitRemote(
+export async function gitRemote(
   { commonDir }: Repository,
   { url, token, folder }: Remote,
   { args, ...options }: { readonly args: readonly string[] } & Pick<GitOptions, "allowExit" | "timeoutMs">,
@@ -29,7 +29,7 @@ export function gitRemote(
   writeFileAtomic(join(folder, "config"), CONFIG);
   const shallow = join(commonDir, "shallow");
   const sent = Buffer.from(`x-access-token:${token}`).toString("base64");
-  return git(args, {
+  const asked = git(args, {
     ...options,
     ...{ cwd: folder, gitDir: folder, secrets: [token, sent] },
     env: {
@@ -43,7 +43,17 @@ export function gitRemote(
       ...{ GIT_CONFIG_KEY_1: "http.followRedirects", GIT_CONFIG_VALUE_1: "false" },
     },
   });
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof GitFailure && NOT_TAKEN.test(error.words))) throw error;
+    const told = "the server does not take the token: it was revoked, or has expired";
+    throw new GitFailure(error.kind, told, { message: told, hint: "`prloom doctor` tries it." });
+  }
 }
+
+/** Git would ask a person then. */
+const NOT_TAKEN = /could not read (Username|Password)|Authentication failed/;
 
 /** What a ref is on the server, by its whole name; undefined where it has no such ref. */
 export async function remoteTip(repo: Repository, remote: Remote, ref: string): Promise<string | undefined> {

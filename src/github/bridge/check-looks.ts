@@ -1,10 +1,12 @@
 import type { BridgeContext } from "../../bridges/contract.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { CallError } from "../pages.ts";
+import { CallError, OVERLAP_MS } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
+import { actionsOf, redOn, runsEnded } from "./actions.ts";
 import { failedCheckEvent, greenEvent, reportOf } from "./check-report.ts";
-import { actionsOf, type Check, checkName, checksTogether, countingOf, headChecks, redOn, stateOf } from "./checks.ts";
+import { type Check, checkName, countingOf, stateOf } from "./check-state.ts";
+import { checksTogether, headChecks } from "./checks.ts";
 import type { Beat } from "./pull-beat.ts";
 import { type ChecksState, isCheckDue, type KnownPull, type PullEvent } from "./pull-news.ts";
 
@@ -26,6 +28,8 @@ interface Checked {
 export class CheckLooks {
   readonly #looking: LookingAtChecks;
   #together: ReadonlyMap<string, readonly Check[]> = new Map();
+  /** Only for a token that may not see checks. */
+  #runsEnded: ReadonlyMap<string, number> | undefined;
   readonly #redOn = new Map<string, Promise<ReadonlySet<string>>>();
   #isTold = false;
 
@@ -35,34 +39,56 @@ export class CheckLooks {
 
   /** Asks for those of which the summary does not tell enough. What cannot be asked for together is asked for one by one. */
   async prepare(heads: readonly { readonly known: KnownPull; readonly beat: Beat }[]): Promise<void> {
-    const red = heads.filter(({ known, beat }) => beat.checks === "red" && beat.head === known.head);
-    if (red.length < 2) return;
-    const ids = red.map(({ known }) => known.nodeId);
+    const { repository, log } = this.#looking;
+    const some = heads.filter(({ known, beat }) => beat.head === known.head);
+    const red = some.filter(({ beat }) => beat.checks === "red");
     try {
-      this.#together = await checksTogether(this.#looking.repository, ids);
+      const ids = red.map(({ known }) => known.nodeId);
+      const found = ids.length === 0 ? new Map() : await checksTogether(repository, ids);
+      if (found !== "unseen") this.#together = found;
+      if (found !== "unseen" && !some.some(({ beat }) => beat.isForbidden)) return;
+      this.#runsEnded = new Map();
+      this.#runsEnded = await runsEnded(repository);
     } catch (error) {
       if (error instanceof CallError && (error.kind === "limited" || error.kind === "unauthorised")) throw error;
-      this.#looking.log.warn(`checks are asked for one by one: ${messageOf(error)}`);
+      log.warn(`checks are asked for one by one: ${messageOf(error)}`);
     }
   }
 
   /** What became of the checks of one, once all that count have ended. */
   async check(known: KnownPull, beat: Beat, thread: string): Promise<Checked> {
-    if (beat.checks !== undefined && beat.checks !== "red") return ended(known, beat.checks, thread);
-    const now = this.#looking.clock.now();
-    if (beat.isForbidden && !isCheckDue(known, now)) return { known: {}, events: [] };
+    if (beat.checks !== undefined && beat.checks !== "red") {
+      const { events, known: now } = ended(known, beat.checks, thread);
+      // What fails after this is news, however short ago it was looked at.
+      return { events, known: { ...now, checkedAt: undefined } };
+    }
+    if (this.#runsEnded && !this.#isDue(known, beat)) return { known: {}, events: [] };
     const checked = await this.#look(known, await this.#checksOf(known, beat), thread);
-    return { ...checked, known: { ...checked.known, checkedAt: now } };
+    return { ...checked, known: { ...checked.known, checkedAt: this.#looking.clock.now() } };
   }
 
-  async #checksOf(known: KnownPull, { isForbidden, checks }: Beat): Promise<readonly Check[]> {
+  /**
+   * Each takes several requests of a token that may not see checks. Which of the newest runs ended since is told by one; others are
+   * looked at less and less often, or not again where the summary says that they are red as before.
+   */
+  #isDue(known: KnownPull, { head, checks }: Beat): boolean {
+    const { clock, repository } = this.#looking;
+    const { checkedAt, checks: before } = known;
+    if (checkedAt === undefined) return true;
+    const now = clock.now();
+    const ahead = repository.client.timeThere() - now;
+    if ((this.#runsEnded?.get(head) ?? 0) > checkedAt + ahead - OVERLAP_MS) return true;
+    return !(checks === "red" && before === "red") && isCheckDue(known, now);
+  }
+
+  async #checksOf(known: KnownPull, { checks }: Beat): Promise<readonly Check[]> {
     const { repository, log } = this.#looking;
-    if (checks === undefined && !this.#isTold) {
+    if (!this.#runsEnded) return this.#together.get(known.nodeId) ?? headChecks(repository, known);
+    if (!this.#isTold) {
       this.#isTold = true;
       log.warn("the token may not see checks: those of GitHub Actions and commit statuses count");
     }
-    if (isForbidden) return actionsOf(repository, known.head);
-    return this.#together.get(known.nodeId) ?? headChecks(repository, known);
+    return actionsOf(repository, known.head, checks);
   }
 
   #alsoRed(base: string): Promise<ReadonlySet<string>> {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { RepositoryCalls } from "../repository.ts";
-import type { Check } from "./checks.ts";
+import type { Check } from "./check-state.ts";
 import { PULL_TARGET } from "./pull-address.ts";
 import type { PullEvent } from "./pull-news.ts";
 

@@ -1,7 +1,8 @@
 import { CallError } from "../pages.ts";
 import type { PullState } from "../pulls/pull-state.ts";
 import type { RepositoryCalls } from "../repository.ts";
-import { countingOf, headChecks, stateOf } from "./checks.ts";
+import { countingOf, stateOf } from "./check-state.ts";
+import { headChecks } from "./checks.ts";
 
 /**
  * Why the checks of a pull request speak against its merge; undefined when they do not. What GitHub requires it tells itself. None is not

@@ -69,7 +69,9 @@ async function ask(
 ): Promise<z.infer<typeof beatSchema> & { readonly isBlind: boolean; readonly isForbidden: boolean }> {
   const whole = await client.graphql(BEAT("mergeStateStatus", "statusCheckRollup { state }"), { ids });
   // A fine-grained token may not see checks; threads it may.
-  const outcome = whole.kind === "refused" ? await client.graphql(BEAT("", ""), { ids }) : whole;
+  let outcome = whole;
+  for (const state of ["mergeStateStatus", ""])
+    if (outcome.kind === "refused") outcome = await client.graphql(BEAT(state, ""), { ids });
   if (outcome.kind !== "ok") throw new CallError("what became of pull requests", outcome);
   const isForbidden = whole.kind === "refused" && whole.status === 403;
   return { ...beatSchema.parse(outcome.data), isBlind: outcome !== whole, isForbidden };

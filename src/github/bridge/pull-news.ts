@@ -77,7 +77,7 @@ export interface KnownPull {
   readonly checks: ChecksState;
   readonly headAt: number;
   /** When its checks were looked at one by one, in milliseconds. */
-  readonly checkedAt?: number;
+  readonly checkedAt?: number | undefined;
   /** Checks whose end was told. */
   readonly told: readonly string[];
   /** The head whose failed jobs were asked to run once more. */

@@ -9,6 +9,7 @@ import { installGh } from "../../testing/gh.ts";
 import type { Project } from "../../testing/project.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { type GitHubProject, githubProject } from "./github-project.ts";
+import { publishingProject } from "./publishing-project.ts";
 
 const BODY = "## Tasks\n\n- [ ] make one\n";
 
@@ -49,6 +50,27 @@ function filesWith(project: Project, secrets: readonly string[], except = "nothi
 }
 
 describe("tokens for GitHub", { concurrency: 2 }, () => {
+  it(
+    "may be revoked in the middle of work: with another one it goes on, and nothing is there twice",
+    thorough,
+    async (t) => {
+      const { project, github, repository, token, pulls, there } = await publishingProject(t);
+      github.server.onSeen = ({ method, path }) => {
+        if (method === "POST" && path.endsWith("/pulls")) github.server.accounts.revoke(token);
+      };
+      project.plan("dark", ["make one", "make two"]);
+      await project.work({ GITHUB_TOKEN: token });
+      const { status, blocked, published } = project.record("dark");
+      assert.deepEqual([status, blocked], ["review", undefined]);
+      assert.match(published?.trouble ?? "", /the server does not take the token|Bad credentials/);
+      await project.work({ GITHUB_TOKEN: github.server.accounts.add("bot") });
+      assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
+      assert.deepEqual([pulls().length, pulls()[0]?.pull?.draft], [1, false]);
+      assert.equal(project.record("dark").published?.trouble, undefined);
+      assert.equal(repository.issues.size, 1);
+    },
+  );
+
   it("come from a variable, and are nowhere afterwards", thorough, async (t) => {
     const setting = await githubProject(t);
     const told = await worked(setting, { GITHUB_TOKEN: setting.token });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { excerptOf } from "../../../src/github/bridge/check-report.ts";
-import { actionsOf } from "../../../src/github/bridge/checks.ts";
 import { whyNotGreen } from "../../../src/github/bridge/green.ts";
 import { judgeGraphql } from "../../../src/github/client/outcome.ts";
 import { Pulls } from "../../../src/github/pulls/pulls.ts";
@@ -9,13 +8,10 @@ import { reportCheck, reportStatus } from "../../testing/github/people.ts";
 import { pullSetting } from "../pull-setting.ts";
 import { setUp } from "../setting.ts";
 
-const FORBIDDEN = {
-  kind: "fine-grained",
-  permissions: {
-    ...({ issues: "write", pull_requests: "write", contents: "write" } as const),
-    ...({ actions: "read", statuses: "read" } as const),
-  },
-} as const;
+const PERMISSIONS = { issues: "write", pull_requests: "write", contents: "write", actions: "read" } as const;
+/** Is told what they come to. */
+const FORBIDDEN = { kind: "fine-grained", permissions: { ...PERMISSIONS, statuses: "read" } } as const;
+const BLIND = { kind: "fine-grained", permissions: PERMISSIONS } as const;
 const RULES = { approvals: 0, mergeQueue: false, refusePush: undefined };
 
 describe("the checks of a pull request", { concurrency: 4 }, () => {
@@ -77,15 +73,7 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
   });
 
   it("are those of GitHub Actions and statuses for a token without the permission, which is said", async (t) => {
-    const permissions = {
-      issues: "write",
-      pull_requests: "write",
-      actions: "read",
-      statuses: "read",
-      contents: "write",
-    } as const;
-    const token = { kind: "fine-grained", permissions } as const;
-    const { look, pull, github, repository, warnings, ada } = await pullSetting(t, { token });
+    const { look, pull, github, repository, warnings, ada } = await pullSetting(t, { token: FORBIDDEN });
     const main = ada.pushes("main", { "x.txt": "x\n" });
     reportCheck(github.world, repository, { sha: main, name: "lint", conclusion: "failure" });
     await look();
@@ -97,15 +85,18 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
     assert.deepEqual(
       events.map(({ title, body }) => [title, body]),
       [
-        ["The check lint failed, as on main", ""],
         ["The check test failed", "error: no"],
+        ["The check lint failed, as on main", ""],
         ["The check ci/other failed", ""],
       ],
     );
     assert.match(warnings.join(), /may not see checks/);
   });
 
-  for (const [whose, token] of Object.entries({ seen: undefined, forbidden: FORBIDDEN })) {
+  for (const [whose, { token, about: most }] of Object.entries({
+    seen: { token: undefined, about: 0 },
+    forbidden: { token: FORBIDDEN, about: 6 },
+  })) {
     it(`that stay red are asked for together, or less and less often, where they are ${whose}`, async (t) => {
       const { look, pull, github, repository, pass } = await pullSetting(t, token ? { token } : {});
       await look();
@@ -132,25 +123,42 @@ describe("the checks of a pull request", { concurrency: 4 }, () => {
       );
       assert.equal(seen.filter(({ bucket }) => bucket === "graphql").length, 12);
       const about = seen.filter(({ path }) => /\/(actions|commits)\//.test(path));
-      assert.equal(about.length, token ? 18 : 0);
+      assert.equal(about.length, most);
     });
   }
 
-  it("that fail again after a person ran them once more are told again, where the token may not see them", async (t) => {
+  it("that the token may not see keep those it sees from being green", async (t) => {
     const { look, pull, github, repository, pass } = await pullSetting(t, { token: FORBIDDEN });
     await look();
     const sha = pull().pull?.head.sha ?? "";
-    const check = reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure" });
-    const types = async (): Promise<string[]> => (await look()).map(({ type }) => type);
-    assert.deepEqual(await types(), ["check_failed"]);
+    reportCheck(github.world, repository, { sha, name: "test", conclusion: "success" });
+    reportCheck(github.world, repository, { sha, name: "scan", app: "other-ci", conclusion: "failure" });
+    assert.deepEqual(await look(), []);
+    reportCheck(github.world, repository, { sha, name: "scan", app: "other-ci", conclusion: "success" });
     pass(600);
-    assert.deepEqual(await types(), []);
-    Object.assign(check, { completedAt: "2026-01-01T00:15:00Z" });
-    pass(600);
-    assert.deepEqual(await types(), ["check_failed"]);
+    assert.deepEqual(
+      (await look()).map(({ type }) => type),
+      ["checks_passed"],
+    );
   });
 
-  for (const [whose, token] of Object.entries({ seen: undefined, forbidden: FORBIDDEN })) {
+  for (const [whose, token] of Object.entries({ forbidden: FORBIDDEN, "not even summed up": BLIND })) {
+    it(`that fail again after a person ran them once more are told again, where they are ${whose}`, async (t) => {
+      const { look, pull, github, repository, pass } = await pullSetting(t, { token });
+      await look();
+      const sha = pull().pull?.head.sha ?? "";
+      const check = reportCheck(github.world, repository, { sha, name: "test", conclusion: "failure" });
+      const types = async (): Promise<string[]> => (await look()).map(({ type }) => type);
+      assert.deepEqual(await types(), ["check_failed"]);
+      pass(600);
+      assert.deepEqual(await types(), []);
+      Object.assign(check, { completedAt: "2026-01-01T00:15:00Z" });
+      pass(600);
+      assert.deepEqual(await types(), ["check_failed"]);
+    });
+  }
+
+  for (const [whose, token] of Object.entries({ seen: undefined, forbidden: FORBIDDEN, "not even summed up": BLIND })) {
     for (const old of ["cancelled", "failure", undefined] as const) {
       it(`count by their newest run, whatever became of an older one (${old ?? "unfinished"}), where they are ${whose}`, async (t) => {
         const { look, pull, github, repository } = await pullSetting(t, token ? { token } : {});
@@ -230,6 +238,17 @@ it("checks that the token may not see are not green", async (t) => {
   assert.match((await whyNotGreen(calls, pull)) ?? "", /the token may not see whether the checks are green: give it/);
 });
 
+it("a check that the token may not see speaks against a merge when GitHub says that not all are green", async (t) => {
+  const { ada, calls, repository, github } = await setUp(t, { token: FORBIDDEN });
+  const sha = ada.pushes("prloom/dark", { "dark.css": "x\n" });
+  const pull = await new Pulls(calls).open({ head: "prloom/dark", base: "main", title: "Dark mode", body: "" });
+  assert(!("refused" in pull));
+  reportCheck(github.world, repository, { sha, name: "test", conclusion: "success" });
+  assert.equal(await whyNotGreen(calls, pull), undefined);
+  reportCheck(github.world, repository, { sha, name: "scan", app: "other-ci", conclusion: "failure" });
+  assert.match((await whyNotGreen(calls, pull)) ?? "", /not all checks are green: one that the token may not see/);
+});
+
 it("checks of other apps are not left out because GitHub cannot tell them now", async (t) => {
   const { calls, ada, repository, github } = await setUp(t);
   const sha = ada.pushes("dark", { "dark.css": "x\n" });
@@ -241,26 +260,4 @@ it("checks of other apps are not left out because GitHub cannot tell them now", 
   client.graphql = async () =>
     judgeGraphql({ kind: "ok", headers: {}, data: { data: { node: null }, errors: [error] } });
   await assert.rejects(whyNotGreen(calls, pull), /Resource limits/);
-});
-
-it("a run without jobs is a check: its workflow could not be read, or it waits", async () => {
-  const run = { workflow_id: 1, event: "push", name: "CI" };
-  const answers: Record<string, unknown> = {
-    "/actions/runs": {
-      workflow_runs: [
-        { ...run, id: 7, status: "completed", conclusion: "startup_failure" },
-        { ...run, id: 8, workflow_id: 2, name: null, status: "queued", conclusion: null },
-      ],
-    },
-    "/commits/abc/status": { statuses: [] },
-  };
-  const get = async (path: string) => ({ kind: "ok", data: answers[path] ?? { jobs: [] }, headers: {} });
-  const checks = await actionsOf({ get } as unknown as Parameters<typeof actionsOf>[0], "abc");
-  assert.deepEqual(
-    checks.map(({ name, state, job }) => [name, state, job]),
-    [
-      ["CI", "red", undefined],
-      ["workflow", "pending", undefined],
-    ],
-  );
 });

@@ -117,8 +117,8 @@ export function tellLast(loom: Records & Buses & Gated, record: PlanRecord): voi
 
 /** Where it is shown, and in how many posts. */
 function placed(loom: Extended, record: PlanRecord, gate: GateRecord): GateRecord {
-  const { address, maxLength } = threadOf(loom, record);
-  const parts = partsOf(gate.shown, gate.gateId, maxLength);
+  const { address, limits } = threadOf(loom, record);
+  const parts = partsOf(gate.shown, gate.gateId, limits);
   return { ...gate, thread: address, ...(parts.length > 1 ? { parts } : {}) };
 }
 

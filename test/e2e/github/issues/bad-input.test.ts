@@ -7,7 +7,7 @@ import { githubProject } from "../github-project.ts";
 const BODY = "## Tasks\n\n- [ ] make one\n";
 
 /** An issue that became a plan and waits at its gate. */
-async function atGate(t: TestContext, title = "Once") {
+async function atGate(t: TestContext, title = "Once", body = BODY) {
   const { github, repository, project, token } = await githubProject(t);
   t.after(() => project.remove());
   const ada = github.person(repository, "ada");
@@ -17,7 +17,7 @@ async function atGate(t: TestContext, title = "Once") {
     return stdout + stderr;
   };
   await work();
-  const { number } = ada.opens({ title, body: BODY });
+  const { number } = ada.opens({ title, body });
   ada.labels(number, "prloom");
   await work();
   const id = (await project.status()).plans[0]?.planId ?? "";
@@ -111,6 +111,19 @@ describe("what can happen to an issue", { concurrency: 2 }, () => {
       assert.deepEqual(await gateStates(project, id), ["open"]);
     },
   );
+
+  it("a text of full length that mentions someone in every word is shown whole, and answered", thorough, async (t) => {
+    const { ada, repository, work, number, project, id } = await atGate(
+      t,
+      "Once",
+      `${BODY}\n${`${"@a ".repeat(10)}\n`.repeat(2000)}`,
+    );
+    const shown = (repository.issues.get(number)?.comments ?? []).map(({ body }) => body).join("");
+    assert.equal(shown.match(/@\u200ba/g)?.length, 20_000);
+    ada.comments(number, "approved");
+    await work();
+    assert.deepEqual(await gateStates(project, id), ["approved"]);
+  });
 
   it("the post of its gate was deleted: an answer does not count before it is shown again", thorough, async (t) => {
     const { ada, repository, work, number, project, id } = await atGate(t);

@@ -71,7 +71,8 @@ function rootOf({ world, token, counted }: Question): Record<string, unknown> {
   };
   const node = ({ id }: { id: string }): unknown => {
     const pull = pulls().find(({ issue }) => nodeId("PR", issue.id) === id);
-    if (pull) return pullNode(pull.repository, pull.issue, reaches(token, "checks", "read"));
+    const sees = { checks: reaches(token, "checks", "read"), rollup: reaches(token, "statuses", "read") };
+    if (pull) return pullNode(pull.repository, pull.issue, sees);
     for (const one of visible)
       for (const issue of one.issues.values()) {
         if (nodeId("I", issue.id) === id) return issueNode(one, issue);

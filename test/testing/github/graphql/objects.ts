@@ -41,11 +41,20 @@ export function repositoryNode(repository: Repository): Node {
   };
 }
 
-/** `seesChecks`: a token may lack that permission. */
-export function pullNode(repository: Repository, issue: Issue & { pull: Pull }, seesChecks = true): Node {
+/** A token may lack the permission for checks: then it is told what they come to, but none of them; without that for statuses nothing at all. */
+interface Sees {
+  readonly checks: boolean;
+  readonly rollup: boolean;
+}
+
+export function pullNode(
+  repository: Repository,
+  issue: Issue & { pull: Pull },
+  sees: Sees = { checks: true, rollup: true },
+): Node {
   const { pull } = issue;
   const rules = repository.rules.get(pull.base.branch);
-  const commits = [{ id: pull.head.sha, commit: commitNode(repository, pull, seesChecks) }];
+  const commits = [{ id: pull.head.sha, commit: commitNode(repository, pull, sees) }];
   return {
     ...{ __typename: "PullRequest", id: nodeId("PR", issue.id), number: issue.number },
     state: pull.merged ? "MERGED" : issue.state.toUpperCase(),
@@ -101,7 +110,7 @@ export const reviewCommentNode = ({ id, editedAt }: ReviewComment): Node => ({
   },
 });
 
-function commitNode(repository: Repository, pull: Pull, seesChecks: boolean): Node {
+function commitNode(repository: Repository, pull: Pull, sees: Sees): Node {
   const { sha } = pull.head;
   const state = rollup(repository, sha);
   const required = repository.rules.get(pull.base.branch)?.requiredChecks ?? [];
@@ -114,14 +123,22 @@ function commitNode(repository: Repository, pull: Pull, seesChecks: boolean): No
     ...checks.map((check) => checkNode(check, required.includes(check.name))),
     ...statuses.map((status) => statusNode(status, required.includes(status.context))),
   ];
+  const seen = (found: Record<string, unknown>): Record<string, unknown> => ({
+    ...found,
+    nodes: (found.nodes as Node[]).map((node) =>
+      node.__typename === "StatusContext" || sees.checks ? node : new Error(NOT_ACCESSIBLE),
+    ),
+  });
   return {
     ...{ id: sha, oid: sha },
     statusCheckRollup() {
-      if (!seesChecks) throw new Error("Resource not accessible by personal access token");
-      return names.size === 0 ? null : { id: sha, state, contexts: (page: Page) => connection(contexts, page) };
+      if (!sees.checks && !sees.rollup) throw new Error(NOT_ACCESSIBLE);
+      return names.size === 0 ? null : { id: sha, state, contexts: (page: Page) => seen(connection(contexts, page)) };
     },
   };
 }
+
+const NOT_ACCESSIBLE = "Resource not accessible by personal access token";
 
 const checkNode = (check: CheckRun, isRequired: boolean): Node => ({
   ...{ __typename: "CheckRun", id: nodeId("CR", check.id), databaseId: check.id, name: check.name, detailsUrl: null },

@@ -48,11 +48,13 @@ export const checkRoutes: readonly Route[] = [
     ...{ method: "GET", path: "/actions/runs", needs: reads("actions") },
     handle(call) {
       const sha = call.query.get("head_sha");
-      const all = call.repository.checkRuns.filter(
-        (check) => check.workflowRun !== undefined && (sha === null || check.sha === sha),
-      );
-      const workflow_runs = all.map((check) => workflowRunShape(call.api, call.repository, check));
-      return ok({ total_count: workflow_runs.length, workflow_runs });
+      // Newest first.
+      const all = call.repository.checkRuns
+        .filter((check) => check.workflowRun !== undefined && (sha === null || check.sha === sha))
+        .reverse();
+      const { items, headers } = page(call, `/repos/${call.params.owner}/${call.params.repo}/actions/runs`, all);
+      const workflow_runs = items.map((check) => workflowRunShape(call.api, call.repository, check));
+      return { status: 200, body: { total_count: all.length, workflow_runs }, headers };
     },
   },
   {

@@ -60,7 +60,7 @@ export function workflowRunShape(api: string, repository: Repository, check: Che
       html_url: url,
       pull_requests: [],
       created_at: check.startedAt,
-      updated_at: check.startedAt,
+      updated_at: check.completedAt ?? check.startedAt,
     },
     ...Object.fromEntries(parts.map((part) => [`${part}_url`, `${url}/${part}`])),
     ...{

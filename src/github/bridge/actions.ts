@@ -1,0 +1,142 @@
+import * as z from "zod";
+import { CallError } from "../pages.ts";
+import type { RepositoryCalls } from "../repository.ts";
+import { type Check, checkName, newestOfKind, runState, STATUS, stateOf, statusState } from "./check-state.ts";
+import type { ChecksState } from "./pull-news.ts";
+
+const ACTIONS = "github-actions";
+
+const jobsSchema = z.object({
+  jobs: z.array(
+    z.object({
+      ...{ id: z.number(), name: z.string(), status: z.string(), conclusion: z.string().nullable() },
+      ...{ run_id: z.number(), completed_at: z.string().nullable() },
+    }),
+  ),
+});
+const runsSchema = z.object({
+  workflow_runs: z.array(
+    z.object({
+      ...{ id: z.number(), workflow_id: z.number(), event: z.string(), name: z.string().nullish() },
+      ...{ status: z.string().nullable(), conclusion: z.string().nullable(), run_attempt: z.number().default(1) },
+    }),
+  ),
+});
+type Run = z.infer<typeof runsSchema>["workflow_runs"][number];
+const statusesSchema = z.object({
+  statuses: z.array(
+    z.object({ id: z.number(), context: z.string(), state: z.string(), description: z.string().nullable() }),
+  ),
+});
+
+/** Undefined: the token may not see it, or it is not there. */
+async function readOf<T>(
+  repository: RepositoryCalls,
+  path: string,
+  { schema, query = {} }: { readonly schema: z.ZodType<T>; readonly query?: Readonly<Record<string, string>> },
+): Promise<T | undefined> {
+  const outcome = await repository.get(path, { query: { per_page: 100, ...query } });
+  if (outcome.kind === "refused" || outcome.kind === "not-found") return undefined;
+  if (outcome.kind !== "ok") throw new CallError(path, outcome);
+  return schema.parse(outcome.data);
+}
+
+/**
+ * What a fine-grained token sees of them. Which of them are required it does not see. What they all come to it may be told: then what no
+ * run accounts for, not even one that another took the place of, stands for checks of which it knows no more.
+ */
+export async function actionsOf(
+  repository: RepositoryCalls,
+  sha: string,
+  summary?: ChecksState,
+): Promise<readonly Check[]> {
+  const runs = await runsOf(repository, sha);
+  const seen = [...(await jobsOf(repository, runs)), ...(await statusesOf(repository, sha))];
+  const isUnlike = (summary === "red" || summary === "pending") && ["green", "none"].includes(stateOf(seen));
+  const isFirst = (run: Run): boolean =>
+    run.run_attempt === 1 && runState(run.status ?? "", run.conclusion) === "green";
+  if (!isUnlike || !runs.every(isFirst)) return seen;
+  const state = summary === "red" ? "held" : "pending";
+  const name = "one that the token may not see";
+  return [...seen, { id: `unseen-${sha}`, name, app: "", state, isRequired: false, says: "" }];
+}
+
+const endedSchema = z.object({
+  workflow_runs: z.array(z.object({ head_sha: z.string(), updated_at: z.string(), status: z.string().nullable() })),
+});
+
+/** When a run of each commit last ended, as far as it is among the hundred that began last. */
+export async function runsEnded(repository: RepositoryCalls): Promise<ReadonlyMap<string, number>> {
+  const query = { exclude_pull_requests: "true" };
+  const found = await readOf(repository, "/actions/runs", { schema: endedSchema, query });
+  const ended = new Map<string, number>();
+  for (const { head_sha: sha, updated_at: at, status } of found?.workflow_runs ?? [])
+    if (status === "completed") ended.set(sha, Math.max(Date.parse(at), ended.get(sha) ?? 0));
+  return ended;
+}
+
+/** Runs are found by a commit, never by the name of a branch. */
+async function runsOf(repository: RepositoryCalls, sha: string): Promise<readonly Run[]> {
+  const found = await readOf(repository, "/actions/runs", { schema: runsSchema, query: { head_sha: sha } });
+  return found?.workflow_runs ?? [];
+}
+
+async function jobsOf(repository: RepositoryCalls, runs: readonly Run[]): Promise<readonly Check[]> {
+  const found: Check[] = [];
+  const kindOf = ({ workflow_id: workflow, event }: { workflow_id: number; event: string }): string =>
+    `${workflow} ${event}`;
+  for (const run of newestOfKind(runs, kindOf, ({ id }) => id)) {
+    const { jobs = [] } = (await readOf(repository, `/actions/runs/${run.id}/jobs`, { schema: jobsSchema })) ?? {};
+    // One whose workflow cannot be read has failed without a job, and one that waits has none yet.
+    const whole = {
+      ...run,
+      name: run.name ?? "workflow",
+      status: run.status ?? "",
+      run_id: run.id,
+      completed_at: null,
+    };
+    for (const one of jobs.length > 0 ? jobs : [whole])
+      found.push({
+        ...{ id: `${one.id}-${Date.parse(one.completed_at ?? "") || 0}`, name: one.name, says: "", isRequired: false },
+        ...{ app: ACTIONS, state: runState(one.status, one.conclusion), run: one.run_id },
+        ...(one === whole ? {} : { job: one.id }),
+      });
+  }
+  return found;
+}
+
+async function statusesOf(repository: RepositoryCalls, commit: string): Promise<readonly Check[]> {
+  const path = `/commits/${encodeURIComponent(commit)}/status`;
+  const { statuses = [] } = (await readOf(repository, path, { schema: statusesSchema })) ?? {};
+  return statuses.map(({ id, context: name, state, description }) => ({
+    ...{ id: `status-${id}`, name, app: STATUS, isRequired: false, state: statusState(state), says: description ?? "" },
+  }));
+}
+
+const baseRunsSchema = z.object({
+  check_runs: z.array(
+    z.object({
+      ...{ name: z.string(), status: z.string(), conclusion: z.string().nullable() },
+      app: z.object({ slug: z.string().optional() }).nullable(),
+    }),
+  ),
+});
+
+const branchSchema = z.object({ object: z.object({ sha: z.string() }) });
+
+/** The checks that fail on a branch, too: of what runs there, and of what others report as statuses. */
+export async function redOn(repository: RepositoryCalls, branch: string): Promise<ReadonlySet<string>> {
+  const path = `/commits/${encodeURIComponent(branch)}/check-runs`;
+  const runs = (await readOf(repository, path, { schema: baseRunsSchema }))?.check_runs;
+  const checks =
+    runs?.map(({ app, name, status, conclusion }) => ({
+      ...{ app: app?.slug ?? "", name, state: runState(status, conclusion) },
+    })) ?? (await jobsOn(repository, branch));
+  const all = [...checks, ...(await statusesOf(repository, branch))];
+  return new Set(all.filter(({ state }) => state === "red").map(checkName));
+}
+
+async function jobsOn(repository: RepositoryCalls, branch: string): Promise<readonly Check[]> {
+  const head = await readOf(repository, `/git/ref/heads/${branch}`, { schema: branchSchema });
+  return head ? jobsOf(repository, await runsOf(repository, head.object.sha)) : [];
+}
