@@ -1,16 +1,15 @@
 import type { Naming, Reporting } from "../capabilities.ts";
-import { type Located, textPath } from "../paths.ts";
+import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Scheduler } from "../steps/scheduler.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { type Intake, inboxIds, takeInbox } from "./intake.ts";
-import { statRegular } from "./stat-key.ts";
 import { inSlices } from "./time-slices.ts";
 
 /** Plans whose lifecycle events are one append, and whose records are written together. */
 const AT_ONCE = 50;
-/** A group ends with so much text, which is read if it is new. */
-const MAX_BYTES = 128 * 1024;
+/** The same where the texts of new ones are read, each of which may be long. */
+const READ_AT_ONCE = 8;
 
 export interface InboxLooking {
   /** Also what should lie in the inbox and does not, and what could not be taken before. */
@@ -27,7 +26,7 @@ export function lookAtInbox(
   const scan = loom.inbox.scan();
   const items = whole ? new Set([...inboxIds(loom, scan), ...scan.changed]) : scan.changed;
   return inSlices({
-    items: groupsOf([...items]),
+    items: groupsOf([...items], AT_ONCE),
     act(ids, isLater) {
       const look = (id: string): string[] => takeInbox(loom, isLater ? loom.inbox.look(id) : scan, [id]);
       const taken = new Set(takeTogether(loom, ids, look));
@@ -49,19 +48,9 @@ function takeTogether(loom: Records, ids: readonly string[], take: (id: string) 
   }
 }
 
-function groupsOf(ids: readonly string[], bytesOf: (id: string) => number = () => 0): string[][] {
-  const groups: string[][] = [];
-  let bytes = MAX_BYTES;
-  for (const id of ids) {
-    const group = groups.at(-1);
-    if (group && group.length < AT_ONCE && bytes < MAX_BYTES) group.push(id);
-    else {
-      groups.push([id]);
-      bytes = 0;
-    }
-    bytes += bytesOf(id);
-  }
-  return groups;
+function groupsOf(ids: readonly string[], size: number): string[][] {
+  const starts = Array.from({ length: Math.ceil(ids.length / size) }, (_, at) => at * size);
+  return starts.map((start) => ids.slice(start, start + size));
 }
 
 /**
@@ -82,10 +71,12 @@ export function lookAtPlans(
 }
 
 /** Looks at all plans for changes; returns whether there were any to tell. */
-export async function tellAll(loom: Located & Records & Intake, mayGoOn: () => boolean): Promise<boolean> {
+export async function tellAll(loom: Records & Intake, mayGoOn: () => boolean): Promise<boolean> {
   const { records } = loom.store.list();
-  const paths = new Map(records.map((record) => [record.id, textPath(loom, record)]));
-  const items = groupsOf([...paths.keys()], (id) => statRegular(paths.get(id) ?? "")?.size ?? 0);
+  const items = groupsOf(
+    records.map(({ id }) => id),
+    READ_AT_ONCE,
+  );
   let isNews = false;
   const act = (ids: string[]): void => {
     if (loom.lifecycle().lookAt(ids).length > 0) isNews = true;
