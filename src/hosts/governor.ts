@@ -25,7 +25,7 @@ import { Delegations } from "./delegations.ts";
 import { HarmfulCalls } from "./harmful-calls.ts";
 import { type CallId, factId, type HostCall } from "./host-call.ts";
 import { type HostVerdict, unjudged } from "./host-verdict.ts";
-import { callDigest, filesNamed, mayTouch, OpenCalls } from "./open-calls.ts";
+import { callDigest, filesNamed, mayTouch, type OpenCall, OpenCalls } from "./open-calls.ts";
 import { SessionWear } from "./session-wear.ts";
 
 export type { HostCall };
@@ -189,14 +189,23 @@ export class Governor {
     } else if (effects ? mutates(effects) : !onlyLooks(request.kind)) this.#worn.drifted(session);
   }
 
-  /** A call that changed what is protected is denied from then on, if it is known. What its agent is told, once that is put back. */
+  /** A call that changed what is protected is denied from then on. What its agent is told, once that is put back. */
   changedProtected(call: CallId, files: readonly string[]): string {
-    return this.#harmful.changed(this.#open.get(call), files);
+    return this.#harmful.changed(this.#suspect(call), files);
   }
 
   /** The same, found when the agent had gone on: by then another call can have done it, and none of them is denied. */
   changedLater(call: CallId, files: readonly string[]): void {
-    this.#harmful.changedLater(this.#open.isAlone(call, this.#options.now()) ? this.#open.get(call) : undefined, files);
+    const isAlone = this.#open.isAlone(call, this.#options.now());
+    this.#harmful.changedLater(isAlone ? this.#suspect(call) : undefined, files);
+  }
+
+  /** A call that can have changed more than was judged. If it cannot, a script did that is still at work, or another call. */
+  #suspect(call: CallId): OpenCall | undefined {
+    const open = this.#open.get(call);
+    if (open?.request.kind === "other") return open;
+    if (open?.request.kind !== "shell") return undefined;
+    return mutates(effectsOf(open.request, this.#options.policy, this.#options.files)) ? open : undefined;
   }
 
   /** What a session is still to be told of protected files, with the next answer to a call. */

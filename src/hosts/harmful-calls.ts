@@ -15,11 +15,12 @@ export class HarmfulCalls {
     return digest === undefined ? undefined : this.#denials.get(digest);
   }
 
-  /** What its agent is told, once that is put back. */
+  /** What its agent is told, once that is put back; no call where none can be blamed. */
   changed(call: OpenCall | undefined, files: readonly string[]): string {
     if (files.length === 0) return "";
     this.#deny(call, files);
-    return noteOf(`this changed ${namesOf(files)}`, call ? ", and the same call is denied from now on" : "");
+    if (!call) return blameless(files);
+    return noteOf(`this changed ${namesOf(files)}`, ", and the same call is denied from now on");
   }
 
   /** The same where its agent has gone on. It is told with the next answer. */
@@ -32,7 +33,7 @@ export class HarmfulCalls {
   owed(): string {
     const files = [...this.#owed];
     this.#owed.clear();
-    return files.length === 0 ? "" : noteOf(`${namesOf(files)} changed with this call or shortly before it`, "");
+    return files.length === 0 ? "" : blameless(files);
   }
 
   #deny(call: OpenCall | undefined, files: readonly string[]): void {
@@ -49,6 +50,9 @@ export class HarmfulCalls {
 }
 
 const namesOf = (files: readonly string[]): string => files.slice(0, MAX_NAMED).join(", ");
+
+const blameless = (files: readonly string[]): string =>
+  noteOf(`${namesOf(files)} changed with this call or shortly before it, by a script that still runs perhaps`, "");
 
 const noteOf = (what: string, also: string): string =>
   `GOVERNANCE: ${what}, and no role changes what is protected. It is as it was again${also}. ${INSTEAD}`;

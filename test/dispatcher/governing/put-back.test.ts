@@ -26,8 +26,25 @@ describe("a run that is judged from outside of its program", () => {
     await overseer.settled();
     writeFileSync(join(files.root, "opencode.json"), "{}");
     const { note } = await overseer.tell({ kind: "ended", callId: nextId(), ok: false });
-    assert.match(note ?? "", /changed opencode\.json.*as it was again\./);
+    assert.match(note ?? "", /opencode\.json changed .*as it was again\./);
     assert(!existsSync(join(files.root, "opencode.json")));
+  });
+
+  test("is not denied what cannot have changed them: a script still runs, or another call is made at once", async () => {
+    const { overseer, files, asks } = await overseen();
+    await overseer.settled();
+    for (const [tool, input] of [
+      ["Write", { file_path: "src/a.ts", content: "x" }],
+      ["Bash", { command: "sleep 2; ls src" }],
+    ] as const) {
+      const callId = nextId();
+      assert.equal(await asks(tool, input, { callId }), "allowed");
+      writeFileSync(join(files.root, "opencode.json"), "{}");
+      const { note } = await overseer.tell({ kind: "ended", callId, ok: true });
+      assert.match(note ?? "", /opencode\.json changed with this call or shortly before it.*as it was again\./);
+      assert(!existsSync(join(files.root, "opencode.json")));
+      assert.equal(await asks(tool, input), "allowed");
+    }
   });
 
   describe("that goes on while what a call did is found out", () => {

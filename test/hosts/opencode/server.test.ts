@@ -28,7 +28,7 @@ test("a script that changes what is protected is put back, told, recorded, and d
   assert.match(await run(), /GOVERNANCE BLOCK: bash denied[\s\S]*WHAT: This call changed opencode\.json/);
   assert.throws(() => readFileSync(settings), { code: "ENOENT" });
   const { checkpoint } = (await factOf(plugin, "checkpoint")) as { checkpoint: { summary: string; ok: boolean } };
-  assert.match(checkpoint.summary, /^PUT BACK opencode\.json, changed by sh run\.sh/);
+  assert.match(checkpoint.summary, /^PUT BACK opencode\.json, found after sh run\.sh/);
   assert.equal(checkpoint.ok, false);
 });
 
