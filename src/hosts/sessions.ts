@@ -1,6 +1,7 @@
 import type { Delegation } from "../governance/graph/schema.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import { type Role, roleNamed } from "../governance/policy/roles.ts";
+import { inBoth } from "../governance/policy/tools/listed.ts";
 
 type HandedOver = Pick<Delegation, "to" | "node" | "tools" | "session">;
 
@@ -11,7 +12,7 @@ export function childPolicy(parent: Policy, { to, node, tools: handed, session }
     ...parent,
     role: narrowed(to === parent.role.name ? undefined : roleNamed(to, parent.roles), parent.role),
     node,
-    tools: parent.tools === null ? tools : tools ? tools.filter((tool) => parent.tools?.includes(tool)) : parent.tools,
+    tools: parent.tools && tools ? inBoth(parent.tools, tools) : (parent.tools ?? tools),
     session,
   };
 }
@@ -21,7 +22,7 @@ function narrowed(role: Role | undefined, parent: Policy["role"]): Policy["role"
   if (!role) return parent;
   return {
     name: role.name,
-    tools: role.tools.filter((tool) => parent.tools.includes(tool)),
+    tools: inBoth(role.tools, parent.tools),
     paths: parent.paths.includes("**") ? [...role.paths] : role.paths.filter((path) => parent.paths.includes(path)),
     shell: role.shell === "none" || parent.shell === "work" ? role.shell : parent.shell,
     governs: Object.fromEntries(Object.entries(role.governs).map(([tool, actions]) => [tool, [...actions]])),
