@@ -6,6 +6,7 @@ import type { Journal } from "../governance/journal.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import type { ToolRequest } from "../governance/policy/request.ts";
 import { type Role, roleNamed, roleOfSubAgent } from "../governance/policy/roles.ts";
+import { inBoth } from "../governance/policy/tools/listed.ts";
 import { type CallId, factId, type HostCall } from "./host-call.ts";
 
 const STARTING_MS = 3000;
@@ -187,7 +188,7 @@ function childPolicy(parent: Policy, { to, node, tools: handed, session }: Hande
     ...parent,
     role: narrowed(to === parent.role.name ? undefined : roleNamed(to, parent.roles), parent.role),
     node,
-    tools: parent.tools === null ? tools : tools ? tools.filter((tool) => parent.tools?.includes(tool)) : parent.tools,
+    tools: parent.tools && tools ? inBoth(parent.tools, tools) : (parent.tools ?? tools),
     session,
   };
 }
@@ -197,7 +198,7 @@ function narrowed(role: Role | undefined, parent: Policy["role"]): Policy["role"
   if (!role) return parent;
   return {
     name: role.name,
-    tools: role.tools.filter((tool) => parent.tools.includes(tool)),
+    tools: inBoth(role.tools, parent.tools),
     paths: parent.paths.includes("**") ? [...role.paths] : role.paths.filter((path) => parent.paths.includes(path)),
     shell: role.shell === "none" || parent.shell === "work" ? role.shell : parent.shell,
     governs: Object.fromEntries(Object.entries(role.governs).map(([tool, actions]) => [tool, [...actions]])),

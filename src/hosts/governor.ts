@@ -9,7 +9,7 @@ import { checkpointOf, type EndedCall } from "../governance/evidence/checkpoint.
 import { sameOrder } from "../governance/graph/lookup.ts";
 import type { TaskGraph } from "../governance/graph/schema.ts";
 import type { Journal } from "../governance/journal.ts";
-import { type Denial, escalation, renderDenial, type Verdict } from "../governance/policy/denial.ts";
+import { escalation, renderDenial, type Verdict } from "../governance/policy/denial.ts";
 import { effectsOf, type Judge, judgeWith } from "../governance/policy/judge.ts";
 import type { Files } from "../governance/policy/paths.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
@@ -22,9 +22,10 @@ import { isGovernTool } from "../governance/tools/arguments.ts";
 import { governCall, type ShellRun } from "../governance/tools/govern.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { Delegations } from "./delegations.ts";
+import { HarmfulCalls } from "./harmful-calls.ts";
 import { type CallId, factId, type HostCall } from "./host-call.ts";
 import { type HostVerdict, unjudged } from "./host-verdict.ts";
-import { callDigest, filesNamed, mayTouch, OpenCalls } from "./open-calls.ts";
+import { callDigest, filesNamed, mayTouch, type OpenCall, OpenCalls } from "./open-calls.ts";
 import { SessionWear } from "./session-wear.ts";
 
 export type { HostCall };
@@ -47,8 +48,6 @@ export interface GovernorOptions {
   newId(): string;
 }
 
-const MAX_NAMED = 5;
-
 /** Decides about every call of one run, records what was done, and tells each session where it stands. Knows no program. */
 export class Governor {
   readonly #options: GovernorOptions;
@@ -61,8 +60,7 @@ export class Governor {
   readonly #nodes = new Map<string, string | null>();
   /** How often each call was denied. */
   readonly #denials = new Map<string, number>();
-  /** Calls that changed what is protected, by what they were: they are not made again. */
-  readonly #harmful = new Map<string, Denial>();
+  readonly #harmful = new HarmfulCalls();
 
   constructor(options: GovernorOptions) {
     this.#options = options;
@@ -87,7 +85,7 @@ export class Governor {
     try {
       await this.#options.journal.refresh();
       const policy = this.policyFor(call.session);
-      const harm = digest === undefined ? undefined : this.#harmful.get(digest);
+      const harm = this.#harmful.denialOf(digest);
       const verdict: Verdict = harm
         ? { allow: false, denial: harm }
         : this.#judge(request, this.#graph(), policy, this.#options.now());
@@ -191,21 +189,28 @@ export class Governor {
     } else if (effects ? mutates(effects) : !onlyLooks(request.kind)) this.#worn.drifted(session);
   }
 
-  /** A call that changed what is protected is denied from then on, if it is known. What its agent is told, once that is put back. */
+  /** A call that changed what is protected is denied from then on. What its agent is told, once that is put back. */
   changedProtected(call: CallId, files: readonly string[]): string {
-    if (files.length === 0) return "";
+    return this.#harmful.changed(this.#suspect(call), files);
+  }
+
+  /** The same, found when the agent had gone on: by then another call can have done it, and none of them is denied. */
+  changedLater(call: CallId, files: readonly string[]): void {
+    const isAlone = this.#open.isAlone(call, this.#options.now());
+    this.#harmful.changedLater(isAlone ? this.#suspect(call) : undefined, files);
+  }
+
+  /** A call that can have changed more than was judged. If it cannot, a script did that is still at work, or another call. */
+  #suspect(call: CallId): OpenCall | undefined {
     const open = this.#open.get(call);
-    const names = files.slice(0, MAX_NAMED).join(", ");
-    const denial = {
-      rule: "protected paths",
-      what: `This call changed ${names} when it was made before.`,
-      why: "No role changes what is protected, by a script neither; it was put back.",
-      useInstead: "Write into the plan what should be changed there, and why.",
-      evidence: `${names} differed from what they were when the run began`,
-    };
-    if (open) this.#harmful.set(open.digest, denial);
-    const from = open ? ", and the same call is denied from now on" : "";
-    return `GOVERNANCE: this changed ${names}, and no role changes what is protected. It is as it was again${from}. ${denial.useInstead}`;
+    if (open?.request.kind === "other") return open;
+    if (open?.request.kind !== "shell") return undefined;
+    return mutates(effectsOf(open.request, this.#options.policy, this.#options.files)) ? open : undefined;
+  }
+
+  /** What a session is still to be told of protected files, with the next answer to a call. */
+  owedNote(): string {
+    return this.#harmful.owed();
   }
 
   /** Whether a call can have changed files; one that nothing is known about can. */

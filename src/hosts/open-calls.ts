@@ -71,9 +71,7 @@ export class OpenCalls {
    */
   shareOf(call: CallId, changed: readonly string[], now: number): readonly string[] {
     const own = this.get(call);
-    const others = [...this.#open.values()].filter(
-      (one) => one !== own && now - one.at < UNDER_WAY_MS && mayTouch(one.request.kind),
-    );
+    const others = this.#others(own, now);
     const named = new Set(others.flatMap(({ files }) => files));
     const isCommand = own === undefined || own.files.length === 0;
     const takesRest = isCommand || others.every(({ files }) => files.length > 0);
@@ -81,6 +79,17 @@ export class OpenCalls {
     const mine = found.filter((file) => own?.files.includes(file) || (takesRest && !named.has(file)));
     this.#left = found.filter((file) => named.has(file) || !mine.includes(file));
     return mine;
+  }
+
+  /** Whether no other call is under way that can change files. */
+  isAlone(call: CallId, now: number): boolean {
+    return this.#others(this.get(call), now).length === 0;
+  }
+
+  #others(own: OpenCall | undefined, now: number): readonly OpenCall[] {
+    return [...this.#open.values()].filter(
+      (one) => one !== own && now - one.at < UNDER_WAY_MS && mayTouch(one.request.kind),
+    );
   }
 
   close(call: CallId): OpenCall | undefined {

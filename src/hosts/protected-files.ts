@@ -69,20 +69,42 @@ export class ProtectedFiles {
     await this.#kept;
   }
 
-  /** Puts back what is other than at the beginning, and returns the names; `also` are files that are known to have changed. */
-  putBack(also: readonly string[] = []): Promise<readonly string[]> {
-    const comparing = this.#comparing.catch(() => undefined).then(() => this.#compare(also));
-    this.#comparing = comparing;
-    return comparing;
+  /** Puts back what is other than at the beginning, and returns the names. */
+  putBack(): Promise<readonly string[]> {
+    return this.#inTurn(async (kept) => {
+      const back = await this.#remakeFolders(kept);
+      const { found } = await this.#list();
+      const paths = new Set([...kept.keys(), ...found.keys()]);
+      return [...back, ...(await this.#compare(kept, paths, found))];
+    });
   }
 
-  async #compare(also: readonly string[]): Promise<readonly string[]> {
-    this.#kept ??= this.#look();
-    const kept = await this.#kept;
-    const back = await this.#remakeFolders(kept);
-    const { found } = await this.#list();
-    const others = also.map(asBytePath).filter((path) => this.#isProtected(path));
-    for (const path of new Set([...kept.keys(), ...found.keys(), ...others])) {
+  /** The same of files that changed and lie where `putBack` does not look for new ones, because a pattern names no place. */
+  putBackFound(files: readonly string[]): Promise<readonly string[]> {
+    return this.#inTurn((kept) => {
+      const isElsewhere = (path: BytePath): boolean =>
+        !kept.has(path) && !this.#places.some((place) => path === place || path.startsWith(`${place}/`));
+      const paths = files.map(asBytePath).filter((path) => this.#isProtected(path) && isElsewhere(path));
+      return this.#compare(kept, new Set(paths));
+    });
+  }
+
+  async #inTurn(act: (kept: Map<BytePath, Kept>) => Promise<readonly BytePath[]>): Promise<readonly string[]> {
+    const comparing = this.#comparing.then(async () => {
+      this.#kept ??= this.#look();
+      return act(await this.#kept);
+    });
+    this.#comparing = comparing.catch(() => undefined);
+    return (await comparing).map(nameOf);
+  }
+
+  async #compare(
+    kept: Map<BytePath, Kept>,
+    paths: ReadonlySet<BytePath>,
+    found: ReadonlyMap<BytePath, BigIntStats> = new Map(),
+  ): Promise<readonly BytePath[]> {
+    const back: BytePath[] = [];
+    for (const path of paths) {
       const before = kept.get(path);
       const stat = found.get(path) ?? (await this.#statOf(path));
       if ((stat && markOf(stat)) === before?.mark) continue;
@@ -93,7 +115,7 @@ export class ProtectedFiles {
       // As it was before it was found to be the same: what is written from then on is another change.
       else if (before) kept.set(path, { ...before, mark: stat ? markOf(stat) : "" });
     }
-    return back.map(nameOf);
+    return back;
   }
 
   async #look(): Promise<Map<BytePath, Kept>> {

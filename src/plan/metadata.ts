@@ -54,6 +54,12 @@ export function wishesOf(metadata: Metadata): { wishes: PlanWishes; problems: st
   const stack = valueAt(metadata, "stack");
   if (stack !== undefined && typeof stack !== "boolean")
     problems.push(`The plan's metadata.stack must be true or false, but is ${JSON.stringify(stack)}.`);
+  // One that is not understood would not be waited for.
+  for (const entry of namedDependencies(metadata))
+    if (nameOfDependency(entry) === undefined)
+      problems.push(
+        `The plan's metadata.dependsOn must have ids or sources of plans, such as "dependsOn": ["add-login"], but has ${JSON.stringify(entry)}.`,
+      );
   return { wishes: problems.length === 0 ? wishes : {}, problems };
 }
 
@@ -74,15 +80,20 @@ export function stackProblem(dependencies: readonly string[], forge: string): st
 
 /** What the plan waits for: ids, and the keys of sources, from its metadata and from `## Depends on`. */
 export function dependenciesOf(metadata: Metadata, doc: PlanDoc): string[] {
-  const names = new Set<string>();
-  const listed = valueAt(metadata, "dependsOn");
-  for (const entry of Array.isArray(listed) ? listed : [listed]) {
-    if (typeof entry === "string" && entry.trim() !== "") names.add(entry.trim());
-    const source = planSourceSchema.safeParse(entry);
-    if (source.success) names.add(sourceKey(source.data));
-  }
-  for (const name of doc.dependsOn) names.add(name);
-  return [...names];
+  return [
+    ...new Set([...namedDependencies(metadata).flatMap((entry) => nameOfDependency(entry) ?? []), ...doc.dependsOn]),
+  ];
+}
+
+function namedDependencies(metadata: Metadata): readonly unknown[] {
+  const listed = valueAt(metadata, "dependsOn") ?? [];
+  return Array.isArray(listed) ? listed : [listed];
+}
+
+function nameOfDependency(entry: unknown): string | undefined {
+  if (typeof entry === "string") return entry.trim() || undefined;
+  const source = planSourceSchema.safeParse(entry);
+  return source.success ? sourceKey(source.data) : undefined;
 }
 
 /** Everything in a plan's metadata that prloom reads. */

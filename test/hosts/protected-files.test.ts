@@ -157,8 +157,8 @@ test("files that may be anywhere are found among those that changed", async () =
   const { root, guard, write, read } = await kept();
   write("lib/deep/deploy.yml", "evil\n");
   write("src/deploy.yml", "evil\n");
-  const back = await guard.putBack(["src/deploy.yml", "src/a.ts"]);
-  assert.deepEqual([...back].sort(), ["lib/deep/deploy.yml", "src/deploy.yml"]);
+  assert.deepEqual(await guard.putBack(), ["lib/deep/deploy.yml"]);
+  assert.deepEqual(await guard.putBackFound(["src/deploy.yml", "src/a.ts"]), ["src/deploy.yml"]);
   assert.equal(read("lib/deep/deploy.yml"), "deploy\n");
   assert.equal(existsSync(join(root, "src/deploy.yml")), false);
 });
@@ -170,7 +170,8 @@ test("answers, ordinary files, what OpenCode installs, and what was only touched
   write(".opencode/package.json", "{}\n");
   write(".opencode/node_modules/x/index.js", "\n");
   utimesSync(join(root, ".github/ci.yml"), 1, 1);
-  assert.deepEqual(await guard.putBack(["src/a.ts"]), []);
+  assert.deepEqual(await guard.putBack(), []);
+  assert.deepEqual(await guard.putBackFound(["src/a.ts"]), []);
   assert.deepEqual([read("prloom/.local/plan.md"), read("src/a.ts")], ["ticked\n", "work\n"]);
   assert.equal(existsSync(join(root, ".opencode/node_modules/x/index.js")), true);
 });

@@ -26,6 +26,18 @@ test("a plan's wishes are checked, and strange keys are ignored", () => {
   assert.match(wishesOf({ limits: { runTimeout: null } }).problems[0] ?? "", /limits\.runTimeout/);
 });
 
+test("a dependency that is not understood is a problem: it would not be waited for", () => {
+  const source = { system: "github", kind: "issue", id: "1" };
+  assert.deepEqual(wishesOf({ dependsOn: ["base", source] }).problems, []);
+  assert.deepEqual(wishesOf({ dependsOn: "base" }).problems, []);
+  for (const dependsOn of [[12], 12, { id: "base" }, ["base", " "], [["base"]]])
+    assert.match(
+      wishesOf({ dependsOn }).problems.join(),
+      /metadata\.dependsOn must have ids/,
+      JSON.stringify(dependsOn),
+    );
+});
+
 test("dependencies come from metadata and from the text, each once", () => {
   const source = { system: "github", kind: "issue", id: "1" };
   const text = parsePlan("## Depends on\n\n- `base`\n- other\n");

@@ -6,6 +6,7 @@ import type { Governor } from "../../hosts/governor.ts";
 import { type CallId, type HostCall, keyOf } from "../../hosts/host-call.ts";
 import { type HostVerdict, unjudged } from "../../hosts/host-verdict.ts";
 import type { ProtectedFiles } from "../../hosts/protected-files.ts";
+import { recordEnd, type WorktreeLooks } from "../../hosts/record-end.ts";
 import { quietly, withTimeLimit } from "../../hosts/time-limit.ts";
 import type { TouchedFiles } from "../../hosts/touched-files.ts";
 
@@ -26,8 +27,8 @@ const RECALLED =
  */
 export class RunOverseer {
   readonly #governor: Governor;
-  readonly #touched: TouchedFiles;
   readonly #kept: ProtectedFiles;
+  readonly #looks: WorktreeLooks;
   /** Those under way. */
   readonly #calls = new Map<string, HostCall>();
   readonly #bound = new Map<string, Promise<unknown>>();
@@ -37,8 +38,8 @@ export class RunOverseer {
 
   constructor(governor: Governor, touched: TouchedFiles, kept: ProtectedFiles) {
     this.#governor = governor;
-    this.#touched = touched;
     this.#kept = kept;
+    this.#looks = { governor, touched, kept };
     this.#began = touched.begin();
     this.#recording = quietly(() => kept.begin());
   }
@@ -106,7 +107,7 @@ export class RunOverseer {
   }
 
   async #heard(told: Told): Promise<ToldAnswer> {
-    if (told.kind === "ended") return this.#ended(told);
+    if (told.kind === "ended") return this.#withOwed(await this.#ended(told));
     const session = await this.#sessionOf(told.by);
     if (told.kind === "compaction") return { text: this.#governor.compaction(session) };
     return { text: this.#governor.turn(session, told.kind === "prompt" ? told.said : undefined) };
@@ -131,12 +132,12 @@ export class RunOverseer {
   async #touchedBy(call: HostCall, ok: boolean): Promise<ToldAnswer> {
     const back = await this.#putBack();
     const told = this.#noteOf(call, back);
-    this.#recording = this.#recording.then(() => quietly(() => this.#record(call, ok, back)));
+    this.#recording = this.#recording.then(() => quietly(() => recordEnd(this.#looks, call, { ok, back })));
     return told;
   }
 
-  #putBack(files?: readonly string[]): Promise<readonly string[]> {
-    return this.#kept.putBack(files).catch(() => []);
+  #putBack(): Promise<readonly string[]> {
+    return this.#kept.putBack().catch(() => []);
   }
 
   #noteOf(call: CallId, back: readonly string[]): ToldAnswer {
@@ -144,12 +145,10 @@ export class RunOverseer {
     return note === "" ? {} : { note };
   }
 
-  async #record(call: HostCall, ok: boolean, before: readonly string[]): Promise<void> {
-    const files = await this.#touched.look();
-    const putBack = [...new Set([...before, ...(await this.#putBack(files))])];
-    this.#touched.forget(putBack);
-    this.#governor.changedProtected(call, putBack);
-    await this.#governor.after(call, { ok, files: files.filter((file) => !putBack.includes(file)), putBack });
+  /** What was put back when the answer to a call was out already is told with the next one. */
+  #withOwed(answer: ToldAnswer): ToldAnswer {
+    const owed = this.#governor.owedNote();
+    return owed === "" ? answer : { ...answer, note: [owed, answer.note ?? ""].join("\n").trim() };
   }
 
   async #govern(call: HostCall): Promise<ToldAnswer> {

@@ -11,7 +11,7 @@ export interface EndedCall {
   readonly effects?: EffectTree | undefined;
   /** Files that are other than before it, below the worktree. */
   readonly files: readonly string[];
-  /** Protected files that it had changed, and that are as they were again. */
+  /** Protected files that were found changed after it, and are as they were again. */
   readonly putBack?: readonly string[];
   readonly ok: boolean;
   readonly at: number;
@@ -52,7 +52,7 @@ function summaryOf({ request, files, ok, putBack = [] }: EndedCall): string {
   const changed = first === undefined ? "" : `${first}${others.length > 0 ? ` and ${others.length} more` : ""}`;
   const about = request.kind === "shell" ? oneLine(request.command ?? "") : changed || request.paths.join(", ");
   const also = request.kind === "shell" && changed !== "" ? ` (changed ${changed})` : "";
-  const back = putBack.length > 0 ? `PUT BACK ${putBack.join(", ").slice(0, MAX_SUMMARY / 2)}, changed by ` : "";
+  const back = putBack.length > 0 ? `PUT BACK ${putBack.join(", ").slice(0, MAX_SUMMARY / 2)}, found after ` : "";
   return `${back}${about || request.tool}${ok ? "" : " (failed)"}${also}`.slice(0, MAX_SUMMARY);
 }
 

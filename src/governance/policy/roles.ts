@@ -1,12 +1,5 @@
-import {
-  ANSWERS,
-  type Category,
-  ROLE_RIGHTS,
-  SHELL_RIGHTS,
-  type ShellRights,
-  TOOL_KINDS,
-} from "../../config/governance-words.ts";
-import { TOOL_MAPS } from "./tools/request-of.ts";
+import { ANSWERS, type Category, ROLE_RIGHTS, SHELL_RIGHTS, type ShellRights } from "../../config/governance-words.ts";
+import { kindsOf } from "./tools/listed.ts";
 
 export { ANSWERS };
 
@@ -90,13 +83,6 @@ export function roleNamed(name: string, added: Readonly<Record<string, RoleSetti
     shell: SHELL_RIGHTS.indexOf(shell) <= SHELL_RIGHTS.indexOf(base.shell) ? shell : base.shell,
     governs: base.governs,
   };
-}
-
-/** What a tool is, as a kind or by its name at any host. Of one of an MCP server nothing is known. */
-function kindsOf(tool: string): readonly string[] {
-  if (TOOL_KINDS.some((kind) => kind === tool)) return [tool];
-  if (tool === "govern_shell") return ["shell"];
-  return Object.values(TOOL_MAPS).flatMap((map) => (Object.hasOwn(map, tool) ? (map[tool]?.kind ?? []) : []));
 }
 
 /** Sub-agents that agent programs bring along, and what they are for us. */

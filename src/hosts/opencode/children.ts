@@ -1,4 +1,5 @@
 import type { Policy } from "../../governance/policy/policy-file.ts";
+import { inBoth, kindsOf } from "../../governance/policy/tools/listed.ts";
 import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { Governor } from "../governor.ts";
 import type { OpenCodeClient, PermissionRule } from "./types.ts";
@@ -88,14 +89,11 @@ const NEWEST = 20;
 
 /** What a policy takes away is not even offered. Rules about paths and states stay with the judge. */
 function denied({ role, tools }: Policy): PermissionRule[] {
-  const has = (kind: string): boolean => role.tools.includes(kind) && (tools === null || tools.includes(kind));
-  const kinds = Object.keys(PERMISSIONS).filter((kind) => !has(kind));
-  // One permission stands for several kinds: it goes when none of them is left.
-  const kept = new Set(
-    Object.keys(PERMISSIONS)
-      .filter(has)
-      .flatMap((kind) => PERMISSIONS[kind] ?? []),
-  );
-  const names = new Set(kinds.flatMap((kind) => PERMISSIONS[kind] ?? []).filter((name) => !kept.has(name)));
-  return [...names].map((permission) => ({ permission, pattern: "*", action: "deny" }));
+  const has = tools === null ? role.tools : inBoth(role.tools, tools);
+  // One permission stands for several tools: it goes when none of them is left.
+  const kept = new Set(has.flatMap(kindsOf).flatMap((kind) => PERMISSIONS[kind] ?? []));
+  const names = new Set(Object.values(PERMISSIONS).flat());
+  return [...names]
+    .filter((name) => !kept.has(name))
+    .map((permission) => ({ permission, pattern: "*", action: "deny" }));
 }

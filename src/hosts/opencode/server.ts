@@ -5,6 +5,7 @@ import { tellEnd } from "../end-run.ts";
 import type { Governor } from "../governor.ts";
 import { unjudged } from "../host-verdict.ts";
 import { ProtectedFiles } from "../protected-files.ts";
+import { recordEnd } from "../record-end.ts";
 import { GOVERNANCE_VARIABLES, governorOfRun, phaseOfStage } from "../run-governance.ts";
 import { quietly, withTimeLimit } from "../time-limit.ts";
 import { TouchedFiles } from "../touched-files.ts";
@@ -95,21 +96,20 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Op
       const call = { id: callID, session: sessionID };
       const ok = ended.get(nameOf(call)) ?? (asNumber(asFields(output.metadata).exit) ?? 0) === 0;
       ended.delete(nameOf(call));
-      if (!governor.mayTouch(call)) return briefly(() => governor.after(call, { ok, files: [], said: output.output }));
-      const back = await withTimeLimit(kept.putBack(), HOOK_MS).catch(() => []);
-      const note = governor.changedProtected(call, back);
-      if (note !== "") {
+      const said = output.output;
+      const tell = (note: string): void => {
+        if (note === "") return;
         output.output = `${output.output ?? ""}\n\n${note}`;
         notify(client, note, "warn");
-      }
+      };
+      tell(governor.owedNote());
+      if (!governor.mayTouch(call)) return briefly(() => governor.after(call, { ok, files: [], said }));
+      const back = await withTimeLimit(kept.putBack(), HOOK_MS).catch(() => []);
+      tell(governor.changedProtected(call, back));
       // The call is over: what else is found out about it is not waited for, nor that git is started.
       void quietly(async () => {
         await setImmediate();
-        const files = await touched.look();
-        const putBack = [...new Set([...back, ...(await kept.putBack(files).catch(() => []))])];
-        touched.forget(putBack);
-        governor.changedProtected(call, putBack);
-        await governor.after(call, { ok, files: files.filter((file) => !putBack.includes(file)), putBack });
+        await recordEnd({ governor, touched, kept }, call, { ok, back });
       });
     },
     "experimental.chat.messages.transform": async (_, { messages }) =>

@@ -1,63 +1,13 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, test } from "node:test";
-import type { Permission, PermitRequest, SubAgent } from "../../../src/agents/port.ts";
-import { RunOverseer } from "../../../src/dispatcher/governing/overseer.ts";
+import { describe, test } from "node:test";
+import type { SubAgent } from "../../../src/agents/port.ts";
 import { filesSeenFrom } from "../../../src/governance/policy/files-seen.ts";
-import type { RunTerms } from "../../../src/governance/policy/make-policy.ts";
-import type { Files } from "../../../src/governance/policy/paths.ts";
 import { type Role, roleNamed } from "../../../src/governance/policy/roles.ts";
-import { ProtectedFiles } from "../../../src/hosts/protected-files.ts";
-import { governorOfRun } from "../../../src/hosts/run-governance.ts";
-import { TouchedFiles } from "../../../src/hosts/touched-files.ts";
-import { type GovernedFiles, governedFiles } from "../../hosts/run.ts";
-
-const made: GovernedFiles[] = [];
-afterEach(() => {
-  for (const files of made.splice(0)) files.remove();
-});
-
-interface Overseen {
-  readonly overseer: RunOverseer;
-  readonly files: GovernedFiles;
-  /** As Claude Code asks; the reason where it is denied. */
-  asks(tool: string, input: object, more?: Partial<PermitRequest>): Promise<string>;
-  /** A call that is allowed, and over; what the model then reads of it. */
-  calls(tool: string, input: object, more?: Partial<PermitRequest>): Promise<string | undefined>;
-}
-
-let ids = 0;
-function nextId(): string {
-  ids += 1;
-  return `toolu_${ids}`;
-}
-
-async function overseen(terms: Partial<RunTerms> = {}, seen?: Files): Promise<Overseen> {
-  const files = governedFiles(terms);
-  made.push(files);
-  const phase = "implementing";
-  const governor = await governorOfRun("claude", { ...files, phase, ...(seen ? { files: seen } : {}) });
-  const overseer = new RunOverseer(governor, new TouchedFiles(files.root), new ProtectedFiles(governor.ownPolicy));
-  const permit = (tool: string, input: object, more: Partial<PermitRequest> = {}): Promise<Permission> =>
-    overseer.permit({ tool, input, callId: nextId(), reads: false, question: "", ...more });
-  return {
-    overseer,
-    files,
-    async asks(tool, input, more) {
-      const given = await permit(tool, input, more);
-      return given.allow ? `allowed${given.note === undefined ? "" : `: ${given.note}`}` : given.reason;
-    },
-    async calls(tool, input, more) {
-      const callId = more?.callId ?? nextId();
-      assert.deepEqual(await permit(tool, input, { ...more, callId }), { allow: true });
-      return (await overseer.tell({ kind: "ended", callId, ok: true })).text;
-    },
-  };
-}
+import { nextId, overseen, STATUS } from "./overseen.ts";
 
 const write = (file_path: string) => ({ file_path, content: "x" });
-const STATUS = ["mcp__prloom__govern_task", { action: "status" }] as const;
 
 describe("a run that is judged from outside of its program", () => {
   test("changes nothing without a task, and is told why; reading goes on", async () => {
@@ -108,31 +58,6 @@ describe("a run that is judged from outside of its program", () => {
       status,
       /todo: Build the form \[active\] ← YOUR TASK\n.*make all \(failed\) \(changed src\/made\.ts\)/,
     );
-  });
-
-  test("has what a script changed in protected files put back, is told, and may not run it again", async () => {
-    const { overseer, files, asks, calls } = await overseen();
-    await overseer.settled();
-    const callId = nextId();
-    const input = { command: "sh src/script.sh" };
-    assert.equal(await asks("Bash", input, { callId }), "allowed");
-    mkdirSync(join(files.root, ".claude"));
-    writeFileSync(join(files.root, ".claude", "settings.json"), "{}");
-    const { note } = await overseer.tell({ kind: "ended", callId, ok: true });
-    assert.match(note ?? "", /changed \.claude\/settings\.json.*as it was again/);
-    assert(!existsSync(join(files.root, ".claude", "settings.json")));
-    assert.match(await asks("Bash", input), /GOVERNANCE BLOCK[\s\S]*when it was made before/);
-    await overseer.settled();
-    assert.match((await calls(...STATUS)) ?? "", /settings\.json/);
-  });
-
-  test("has protected files put back, and is told, after a call that nothing is known about as well", async () => {
-    const { overseer, files } = await overseen();
-    await overseer.settled();
-    writeFileSync(join(files.root, "opencode.json"), "{}");
-    const { note } = await overseer.tell({ kind: "ended", callId: nextId(), ok: false });
-    assert.match(note ?? "", /changed opencode\.json.*as it was again\./);
-    assert(!existsSync(join(files.root, "opencode.json")));
   });
 
   test("is denied the next TODO's work, with the chain", async () => {
@@ -258,12 +183,10 @@ describe("a run that is judged from outside of its program", () => {
   });
 
   test("denies what it cannot judge, lets reading through, and says whose fault it is", async () => {
-    const { asks } = await overseen(
-      {},
-      filesSeenFrom(() => {
-        throw new Error("the sandbox is not there");
-      }),
-    );
+    const seen = filesSeenFrom(() => {
+      throw new Error("the sandbox is not there");
+    });
+    const { asks } = await overseen({}, { seen });
     assert.match(await asks("Write", write("src/a.ts")), /fault of prloom[\s\S]*the sandbox is not there/);
     assert.match(await asks("Read", { file_path: "src/a.ts" }), /^allowed: .*fault of prloom/);
     assert.match(await asks("Bash", { command: "echo x > a" }, { callId: undefined as never }), /GOVERNANCE BLOCK/);

@@ -9,6 +9,8 @@ export interface Plugin {
   readonly hooks: OpenCodeHooks;
   readonly files: GovernedFiles;
   readonly aborted: string[];
+  /** What sessions of sub-agents are not even offered. */
+  readonly withheld: Map<string, readonly string[]>;
   /** What the program's log and the person were told. */
   readonly noticed: string[];
   /** Judges a call and, where it is allowed, does `act` and tells the plugin that it ended; what the model is given. */
@@ -38,6 +40,7 @@ export async function pluginFor(
   process.env.PRLOOM_GOVERNANCE = files.folder;
   process.env.PRLOOM_FACTS = files.facts;
   const aborted: string[] = [];
+  const withheld: Plugin["withheld"] = new Map();
   const noticed: string[] = [];
   const client: OpenCodeClient = {
     session: {
@@ -56,7 +59,12 @@ export async function pluginFor(
       async abort({ path: { id } }) {
         aborted.push(id);
       },
-      update: async () => undefined,
+      async update({ path: { id }, body }) {
+        withheld.set(
+          id,
+          body.permission.map(({ permission }) => permission),
+        );
+      },
     },
     app: {
       async log({ body }) {
@@ -84,5 +92,5 @@ export async function pluginFor(
     const lines = existsSync(files.facts) ? readFileSync(files.facts, "utf8").split("\n") : [];
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
   };
-  return { hooks, files, aborted, noticed, call, facts: read };
+  return { hooks, files, aborted, withheld, noticed, call, facts: read };
 }

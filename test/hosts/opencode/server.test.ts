@@ -28,8 +28,21 @@ test("a script that changes what is protected is put back, told, recorded, and d
   assert.match(await run(), /GOVERNANCE BLOCK: bash denied[\s\S]*WHAT: This call changed opencode\.json/);
   assert.throws(() => readFileSync(settings), { code: "ENOENT" });
   const { checkpoint } = (await factOf(plugin, "checkpoint")) as { checkpoint: { summary: string; ok: boolean } };
-  assert.match(checkpoint.summary, /^PUT BACK opencode\.json, changed by sh run\.sh/);
+  assert.match(checkpoint.summary, /^PUT BACK opencode\.json, found after sh run\.sh/);
   assert.equal(checkpoint.ok, false);
+});
+
+test("what is put back when the answer is out already is told with the next one, and denied from then on", async (t) => {
+  const plugin = await pluginFor(t, { terms: { governance: { protected: ["**/deploy.yml"] } } });
+  const deploy = join(plugin.files.root, "src", "deploy.yml");
+  const run = () => plugin.call("bash", { command: "sh run.sh" }, () => writeFileSync(deploy, "evil\n"));
+  assert.equal(await run(), "ran");
+  await factOf(plugin, "checkpoint");
+  assert.throws(() => readFileSync(deploy), { code: "ENOENT" });
+  const read = () => plugin.call("read", { filePath: "a" });
+  assert.match(await read(), /^ran\n\nGOVERNANCE: src\/deploy\.yml changed .* as it was/);
+  assert.equal(await read(), "ran");
+  assert.match(await run(), /GOVERNANCE BLOCK: bash denied[\s\S]*WHAT: This call changed src\/deploy\.yml/);
 });
 
 test("a person and the program's log are told of what was denied, put back and changed, and of nothing else", async (t) => {

@@ -1,6 +1,7 @@
 import { matchesAny } from "../paths.ts";
 import type { Policy } from "../policy-file.ts";
 import { isListedRead, onlyAnswers, type PolicyRule, type Question, type RuleRefusal, taskInHand } from "../rule.ts";
+import { inBoth, isListed } from "../tools/listed.ts";
 import { isMcpTool } from "../tools/request-of.ts";
 
 export const allowedTools: PolicyRule = {
@@ -12,7 +13,7 @@ export const allowedTools: PolicyRule = {
     if (kind === undefined) return unlisted(question);
     const allowed = listOf(question);
     if (allowed === undefined || kind === "govern") return undefined;
-    if (allowed.includes(kind) || allowed.includes(request.tool) || onlyAnswers(question)) return undefined;
+    if (isListed(allowed, { kind, tool: request.tool }) || onlyAnswers(question)) return undefined;
     return {
       what: `You tried to use "${request.tool}" (${kind}), which this task does not have.`,
       why: `The task may be done with: ${allowed.join(", ")}.`,
@@ -28,7 +29,7 @@ function listOf(question: Question): readonly string[] | undefined {
   const node = taskInHand(question)?.node;
   const own = node && node.allowedTools.length > 0 ? node.allowedTools : undefined;
   if (policy.tools === null) return own;
-  return own ? policy.tools.filter((tool) => own.includes(tool)) : policy.tools;
+  return own ? inBoth(policy.tools, own) : policy.tools;
 }
 
 /** What a tool that the config or the role names counts as; undefined for one that is not named. */

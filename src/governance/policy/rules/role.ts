@@ -1,4 +1,5 @@
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
+import { isListed } from "../tools/listed.ts";
 
 export const role: PolicyRule = {
   name: "role",
@@ -10,7 +11,7 @@ export const role: PolicyRule = {
     // What is not known is judged by the list of allowed tools.
     if (request.kind === "other") return undefined;
     const hasNoShell = request.kind === "shell" && shell === "none";
-    if (!hasNoShell && (tools.includes(request.tool) || tools.includes(request.kind))) return undefined;
+    if (!hasNoShell && isListed(tools, request)) return undefined;
     const rest = tools.filter((tool) => tool !== "shell" || shell !== "none");
     return {
       what: `You tried to use "${request.tool}" (${request.kind}), and you are "${name}".`,
