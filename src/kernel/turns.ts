@@ -5,14 +5,12 @@ const SLICE_MS = 20;
 
 /** One slice for all loops of the process: a slice for each would be as many times as long as there are loops. */
 let sliceStartedAt = 0;
-let isNextDue = false;
+let lastInLine: Promise<void> = Promise.resolve();
 
-async function startSlice(): Promise<void> {
-  if (isNextDue) return;
-  isNextDue = true;
+async function sliceAfter(before: Promise<void>): Promise<void> {
+  await before;
   await setImmediate();
   sliceStartedAt = performance.now();
-  isNextDue = false;
 }
 
 /**
@@ -20,9 +18,8 @@ async function startSlice(): Promise<void> {
  * their turn whenever a slice of time is over, and costs next to nothing before.
  */
 export async function takeTurns(): Promise<void> {
-  // Each waits by itself and asks again: the one before it may have taken all of the slice.
-  while (performance.now() - sliceStartedAt >= SLICE_MS) {
-    void startSlice();
-    await setImmediate();
-  }
+  if (performance.now() - sliceStartedAt < SLICE_MS) return;
+  // In a line: a loop that was served last waits behind all that wait already, or they would wait until it is through.
+  lastInLine = sliceAfter(lastInLine);
+  await lastInLine;
 }

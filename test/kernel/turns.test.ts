@@ -29,3 +29,19 @@ test("many loops that wait for their turn do not go on all at once", async () =>
   // The first may still be in the slice in which all of them began.
   assert.equal(new Set(seen.slice(1)).size, 9, seen.join(" "));
 });
+
+test("a loop that was served last waits behind those that wait", async () => {
+  const rounds = [0, 0, 0];
+  let ahead = 0;
+  const loop = async (_: number, which: number): Promise<void> => {
+    for (let round = 0; round < 5; round += 1) {
+      await takeTurns();
+      work();
+      rounds[which] = round + 1;
+      ahead = Math.max(ahead, round + 1 - Math.min(...rounds));
+    }
+  };
+  await Promise.all(rounds.map(loop));
+  // The first may have begun in the slice of another test.
+  assert.ok(ahead <= 2, `${ahead} rounds ahead`);
+});
