@@ -24,6 +24,8 @@ interface AgentsGround {
 
 /** The kernel follows no more of them. */
 const MAX_FOLLOWED = 40;
+/** No honest link leads through more folders. Thousands of links with thousands of them each would take a quarter of an hour. */
+const MAX_PARTS = 64;
 
 /** Those of the changed links with which some link of the index leads to where agents write. Call it after `stageAll`. */
 export async function linksAstray(
@@ -54,14 +56,20 @@ async function wayToAgents(link: string, { links, top, isAgents }: Walk): Promis
   const way: string[] = [];
   let at = above(`${top}/${link}`);
   const rest = [link.slice(link.lastIndexOf("/") + 1)];
-  for (let followed = 0; rest.length > 0; ) {
+  // Below what is not there nothing is asked for.
+  let gone: string | undefined;
+  for (let followed = 0, parts = 0; rest.length > 0; parts += 1) {
     await takeTurns();
+    if (parts > MAX_PARTS) return way;
     const part = rest.pop() ?? "";
     if (part === "" || part === ".") continue;
     const path = part === ".." ? above(at) : `${at}/${part}`;
     if (isAgents(path)) return way;
     const inTree = path.startsWith(`${top}/`) ? path.slice(top.length + 1) : "";
-    const target = links.get(inTree) ?? (await targetOf(Buffer.from(path, "latin1")));
+    if (gone !== undefined && !isWithin(path, gone)) gone = undefined;
+    const there = links.get(inTree) ?? (gone === undefined ? await targetOf(Buffer.from(path, "latin1")) : null);
+    if (there === null) gone ??= path;
+    const target = there ?? undefined;
     if (links.has(inTree)) way.push(inTree);
     if (target === undefined) {
       at = path;
@@ -85,18 +93,18 @@ async function linksIn(worktree: Worktree): Promise<Map<string, string>> {
     if (!entry.startsWith("120000 ")) continue;
     const path = entry.slice(entry.indexOf("\t") + 1);
     const target = await targetOf(bytesOf(worktree, path));
-    if (target !== undefined) links.set(path, target);
+    if (typeof target === "string") links.set(path, target);
   }
   return links;
 }
 
-/** Undefined for what is not a link. Without holding others up: it may lie on a disk that does not answer. */
-async function targetOf(path: Buffer): Promise<string | undefined> {
+/** Undefined for what is not a link, null for nothing. Without holding others up: it may lie on a disk that does not answer. */
+async function targetOf(path: Buffer): Promise<string | null | undefined> {
   try {
     return (await readlink(path, "buffer")).toString("latin1");
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return undefined;
+    return errnoOf(error) === "ENOENT" ? null : undefined;
   }
 }
 

@@ -54,6 +54,7 @@ const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] =
   ["an ignored folder, of which a checkout has its own", { lib: "ignored/lib" }, []],
   ["files, folders, and nothing", { a: "src/deep/c.ts", b: "src", c: "nowhere", d: "prloom/config.json" }, []],
   ["the system", { log: "/dev/stdout", time: "/usr/share/zoneinfo/UTC", up: "../../elsewhere" }, []],
+  ["nobody knows where, so long it is", { lib: "a/".repeat(1500), short: "a/".repeat(50) }, ["lib"]],
   ["itself", { a: "b", b: "a", c: "c/d" }, []],
 ];
 
