@@ -30,3 +30,18 @@ test("a part's role is that of whatever sub-agent takes it up, but for one that 
   assert.equal(await start("executor", "explore", "explores"), "investigator");
   assert.equal(await mayWrite("docs/c.md", "explores"), false);
 });
+
+test("a sub-agent that is given a tool by its name has it where its parent has the kind, and no other", async (t) => {
+  const files = governedFiles({ tools: ["read", "shell", "delegate"] });
+  t.after(() => files.remove());
+  const governor = await governorOfRun("opencode", { ...files, phase: "implementing" });
+  const call = (id: string, tool: string, input: unknown, session = "own") => ({ id, session, tool, input });
+  const terms = { action: "assign", to: "executor", name: "A part", expectedOutput: "a change" };
+  const answer = await governor.govern(call("one", "govern_delegate", { ...terms, tools: ["bash", "write"] }));
+  const part = /: (tn-\w+)\./.exec("text" in answer ? answer.text : "")?.[1] ?? "";
+  await governor.before(call("two", "task", { subagent_type: "general", prompt: `Do ${part}.` }));
+  assert.deepEqual((await governor.childStarted("child", "own")).tools, ["bash"]);
+  const may = async (tool: string, input: unknown) => (await governor.before(call(tool, tool, input, "child"))).allow;
+  assert.equal(await may("bash", { command: "ls" }), true);
+  assert.equal(await may("write", { filePath: "docs/a.md", content: "x" }), false);
+});
