@@ -152,7 +152,8 @@ export function placeOfFound({ text }: FoundNames): { folder: string; rest: stri
 
 /** What the last part of their names looks like; undefined where that can be anything. */
 export function lastNameOf({ text }: FoundNames): string | undefined {
-  const last = /([^/]*)(?:\/\.)?$/.exec(text)?.[1] ?? "";
+  const path = text.endsWith("/.") ? text.slice(0, -2) : text;
+  const last = path.slice(path.lastIndexOf("/") + 1);
   return /^\*+$/.test(last) ? undefined : last;
 }
 
