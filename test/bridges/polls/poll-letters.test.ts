@@ -191,7 +191,9 @@ describe("an action of a poll", () => {
       reviveAll(bench);
       await say("chat", [], { repair: (_ctx, item) => ({ ...(item as object), id: undefined }) as never });
       assert.deepEqual(reasons(bench), []);
-      const said = bench.bus.freshActions(999, () => true).map(({ action }) => (action.payload as { message?: string }).message);
+      const said = bench.bus
+        .freshActions(999, () => true)
+        .map(({ action }) => (action.payload as { message?: string }).message);
       assert.deepEqual(said, ["from the tracker", "one", "from the chat", "two"]);
     }));
 
