@@ -18,7 +18,7 @@ import {
   createDeferredActions,
   type DeferredAction,
   freshActions,
-  offered,
+  newEvents,
   pendingTriage,
 } from "./ledger/to-handle.ts";
 import {
@@ -101,8 +101,6 @@ export interface Bus {
   findAction(id: string): Action | undefined;
   /** What became of an action that came in lately. */
   actionFate(id: string): ActionFate;
-  /** Actions to deliver: put-off ones that are due, then those beyond the cursor; in the order of the log. */
-  dueActions(limit: number): { action: Action; attempts: number; cursor: Cursor }[];
   /** Actions beyond the cursor that no handler put off, in the order of the log. */
   freshActions(limit: number, isWanted: (id: string) => boolean): { action: Action; cursor: Cursor }[];
   /** Actions that wait, due or not, in the order of the log: what is behind them at the same address waits too. */
@@ -131,8 +129,7 @@ export function openBus(options: BusOptions): Bus {
   let revivals = 0;
   return {
     appendEvents: (events) => appendEvents(parts, events),
-    newEvents: (limit) =>
-      offered(parts, "event", parts.event, limit).map(({ value: event, cursor }) => ({ event, cursor })),
+    newEvents: (limit) => newEvents(parts, limit),
     pendingTriage: () => pendingTriage(parts),
     attempt: (recordId, handler) => attempt(parts, recordId, handler),
     uncount: (recordId, handler) => uncount(parts, recordId, handler),
@@ -158,12 +155,6 @@ export function openBus(options: BusOptions): Bus {
       return found && parseAction(found.record)?.value;
     },
     actionFate: (id) => actionFate(parts, id),
-    dueActions: (limit) =>
-      offered(parts, "action", parts.action, limit).map(({ value: action, cursor, attempts }) => ({
-        action,
-        attempts,
-        cursor,
-      })),
     freshActions: (limit, isWanted) => freshActions(parts, limit, isWanted),
     deferredActions: createDeferredActions(parts),
     nextRetryAt: (about) => nextRetryAt(parts, about),

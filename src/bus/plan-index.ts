@@ -1,14 +1,10 @@
 import { PrloomError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { type PlanRecord, type PlanSource, planRecordSchema, type StoredStatus, sourceKey } from "../plan/record.ts";
-import type { Page, PlanFilter } from "./ports.ts";
+import type { Page, PlanFilter, PlanStore } from "./ports.ts";
 
 /** The records in memory, found by uid, id and source at a cost that does not depend on how many there are. */
-export interface PlanIndex {
-  get(uid: string): PlanRecord | undefined;
-  byId(id: string): PlanRecord | undefined;
-  bySource(source: PlanSource): PlanRecord | undefined;
-  list(filter?: PlanFilter, page?: Page): { records: PlanRecord[]; next?: string };
+export interface PlanIndex extends Omit<PlanStore, "put"> {
   /** The value as it may be stored, with its new revision; throws when another plan or revision is in the way. */
   admit(uid: string, value: PlanRecord, expectedRevision: number): PlanRecord;
   set(record: PlanRecord): void;

@@ -9,5 +9,5 @@ export function orCancelled<T>(answer: T): Exclude<T, symbol> {
   throw new PrloomError("usage", "Nothing was written.", "`prloom init --yes` asks nothing.");
 }
 
-// Ctrl-D closes the input of a question, which then would never be orCancelled: it cancels, as Ctrl-C does.
+// Ctrl-D closes the input of a question, which then would never be answered: it cancels, as Ctrl-C does.
 updateSettings({ aliases: { "\u0004": "cancel" } });

@@ -66,19 +66,8 @@ export function checkedConfig({ checked }: Pin): Config | undefined {
 }
 
 export function pinOf(files: readonly PinnedFile[], origin: PinOrigin): Pin {
-  const { pinnedAt, by, branch, commit, modulesAt, checked } = origin;
   const sorted = [...files].sort((one, other) => (one.path < other.path ? -1 : 1));
-  return {
-    schemaVersion: SCHEMA_VERSION,
-    pinnedAt,
-    by,
-    ...(branch === undefined ? {} : { branch }),
-    ...(commit === undefined ? {} : { commit }),
-    ...(modulesAt === undefined ? {} : { modulesAt }),
-    ...(checked === undefined ? {} : { checked }),
-    digest: digestOf(sorted),
-    files: sorted,
-  };
+  return { ...origin, schemaVersion: SCHEMA_VERSION, digest: digestOf(sorted), files: sorted };
 }
 
 export function digestOf(files: readonly PinnedFile[]): string {

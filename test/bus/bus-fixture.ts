@@ -32,17 +32,11 @@ export const eventIds = (bus: Bus, limit = 99): string =>
     .newEvents(limit)
     .map((one) => one.event.id)
     .join();
-export const actionIds = (bus: Bus, limit = 99): string =>
-  bus
-    .dueActions(limit)
-    .map((one) => one.action.id)
-    .join();
-
 export const emit = (bus: Bus, ...ids: string[]): void =>
   void bus.settle({ record: `for-${ids.join()}`, handler: "h", outcome: "handled", actions: ids.map(action) });
-export const fresh = (bus: Bus, isWanted = (_id: string) => true): string =>
+export const fresh = (bus: Bus, isWanted = (_id: string) => true, limit = 99): string =>
   bus
-    .freshActions(99, isWanted)
+    .freshActions(limit, isWanted)
     .map((one) => one.action.id)
     .join();
 export const events = (count: number): BusEvent[] => Array.from({ length: count }, (_, n) => event(`e${n}`));

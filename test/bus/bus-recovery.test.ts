@@ -21,7 +21,7 @@ import type { BusOptions } from "../../src/bus/parts.ts";
 import type { Settlement } from "../../src/bus/types.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
 import { manualClock, readAll } from "../testing/contracts/bus-contract.ts";
-import { action, actionIds, done, event, eventIds, LIMITS } from "./bus-fixture.ts";
+import { action, done, event, eventIds, fresh, LIMITS } from "./bus-fixture.ts";
 import { inTemporary } from "./temporary.ts";
 
 const openFiles = (dir: string, more: Partial<BusOptions> = {}): Bus => {
@@ -56,7 +56,7 @@ it("creates no file by opening, looking and closing", () =>
   inTemporary((dir) => {
     const bus = openFiles(dir);
     bus.newEvents(5);
-    bus.dueActions(5);
+    bus.freshActions(5, () => true);
     bus.pendingTriage();
     bus.save();
     bus.close();
@@ -77,8 +77,8 @@ it("appends after a kill between the settlement and its actions what was missing
     const child = spawnSync(process.execPath, ["--input-type=module", "-e", script], { env });
     assert.equal(child.signal, "SIGKILL", child.stderr.toString());
     assert.equal(existsSync(join(dir, "bus", "actions.jsonl")), false);
-    assert.equal(actionIds(openFiles(dir)), "x,y");
-    assert.equal(actionIds(openFiles(dir)), "x,y");
+    assert.equal(fresh(openFiles(dir)), "x,y");
+    assert.equal(fresh(openFiles(dir)), "x,y");
   }));
 
 it("repairs actions that are older than what the journal remembers, without doubling any", () =>
@@ -92,8 +92,8 @@ it("repairs actions that are older than what the journal remembers, without doub
     truncateSync(join(dir, "actions.jsonl"), 0);
     const kept = readAll(log, { scope: {}, log: "actions" }).length;
     assert.ok(kept < ids.length);
-    assert.equal(actionIds(open()), ids.join());
-    assert.equal(actionIds(open()), ids.join());
+    assert.equal(fresh(open()), ids.join());
+    assert.equal(fresh(open()), ids.join());
   }));
 
 it("appends actions that a full disk refused as soon as there is room", () =>
@@ -107,7 +107,7 @@ it("appends actions that a full disk refused as soon as there is room", () =>
     assert.throws(() => bus.save(), "a snapshot must not be ahead of the actions");
     rmSync(path, { recursive: true });
     assert.equal(bus.settle(settlement), "ignored");
-    assert.equal(actionIds(bus), "x");
+    assert.equal(fresh(bus), "x");
   }));
 
 it("rebuilds a snapshot that is broken, foreign or ahead, and refuses a newer one", () =>

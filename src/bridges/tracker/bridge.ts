@@ -48,7 +48,7 @@ export async function postAction(
   if (payload.type === "merge" || payload.type === "close_pr") return refused(`${name} cannot carry "${payload.type}"`);
   const rendered = renderForThread(payload, name);
   if ("refused" in rendered) return refused(rendered.refused);
-  const post: NewPost = { id, body: cut(tracker.written?.(rendered.text) ?? rendered.text, tracker.maxLength) };
+  const post: NewPost = { id, body: cutToLength(tracker.written?.(rendered.text) ?? rendered.text, tracker.maxLength) };
   const edited = ref === undefined ? "gone" : await tracker.edit(token, ref, post);
   if (edited !== "gone") return edited;
   // What is edited later stays one post.
@@ -81,7 +81,7 @@ async function sayInParts(tracker: Tracker, token: string, { id, body }: NewPost
 const CUT = "\n\n… (too long for this place: the rest is left out)";
 
 /** What has to be seen whole comes in posts that fit. */
-export function cut(text: string, max: number): string {
+export function cutToLength(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, Math.max(0, max - CUT.length)).toWellFormed()}${CUT}`;
 }
 

@@ -1,34 +1,24 @@
 import { TRIAGE } from "../names.ts";
-import type { Kind, Parts } from "../parts.ts";
+import type { Parts } from "../parts.ts";
 import { type Cursor, START } from "../ports.ts";
 import type { Action, BusEvent } from "../types.ts";
-import { type About, attemptsOf, type Entry, earliestWait } from "./entry.ts";
+import { attemptsOf, type Entry, earliestWait } from "./entry.ts";
 import { settle } from "./settle.ts";
 
-export interface Offered<T> {
-  readonly value: T;
-  readonly cursor: Cursor;
-  readonly attempts: number;
-}
-
-/** Records to call handlers with: first those whose wait is over, then those beyond the cursor. */
-export function offered<T>(bus: Parts, about: About, kind: Kind<T>, limit: number): Offered<T>[] {
+/** Events to call handlers with: first those whose wait is over, then those beyond the cursor. */
+export function newEvents(bus: Parts, limit: number): { event: BusEvent; cursor: Cursor }[] {
   bus.settled.flush();
-  const result: Offered<T>[] = [];
+  const { finder, offers } = bus.event;
+  const result: { event: BusEvent; cursor: Cursor }[] = [];
   const taken = new Set<string>();
-  const attempts = (id: string): number => attemptsOfRecord(bus.ledger.entry(id));
-  for (const entry of bus.ledger.waiting[about].look(bus.clock.now(), limit)) {
-    const value = kind.finder.find(entry);
+  for (const entry of bus.ledger.waiting.event.look(bus.clock.now(), limit)) {
+    const event = finder.find(entry);
     taken.add(entry.id);
-    if (value === undefined) bury(bus, entry);
-    else {
-      const cursor = kind.offers.find(entry.id)?.cursor ?? entry.at ?? START;
-      result.push({ value, cursor, attempts: attempts(entry.id) });
-    }
+    if (event === undefined) bury(bus, entry);
+    else result.push({ event, cursor: offers.find(entry.id)?.cursor ?? entry.at ?? START });
   }
-  const offers = kind.offers.take(limit - result.length, (offer) => !taken.has(offer.id));
-  for (const { id, value, cursor } of offers) result.push({ value, cursor, attempts: attempts(id) });
-  return result;
+  const others = offers.take(limit - result.length, ({ id }) => !taken.has(id));
+  return [...result, ...others.map(({ value: event, cursor }) => ({ event, cursor }))];
 }
 
 function attemptsOfRecord(entry: Readonly<Entry> | undefined): number {

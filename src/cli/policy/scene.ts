@@ -1,13 +1,15 @@
 import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { resolve } from "node:path";
+import { compareConfigs } from "../../config/compare.ts";
 import type { Config } from "../../config/config.ts";
 import { OWN_ROLES } from "../../config/governance-words.ts";
-import { configWithoutAgents } from "../../config/load.ts";
+import { CONFIG_FILE, configWithoutAgents, loadConfig } from "../../config/load.ts";
+import type { Pin } from "../../config/pin.ts";
 import { didYouMean } from "../../config/problems/nearest.ts";
 import { pathsOf, worktreeOf } from "../../dispatcher/paths.ts";
 import { readPlanDetail } from "../../dispatcher/report/read.ts";
-import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
+import { changesLine, settingsInForce } from "../../dispatcher/settings/pinned.ts";
 import { workPlanStatus } from "../../dispatcher/steps/dependencies.ts";
 import { openRepository } from "../../git/repository.ts";
 import { graphOfPlan } from "../../governance/graph/graph-of-plan.ts";
@@ -23,7 +25,6 @@ import { categoryOf } from "../../plan/metadata.ts";
 import type { PlanSummary } from "../../plan/plan-types.ts";
 import type { Call } from "../output.ts";
 import { reading, suggesting } from "../plans.ts";
-import { settingsWarnings } from "./settings-warnings.ts";
 
 /** Who would make a call, and where: what a call is judged with. */
 export interface Scene {
@@ -145,4 +146,32 @@ function roleOf(name: string, settings: Pick<ScenePlace, "governance" | "warning
     message,
     `Roles are ${known.join(", ")}; governance.roles in prloom/config.json adds some.${settings.warnings.map((one) => ` Note: ${one}.`).join("")}`,
   );
+}
+
+interface InForce {
+  readonly config: Config;
+  readonly pin?: Pin | undefined;
+  readonly problem?: PrloomError | undefined;
+}
+
+/** What a person who reads `prloom/config.json` would not expect of an answer: other settings are in force. */
+function settingsWarnings({ config, pin, problem }: InForce, root: string): string[] {
+  // Before `prloom init` there is none, and nothing is wrong.
+  if (problem)
+    return problem.code === "config-missing" ? [] : [`judged with the usual settings: ${mistakeIn(problem)}`];
+  if (!pin) return [];
+  try {
+    const changes = compareConfigs(config, loadConfig(root)).filter(({ key }) => key.startsWith("governance."));
+    if (changes.length === 0) return [];
+    return [`judged as pinned, and ${CONFIG_FILE} differs: ${changesLine(changes)}. \`prloom reload\` applies it`];
+  } catch (error) {
+    if (!(error instanceof PrloomError)) throw error;
+    return [`judged as pinned: ${mistakeIn(error)}`];
+  }
+}
+
+/** The first of the mistakes that an error lists. */
+function mistakeIn({ message }: PrloomError): string {
+  const [what = "", first] = message.split("\n").map((line) => line.trim().replace(/\s+/g, " "));
+  return `${first === undefined ? what : `${what} ${first}`} (\`prloom doctor\` tells more)`;
 }

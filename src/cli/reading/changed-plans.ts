@@ -3,7 +3,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import type { Output } from "../output.ts";
 import { jsonText, visible } from "../render/safe-text.ts";
 import { planLine } from "../render/tables/plan-table.ts";
-import { isListed, type StatusOptions, type StatusView } from "./status-lines.ts";
+import { isShownInStatus, type StatusOptions, type StatusView } from "./status-lines.ts";
 
 /** What was last told of each plan and of the dispatcher, which stands under an id that no plan has. */
 class ToldPlans {
@@ -38,7 +38,7 @@ export function changesAsLines(output: Output, options: StatusOptions): StatusVi
       const running = daemon.running ? `running (pid ${daemon.pid})` : "not running";
       if (told.isNews("", running)) line(`dispatcher: ${running}`);
       for (const plan of plans) {
-        if (!told.has(plan.planId) && !isListed(plan, options, now)) continue;
+        if (!told.has(plan.planId) && !isShownInStatus(plan, options, now)) continue;
         const words = planLine(plan);
         if (told.isNews(plan.planId, words)) line(words);
       }

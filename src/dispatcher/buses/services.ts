@@ -1,7 +1,10 @@
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { BridgeServices } from "../../bridges/services.ts";
 import type { HookServices } from "../../hooks/services.ts";
 import { openStores, type StateRef, type StateStores } from "../../hooks/state/state-stores.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { appendOwn } from "../../kernel/own-file.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { listPlans, readPlan } from "../intake/plan-reading.ts";
@@ -14,7 +17,6 @@ import type { Watched } from "../watchdog/stalls.ts";
 import type { WorkEntry } from "../watchdog/watched-work.ts";
 import type { Buses } from "./buses.ts";
 import type { Extended } from "./extensions.ts";
-import { keepStack } from "./plugin-errors.ts";
 
 /** The memory of plugins and bridges, a file for each. */
 export function storesOf(paths: Paths, onProblem: (text: string) => void): StateStores {
@@ -92,4 +94,26 @@ export function bridgeServicesOf(loom: ServicesAtWork & Configured & Waking): Br
       };
     },
   };
+}
+
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_STACK = 10_000;
+
+/** Writes down where a plugin or a bridge threw; a file that has grown long starts anew. Never throws itself. */
+function keepStack(
+  { paths, clock }: Located & Pick<Records, "clock">,
+  what: string,
+  error: unknown,
+): string | undefined {
+  const file = paths.pluginErrors;
+  try {
+    const stack = error instanceof Error ? error.stack : undefined;
+    if (typeof stack !== "string") return undefined;
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_FILE_BYTES) rmSync(file);
+    appendOwn(file, `${isoTime(clock.now())} ${what}\n${stack.slice(0, MAX_STACK)}\n\n`);
+    return file;
+  } catch {
+    // What is told of the error does not depend on it.
+    return undefined;
+  }
 }

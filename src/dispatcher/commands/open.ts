@@ -28,7 +28,7 @@ import type { AtWork } from "../runs/occupancy.ts";
 import { encloseAgent } from "../runs/start-agent.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requirePlanConfig } from "../settings/plan-config.ts";
-import { runState } from "../steps/observe.ts";
+import { runStateOf } from "../steps/observe.ts";
 import { portVariables } from "../worktree/ports.ts";
 
 export interface OpenRequest {
@@ -155,7 +155,7 @@ export async function recoverInterrupted(
   // Stopped by a person: no sign that something ends the processes around the agent.
   loom.stranded.delete(id);
   const record = requireRecord(loom, id);
-  if (runState(loom, record) === "interrupted") await recoverRun(loom, record);
+  if (runStateOf(loom, record) === "interrupted") await recoverRun(loom, record);
 }
 
 interface Interface {

@@ -1,5 +1,4 @@
-import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
-import type { RunExit, Stage } from "../../agents/port.ts";
+import type { RunExit } from "../../agents/port.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
 import { type RunError, spendingOf } from "../../agents/run-log/run-summary.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
@@ -7,25 +6,12 @@ import { listDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { keptNothingToChange } from "../enclosure/run-copy.ts";
 import { homeOf, type Located } from "../paths.ts";
-import { readRunRecord } from "../runs/run-record.ts";
+import { type RunRecord, readRunRecord } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 
 /** A run of a plan, as it was started and as far as it has come. */
-export interface RunSummary {
+export interface RunSummary extends Omit<RunRecord, "messages"> {
   readonly run: number;
-  readonly stage: Stage;
-  readonly agent: string;
-  readonly attempt: number;
-  readonly startedAt: string;
-  /** How it was enclosed; absent for runs of versions that did not tell. */
-  readonly level?: EnclosureLevel;
-  readonly model?: string;
-  /** It went on with this conversation. */
-  readonly sessionId?: string;
-  /** The TODO that it worked on, or what else its conversation is about. */
-  readonly about?: string;
-  /** It was to resolve the conflict of a rebase. */
-  readonly resolves?: true;
   readonly dir: string;
   readonly state: "ended" | "working" | "interrupted";
   readonly exit?: RunExit;
@@ -47,40 +33,20 @@ export interface RunTotals {
 }
 
 /** The runs of a plan, oldest first. */
-export function readRuns(loom: Located, record: PlanRecord, working: boolean): RunSummary[] {
-  const home = homeOf(loom.paths, record.id);
+export function readRuns(loom: Located, { id, runs }: PlanRecord, working: boolean): RunSummary[] {
+  const home = homeOf(loom.paths, id);
   const numbers = listDir(home.runs)
     .map(Number)
     .filter(Number.isInteger)
     .sort((a, b) => a - b);
-  return numbers.flatMap((run) => {
+  return numbers.flatMap((run): RunSummary[] => {
     const dir = home.run(run);
-    const started = readRunRecord(dir);
-    if (!started) return [];
-    const { stage, agent, attempt, startedAt, level, model, sessionId, about, resolves } = started;
+    const record = readRunRecord(dir);
+    if (!record) return [];
+    const { messages: _, ...started } = record;
     const exit = readExit(dir);
-    const state = exit
-      ? ("ended" as const)
-      : working && run >= record.runs
-        ? ("working" as const)
-        : ("interrupted" as const);
-    return [
-      {
-        run,
-        stage,
-        agent,
-        attempt,
-        startedAt,
-        ...(level === undefined ? {} : { level }),
-        ...(model === undefined ? {} : { model }),
-        ...(sessionId === undefined ? {} : { sessionId }),
-        ...(about === undefined ? {} : { about }),
-        ...(resolves ? { resolves } : {}),
-        dir,
-        state,
-        ...(exit ? { exit } : {}),
-      },
-    ];
+    const state = exit ? "ended" : working && run >= runs ? "working" : "interrupted";
+    return [{ run, ...started, dir, state, ...(exit ? { exit } : {}) }];
   });
 }
 

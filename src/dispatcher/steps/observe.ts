@@ -48,7 +48,7 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     record,
     // Where people approve, what a designer makes up without a word of theirs is not shown to them as their plan.
     doc: text && config.ok && config.config.gated && !/\S/.test(text.text) ? undefined : text?.doc,
-    run: runState(loom, record),
+    run: runStateOf(loom, record),
     ...(loom.unrecovered.has(record.id) ? { unrecovered: true } : {}),
     config,
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
@@ -119,7 +119,7 @@ function headOf(loom: Located, { branch, worktreeReady }: PlanRecord): string | 
 }
 
 /** How the run that the record waits for ended, if it did. */
-export function runState(loom: Located & AtWork, record: PlanRecord): RunState {
+export function runStateOf(loom: Located & AtWork, record: PlanRecord): RunState {
   const number = awaitedRun(record);
   if (loom.occupancy.agentIn(record.id)) return "live";
   if (number === undefined) return "none";

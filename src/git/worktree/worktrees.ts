@@ -91,7 +91,6 @@ export interface WorktreeEntry {
   /** Short name; absent when detached or bare. */
   readonly branch?: string;
   readonly bare: boolean;
-  readonly locked?: string;
   /** Git's reason why it thinks that the folder is gone. */
   readonly prunable?: string;
 }
@@ -109,7 +108,6 @@ export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> 
     );
     const head = fields.get("HEAD");
     const branch = fields.get("branch")?.replace(/^refs\/heads\//, "");
-    const locked = fields.get("locked");
     const prunable = fields.get("prunable");
     const bare = fields.has("bare");
     return {
@@ -118,7 +116,6 @@ export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> 
       bare,
       ...(head !== undefined && { head }),
       ...(branch !== undefined && { branch }),
-      ...(locked !== undefined && { locked }),
       ...(prunable !== undefined && { prunable }),
     };
   });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { BridgeContext, DeliveryResult, OutgoingAction } from "../../bridges/contract.ts";
 import type { DeedResult } from "../../bridges/local/bridge.ts";
-import { cut, postAction } from "../../bridges/tracker/bridge.ts";
+import { cutToLength, postAction } from "../../bridges/tracker/bridge.ts";
 import type { Tracker } from "../../bridges/tracker/port.ts";
 import type { MergeMethod } from "../../git/merge-method.ts";
 import type { Outcome } from "../client/outcome.ts";
@@ -93,7 +93,7 @@ async function deed({ merge, close, action }: Sending, plan: string | undefined)
 const MAX_BODY = 60_000;
 
 function bodyOf(message: string, id: string): string {
-  return withMarker(cut(safeBody(message), MAX_BODY), id);
+  return withMarker(cutToLength(safeBody(message), MAX_BODY), id);
 }
 
 /** In the thread on a line. */

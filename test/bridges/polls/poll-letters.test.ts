@@ -29,7 +29,7 @@ function poll(bench: Bench, result: unknown, more: Partial<Bridge> = {}) {
 
 const reasons = (bench: Bench): string[] => bench.bus.deadLetters().map(({ reason }) => reason);
 const eventIds = (bench: Bench): string[] => bench.bus.newEvents(999).map(({ event: { id } }) => id);
-const actionIds = (bench: Bench): string[] => bench.bus.dueActions(999).map(({ action }) => action.id);
+const actionIds = (bench: Bench): string[] => bench.bus.freshActions(999, () => true).map(({ action }) => action.id);
 function reviveAll(bench: Bench): void {
   for (const { record } of bench.bus.deadLetters()) bench.bus.revive(record);
 }
@@ -79,7 +79,7 @@ describe("what a poll brings and prloom cannot take", () => {
       const outcome = await poll(bench, { events: [], state: 2 });
       assert.equal(outcome.actions, 1);
       assert.match(outcome.refused.join(), /severity must be/);
-      const [action] = bench.bus.dueActions(9);
+      const [action] = bench.bus.freshActions(9, () => true);
       assert.deepEqual([action?.action.relatedEventId, action?.action.author], ["late", author]);
       const [left] = bench.bus.deadLetters();
       assert.equal(bench.bus.deadLetters().length, 1);
@@ -157,7 +157,7 @@ describe("an action of a poll", () => {
       assert.deepEqual([again.actions, again.refused], [1, []]);
       const ids = actionIds(bench);
       assert.deepEqual([ids[0], ids[2]], ["tracker-42", "tracker-43"]);
-      const emitters = bench.bus.dueActions(999).map(({ action }) => action.emitter);
+      const emitters = bench.bus.freshActions(999, () => true).map(({ action }) => action.emitter);
       assert.deepEqual(new Set(emitters), new Set(["bridge:tracker"]));
       assert.match(ids[1] ?? "", /^act-/);
       for (const id of ids)
@@ -191,7 +191,9 @@ describe("an action of a poll", () => {
       reviveAll(bench);
       await say("chat", [], { repair: (_ctx, item) => ({ ...(item as object), id: undefined }) as never });
       assert.deepEqual(reasons(bench), []);
-      const said = bench.bus.dueActions(999).map(({ action }) => (action.payload as { message?: string }).message);
+      const said = bench.bus
+        .freshActions(999, () => true)
+        .map(({ action }) => (action.payload as { message?: string }).message);
       assert.deepEqual(said, ["from the tracker", "one", "from the chat", "two"]);
     }));
 

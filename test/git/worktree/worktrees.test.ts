@@ -90,7 +90,8 @@ test("a `git worktree add` killed half way is cleared away and made again whole"
   await once(child.stderr, "data");
   process.kill(-(child.pid ?? 0), "SIGKILL");
   await once(child, "close");
-  assert.ok((await listWorktrees(repo)).some((entry) => entry.path === path && entry.locked !== undefined));
+  assert.match(plainGit(repo.root, "worktree", "list", "--porcelain"), /^locked/m);
+  assert.ok((await listWorktrees(repo)).some((entry) => entry.path === path));
   plainGit(repo.root, "config", "--unset", "filter.slow.smudge");
   assert.equal((await addWorktree(repo, { path, branch: BRANCH, baseSha })).kind, "branch-exists");
   const added = await addWorktree(repo, { path, branch: BRANCH, baseSha, reuseBranch: true });
