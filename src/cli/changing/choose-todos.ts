@@ -11,8 +11,8 @@ import {
   unticked,
 } from "../../plan/checklists/checklist.ts";
 import type { Group } from "../../plan/checklists/groups.ts";
-import { hasTodoSection } from "../../plan/markdown/markdown.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
+import { hasTodoSection } from "../../plan/markdown/markdown.ts";
 import { isSetting } from "../../plan/todos/todo.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";

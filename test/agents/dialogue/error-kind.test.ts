@@ -163,7 +163,10 @@ describe("how long it is to be left alone", () => {
 
   test("a time of day without a zone is that of this machine, where the program made it", (t) => {
     const { TZ: before } = process.env;
-    t.after(() => (before === undefined ? delete process.env.TZ : (process.env.TZ = before)));
+    t.after(() => {
+      if (before === undefined) delete process.env.TZ;
+      else process.env.TZ = before;
+    });
     process.env.TZ = "America/New_York";
     const said = (text: string) => classifyError({ text, now: NOW }).retryAfterMs;
     assert.equal(said("5-hour limit reached ∙ resets 3pm"), 8 * HOUR);
