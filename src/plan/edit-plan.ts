@@ -200,7 +200,7 @@ function keepsTodos(before: PlanDoc, after: PlanDoc, grown?: string): boolean {
 export function requireReadable(text: string): PlanDoc {
   const doc = parsePlan(text);
   if (doc.tooLarge === undefined) return doc;
-  const hint = "Change it with `prloom edit <plan>`, or split one that is too large into several plans.";
+  const hint = "Shorten it, with `prloom edit <plan>` if it is a plan already, or split it into several plans.";
   throw new PrloomError("plan-invalid", doc.tooLarge, hint);
 }
 

@@ -71,6 +71,7 @@ describe("commands without a dispatcher", () => {
       stdout,
       /^blocked: waits for rain \(\d+s ago\)\n {2}and more rain .*\n {2}to fall\n {2}hint: `prloom unblock two`/m,
     );
+    assert.match((await run(["comment", "two", "It rained."])).stdout, /^two is blocked: .*`prloom unblock two`\.$/m);
     const unblocked = await run(["unblock", "two", "three", "one"]);
     assert.match(
       unblocked.stdout,

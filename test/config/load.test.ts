@@ -74,7 +74,12 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
     { presets: { p: { baseBranch: "x" } } },
     ["presets.p.baseBranch: presets cannot change this: it is for the whole repository"],
   ],
-  [{ presets: { p: { zzz: 1 } } }, ["presets.p.zzz: unknown key"]],
+  [
+    { presets: { p: { zzz: 1 } } },
+    [
+      "presets.p.zzz: unknown key, there are agents, stages, checks, review, limits, gates, plugins, pluginOrder, bridges",
+    ],
+  ],
   [{ presets: { p: { gates: { plan: false } } } }, ['presets.p.gates.plan: must be "true"']],
   [{ copyFiles: ["../secret"] }, ["copyFiles.0: must be a path below the repository, without .."]],
   [{ checks: "npm test" }, ["checks: must be a list of strings"]],

@@ -123,7 +123,10 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [{ plugins: [] }, ["plugins: must be an object: { … }"]],
   [{ plugins: { a: plugin("a", { enabled: "no" }) } }, ["plugins.a.enabled: must be true or false"]],
   [{ plugins: { a: plugin("a", { config: [] }) } }, ["plugins.a.config: must be an object: { … }"]],
-  [{ plugins: { a: plugin("a", { pollEvery: "1s" }) } }, ["plugins.a.pollEvery: unknown key"]],
+  [
+    { plugins: { a: plugin("a", { pollEvery: "1s" }) } },
+    ["plugins.a.pollEvery: unknown key, there are module, enabled, config"],
+  ],
   [{ plugins: { a: plugin("a", { modul: "x" }) } }, ["plugins.a.modul: unknown key, did you mean module?"]],
   [{ plugins: { "1": plugin("a") } }, [`plugins.1: ${NAMES}`]],
   [{ plugins: { "a/b": plugin("a") } }, [`plugins.a/b: ${NAMES}`]],

@@ -122,8 +122,8 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
     { triggers: [{ on: "issue_comment.created", do: "resume-session", commentPattern: "lgtm", message: "Go on." }] },
     [
       'triggers.0.do: must be "upsert" or "queue"',
-      "triggers.0.commentPattern: unknown key",
-      "triggers.0.message: unknown key",
+      "triggers.0.commentPattern: unknown key, there are on, repo, label, assignee, project, column, do, preset",
+      "triggers.0.message: unknown key, there are on, repo, label, assignee, project, column, do, preset",
     ],
   ],
   [{ triggers: [{ on: " ", do: "queue" }] }, ["triggers.0.on: must not be empty"]],

@@ -91,8 +91,8 @@ function untilClock(
   return Math.max(0, target.getTime() - wall);
 }
 
-/** What the clock shows in a zone, as if that were UTC; in one that is not known, what it shows in UTC. */
-function wallTime(now: number, zone = "UTC"): number {
+/** What the clock shows in a zone (without one, in that of this machine), as if that were UTC; in one that is not known, what it shows in UTC. */
+function wallTime(now: number, zone: string | undefined): number {
   const options = { year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric" } as const;
   try {
     const format = new Intl.DateTimeFormat("en-US", {

@@ -11,7 +11,8 @@ import {
   unticked,
 } from "../../plan/checklists/checklist.ts";
 import type { Group } from "../../plan/checklists/groups.ts";
-import { hasTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
+import { requireReadable } from "../../plan/edit-plan.ts";
+import { hasTodoSection } from "../../plan/markdown/markdown.ts";
 import { isSetting } from "../../plan/todos/todo.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
@@ -34,7 +35,7 @@ export async function chooseTodos(
   text: string,
   wanted: readonly string[] | undefined,
 ): Promise<ChosenTodos> {
-  if (hasTodoSection(parsePlan(text))) {
+  if (hasTodoSection(requireReadable(text))) {
     if (wanted === undefined) return { text, from: [], leftOut: [] };
     const hint = "Rename that heading, or leave --todos-from out.";
     throw new PrloomError("usage", "The text has a section `## TODO`, so its TODOs are there.", hint);

@@ -12,7 +12,7 @@ export interface CommentFlags {
   readonly stdin?: boolean;
 }
 
-const resultSchema = z.object({ eventId: z.string() });
+const resultSchema = z.object({ eventId: z.string(), isBlocked: z.boolean() });
 
 /** Comments on a plan in the name of the user who runs the command. */
 export async function comment(
@@ -35,10 +35,12 @@ export async function comment(
   }
   const author = await authorName(call.cwd);
   const args = { plan, body, author, ...(options.todo === undefined ? {} : { todo: options.todo }) };
-  const result = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "comment", args)));
+  const answer = await suggesting(call, plan, () => callOwner(call.cwd, "comment", args));
+  const { eventId, isBlocked } = resultSchema.parse(answer);
   call.output.line(`Comment added to ${plan}. \`prloom show ${plan}\` has the conversation.`);
+  if (isBlocked) call.output.line(`${plan} is blocked: work on it goes on after \`prloom unblock ${plan}\`.`);
   await tellWithoutDispatcher(call);
-  call.output.data({ plan, author, ...result });
+  call.output.data({ plan, author, eventId });
   return 0;
 }
 

@@ -25,5 +25,8 @@ function explained(path: KeyPath, key: string): string | undefined {
 
 /** What to say about a key that the schema does not know. */
 export function unknownKey(path: KeyPath, key: string): string {
-  return explained(path, key) ?? `unknown key${didYouMean(key, knownKeys(path))}`;
+  const known = knownKeys(path);
+  // At the top there are too many to read.
+  const all = path.length > 0 && known.length > 0 ? `, there are ${known.join(", ")}` : "";
+  return explained(path, key) ?? `unknown key${didYouMean(key, known) || all}`;
 }

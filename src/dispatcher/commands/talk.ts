@@ -24,7 +24,7 @@ export function commentOn(
   loom: Located & Naming & Configured & Records & Buses,
   id: string,
   comment: { body: string; author: string; todo?: number },
-): { eventId: string } {
+): { eventId: string; isBlocked: boolean } {
   const record = requireRecord(loom, id);
   if (record.status === "done") {
     throw new PrloomError(
@@ -41,7 +41,7 @@ export function commentOn(
   const permission = permissionOf(loom.config.authors, author);
   const todo = todoId === undefined ? {} : { todo: todoId };
   loom.bus(id).appendEvents([localComment({ id: eventId, planId: id, author, permission, body, ...todo })]);
-  return { eventId };
+  return { eventId, isBlocked: record.blocked !== undefined };
 }
 
 function todoAt(loom: Located & Records, id: string, number: number): string {

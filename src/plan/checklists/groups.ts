@@ -99,7 +99,12 @@ function belowFolds(
 /** The nearest heading or label that says something names the group; one that says nothing is part of it, and so are tests of the work. */
 function groupBelow(above: readonly Above[]) {
   const isPart = (at: number) => above.slice(0, at).some(({ kind, depth }) => kind === "work" && depth > 1);
-  const speaks = above.findLastIndex(({ kind }, at) => kind !== "other" && !(kind === "tests" && isPart(at)));
+  // A question is about the list right below it, as in a form, labels or not; with headings below it, it is a chapter.
+  const isChapter = (at: number) =>
+    /[?？]$/.test(above[at]?.text ?? "") && above.slice(at + 1).some(({ depth }) => depth < LABEL_DEPTH);
+  const isSilent = (kind: HeadingKind, at: number) =>
+    kind === "tests" ? isPart(at) : (kind === "choice" || kind === "confirmation") && isChapter(at);
+  const speaks = above.findLastIndex(({ kind }, at) => kind !== "other" && !isSilent(kind, at));
   const own = speaks === -1 ? above.length - 1 : speaks;
   const named = above[own];
   const within = above.slice(0, Math.max(own, 0)).map(({ text }) => text);

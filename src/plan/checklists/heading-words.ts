@@ -69,7 +69,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     "waits",
     [
       whole(
-        "blocked (?:by|on), blockers?, depends (?:up)?on, wait(?:s|ing) (?:for|on), hängt ab von, blockiert (?:durch|von)",
+        "blocked (?:by|on), blockers?(?! for), depends (?:up)?on, wait(?:s|ing) (?:for|on), hängt ab von, blockiert (?:durch|von)",
       ),
     ],
   ],
@@ -95,7 +95,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       anywhere(
         "(?:pr|pull request|review|reviewers?|merge|qa|test|testing|contributor|author) checklist, (?:checklist|tasks|todos?|steps|to do) for (?:the )?(?:reviewers?|maintainers?|merging)",
       ),
-      anywhere(`acceptance criteria, acceptance tests?, success criteria, success metrics?, exit criteria, definition of done, done when
+      anywhere(`acceptance criteria, acceptance tests?, success criteria, success metrics?, exit criteria, non ?functional requirements, definition of done, done when
         akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptaci[oó]n, critérios de (?:aceitação|aceite), definition of ready
         criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
       whole("acceptance, criteria, dod, expected (?:results?|outcomes?|behaviou?r)"),

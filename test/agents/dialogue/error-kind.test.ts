@@ -161,6 +161,18 @@ describe("how long it is to be left alone", () => {
     test(text, () => assert.equal(classifyError({ text, now: NOW }).retryAfterMs, expected));
   }
 
+  test("a time of day without a zone is that of this machine, where the program made it", (t) => {
+    const { TZ: before } = process.env;
+    t.after(() => {
+      if (before === undefined) delete process.env.TZ;
+      else process.env.TZ = before;
+    });
+    process.env.TZ = "America/New_York";
+    const said = (text: string) => classifyError({ text, now: NOW }).retryAfterMs;
+    assert.equal(said("5-hour limit reached ∙ resets 3pm"), 8 * HOUR);
+    assert.equal(said("You've hit your limit · resets 3pm (UTC)"), 3 * HOUR);
+  });
+
   test("a point in time says nothing where there is no clock", () => {
     assert.equal(classifyError({ text: "usage limit reached|1794747600" }).retryAfterMs, undefined);
   });

@@ -190,4 +190,25 @@ export const BODIES_OF_FORMS: readonly Body[] = [
       ["Related tasks", 1, "out of scope"],
     ],
   ),
+  todos(
+    "questions with chapters, and with a label",
+    "# Can we drop Node 16?\n## Build\n- [ ] Raise engines\n## Tests\n- [ ] Drop 16\n## Docs\n- [ ] Say so\n\n# Which platforms?\nSelect all that apply:\n- [ ] macOS\n",
+    ["Raise engines", "Drop 16", "Say so"],
+    [["Which platforms?", 1, "choices"]],
+  ),
+  todos(
+    "what keeps a release from going out, beside what is done and what follows",
+    "## Overview\n### Blockers for 6.6\n- [ ] Keep the layout\n### Follow-ups\n- [ ] Export\n### Completed\n- [x] Grid\n",
+    ["Keep the layout"],
+    [
+      ["Follow-ups", 1, "out of scope"],
+      ["Completed", 1, "another group"],
+    ],
+  ),
+  todos(
+    "qualities beside the work",
+    "## Non-functional requirements\n- [ ] Performance\n\n## Implementation plan\n1. [ ] Add a column\n",
+    ["Add a column"],
+    [["Non-functional requirements", 1, "conditions"]],
+  ),
 ];
