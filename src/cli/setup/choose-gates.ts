@@ -8,14 +8,18 @@ export interface GateWishes {
   readonly gates?: boolean;
 }
 
-/** Whether plans are to wait for a person. Asked only at a terminal, and only where something keeps the agent from writing before. */
-export async function chooseGates(call: Call, wishes: GateWishes, config: Config): Promise<boolean> {
+/** Whether plans are to wait for a person. Asked only at a terminal, and only where something keeps the agent from writing before; elsewhere a start tells what is missing. */
+export async function chooseGates(
+  call: Call,
+  wishes: GateWishes & { readonly byDefault: boolean },
+  config: Config,
+): Promise<boolean> {
   if (wishes.gates !== undefined) return wishes.gates;
-  if (wishes.yes || !call.output.terminal || !process.stdin.isTTY) return false;
-  if ((await whyNotEnforced(config)) !== undefined) return false;
+  if (wishes.yes || !call.output.terminal || !process.stdin.isTTY) return wishes.byDefault;
+  if ((await whyNotEnforced(config)) !== undefined) return wishes.byDefault;
   const { orCancelled, confirm } = await import("../prompts.ts");
   const message = "Should each plan wait for your approval before it is implemented?";
-  return orCancelled(await confirm({ message, initialValue: false }));
+  return orCancelled(await confirm({ message, initialValue: wishes.byDefault }));
 }
 
 /** What a start would say to gates with this config; undefined if it would take them. */

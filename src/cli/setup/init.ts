@@ -55,7 +55,7 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
     agent = await chooseInitialAgent(call, options);
     const github = await chooseGitHub(call, options, repo);
     // What comes from a tracker waits for a person unless one says otherwise.
-    const wishes = template?.gates || (github && !call.output.terminal) ? { gates: true, ...options } : options;
+    const wishes = { ...(template?.gates ? { gates: true } : {}), ...options, byDefault: github !== undefined };
     const gates = await chooseGates(call, wishes, parseConfig(initialConfig(agent), CONFIG_FILE));
     const commands = (await wantsChecks(call, project, options)) ? project : undefined;
     const text = initialConfig({ ...agent, gates, github, schema: SCHEMA_REFERENCE, ...commands });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { CallError } from "../pages.ts";
+import { CallError, PAGE_SIZE } from "../pages.ts";
 import type { RepositoryCalls } from "../repository.ts";
 import { type Check, checkName, newestOfKind, runState, STATUS, stateOf, statusState } from "./check-state.ts";
 import type { ChecksState } from "./pull-news.ts";
@@ -35,7 +35,7 @@ async function readOf<T>(
   path: string,
   { schema, query = {} }: { readonly schema: z.ZodType<T>; readonly query?: Readonly<Record<string, string>> },
 ): Promise<T | undefined> {
-  const outcome = await repository.get(path, { query: { per_page: 100, ...query } });
+  const outcome = await repository.get(path, { query: { per_page: PAGE_SIZE, ...query } });
   if (outcome.kind === "refused" || outcome.kind === "not-found") return undefined;
   if (outcome.kind !== "ok") throw new CallError(path, outcome);
   return schema.parse(outcome.data);
@@ -81,28 +81,47 @@ async function runsOf(repository: RepositoryCalls, sha: string): Promise<readonl
   return found?.workflow_runs ?? [];
 }
 
+const newestRuns = (runs: readonly Run[]): readonly Run[] =>
+  newestOfKind(
+    runs,
+    ({ workflow_id: workflow, event }) => `${workflow} ${event}`,
+    ({ id }) => id,
+  );
+
 async function jobsOf(repository: RepositoryCalls, runs: readonly Run[]): Promise<readonly Check[]> {
   const found: Check[] = [];
-  const kindOf = ({ workflow_id: workflow, event }: { workflow_id: number; event: string }): string =>
-    `${workflow} ${event}`;
-  for (const run of newestOfKind(runs, kindOf, ({ id }) => id)) {
-    const { jobs = [] } = (await readOf(repository, `/actions/runs/${run.id}/jobs`, { schema: jobsSchema })) ?? {};
-    // One whose workflow cannot be read has failed without a job, and one that waits has none yet.
-    const whole = {
-      ...run,
-      name: run.name ?? "workflow",
-      status: run.status ?? "",
-      run_id: run.id,
-      completed_at: null,
-    };
-    for (const one of jobs.length > 0 ? jobs : [whole])
-      found.push({
-        ...{ id: `${one.id}-${Date.parse(one.completed_at ?? "") || 0}`, name: one.name, says: "", isRequired: false },
-        ...{ app: ACTIONS, state: runState(one.status, one.conclusion), run: one.run_id },
-        ...(one === whole ? {} : { job: one.id }),
-      });
+  for (const run of newestRuns(runs)) {
+    const whole = wholeOf(run);
+    const jobs = (await jobsIn(repository, run.id)).map((job) => ({
+      ...{ id: `${job.id}-${Date.parse(job.completed_at ?? "") || 0}`, name: job.name, says: "", isRequired: false },
+      ...{ app: ACTIONS, state: runState(job.status, job.conclusion), run: job.run_id, job: job.id },
+    }));
+    // One whose workflow cannot be read has failed without a job, and jobs are made when those that they need have ended.
+    const isMore = whole.state !== "green" && !jobs.some(({ state }) => state === whole.state);
+    found.push(...jobs, ...(jobs.length === 0 || isMore ? [whole] : []));
   }
   return found;
+}
+
+async function jobsIn(repository: RepositoryCalls, run: number): Promise<z.infer<typeof jobsSchema>["jobs"]> {
+  const all = [];
+  for (let page = 1; ; page += 1) {
+    const query = { page: String(page) };
+    const { jobs = [] } = (await readOf(repository, `/actions/runs/${run}/jobs`, { schema: jobsSchema, query })) ?? {};
+    all.push(...jobs);
+    if (jobs.length < PAGE_SIZE) return all;
+  }
+}
+
+const wholeOf = ({ id, name, status, conclusion }: Run): Check => ({
+  ...{ id: `${id}-0`, name: name ?? "workflow", says: "", isRequired: false },
+  ...{ app: ACTIONS, state: runState(status ?? "", conclusion), run: id },
+});
+
+/** The runs of a commit that have not ended, whatever the jobs say that they have by now. */
+export async function runsUnderWay(repository: RepositoryCalls, sha: string): Promise<readonly Check[]> {
+  const runs = newestRuns(await runsOf(repository, sha)).map(wholeOf);
+  return runs.filter(({ state }) => state === "pending");
 }
 
 async function statusesOf(repository: RepositoryCalls, commit: string): Promise<readonly Check[]> {

@@ -1,6 +1,7 @@
 import { CallError } from "../pages.ts";
 import type { PullState } from "../pulls/pull-state.ts";
 import type { RepositoryCalls } from "../repository.ts";
+import { runsUnderWay } from "./actions.ts";
 import { countingOf, stateOf } from "./check-state.ts";
 import { headChecks } from "./checks.ts";
 
@@ -9,7 +10,10 @@ import { headChecks } from "./checks.ts";
  * green where the base branch has some: they have not begun.
  */
 export async function whyNotGreen(repository: RepositoryCalls, pull: PullState): Promise<string | undefined> {
-  const checks = await headChecks(repository, { nodeId: pull.nodeId, head: pull.head.sha });
+  const found = await headChecks(repository, { nodeId: pull.nodeId, head: pull.head.sha });
+  // More may come: GitHub counts what is there. What is required it waits for itself.
+  const isOver = ["green", "none"].includes(stateOf(found)) && !found.some(({ isRequired }) => isRequired);
+  const checks = isOver ? [...found, ...(await runsUnderWay(repository, pull.head.sha))] : found;
   const state = stateOf(checks);
   if (state === "green") return undefined;
   if (state === "none") {

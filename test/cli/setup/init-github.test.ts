@@ -4,6 +4,8 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { repositoryIn } from "../../../src/cli/setup/choose-github.ts";
+import { CLI, NODE_FLAGS } from "../../testing/program.ts";
+import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
 import { repositoryFor } from "../fixture.ts";
 
 test("the repository that a remote names", () => {
@@ -39,6 +41,23 @@ test("init in a clone of a repository on GitHub: a dry run writes nothing, then 
     [forge, github, triggers, gates],
     ["github", { repo: "acme/app" }, [{ on: "issue.labeled", label: "loom", do: "queue" }], { plan: true }],
   );
+});
+
+test("what comes from GitHub waits for a person also at a terminal, unless they say no", {
+  skip: NO_TERMINAL,
+}, async (t) => {
+  const { root } = repositoryFor(t);
+  rmSync(join(root, "prloom", "config.json"));
+  execFileSync("git", ["remote", "add", "origin", "git@github.com:acme/app.git"], { cwd: root });
+  const env = { ...(process.env as Record<string, string>), HOME: root };
+  const line = `stty cols 100 rows 20; ${[process.execPath, ...NODE_FLAGS, CLI].join(" ")} init --agent mine --command true --dry-run`;
+  assert.match(await inTerminal(`${line} --yes --github`, { cwd: root, env }).ended, /"plan": true/);
+  const asked = inTerminal(line, { cwd: root, env });
+  for (const question of [/become plans/, /which label/, /wait for your approval|would be:/]) {
+    await asked.shows(question);
+    asked.type("");
+  }
+  assert.match(await asked.ended, /"plan": true/);
 });
 
 test("init with GitHub where no remote is there says what to type", async (t) => {

@@ -249,6 +249,39 @@ it("a check that the token may not see speaks against a merge when GitHub says t
   assert.match((await whyNotGreen(calls, pull)) ?? "", /not all checks are green: one that the token may not see/);
 });
 
+for (const [whose, token] of [
+  ["classic", undefined],
+  ["fine-grained", FORBIDDEN],
+  ["blind", BLIND],
+] as const)
+  it(`a run that goes on speaks against a merge though all jobs that it has by now passed (${whose})`, async (t) => {
+    const { ada, calls, repository, github } = await setUp(t, token && { token });
+    const sha = ada.pushes("prloom/dark", { "dark.css": "x\n" });
+    const pull = await new Pulls(calls).open({ head: "prloom/dark", base: "main", title: "Dark mode", body: "" });
+    assert(!("refused" in pull));
+    const passed = { sha, conclusion: "success" } as const;
+    const lint = reportCheck(github.world, repository, { ...passed, name: "lint", hasFollowers: true });
+    assert.match((await whyNotGreen(calls, pull)) ?? "", /not all checks are green: .*not ended/);
+    reportCheck(github.world, repository, { ...passed, name: "test", beside: lint });
+    assert.equal(await whyNotGreen(calls, pull), undefined);
+  });
+
+it("of a run with more than a hundred jobs each counts", async (t) => {
+  const { ada, calls, repository, github } = await setUp(t, { token: FORBIDDEN });
+  const sha = ada.pushes("prloom/dark", { "dark.css": "x\n" });
+  const pull = await new Pulls(calls).open({ head: "prloom/dark", base: "main", title: "Dark mode", body: "" });
+  assert(!("refused" in pull));
+  const beside = reportCheck(github.world, repository, { sha, name: "test 0", conclusion: "success" });
+  for (let job = 1; job < 120; job += 1)
+    reportCheck(github.world, repository, {
+      sha,
+      name: `test ${job}`,
+      conclusion: job < 119 ? "success" : "failure",
+      beside,
+    });
+  assert.match((await whyNotGreen(calls, pull)) ?? "", /not all checks are green: test 119 \(failed\)/);
+});
+
 it("checks of other apps are not left out because GitHub cannot tell them now", async (t) => {
   const { calls, ada, repository, github } = await setUp(t);
   const sha = ada.pushes("dark", { "dark.css": "x\n" });

@@ -205,11 +205,14 @@ export interface CheckReport {
   readonly annotations?: readonly Annotation[];
   /** Of GitHub Actions unless told. */
   readonly app?: string;
+  /** A further job of the run of this one; else it is the first of a run. */
+  readonly beside?: CheckRun;
+  readonly hasFollowers?: boolean;
 }
 
 /** A check of a commit, as a CI system tells it; the same name again is another run, and the older one stays in lists. */
 export function reportCheck(world: World, repository: Repository, report: CheckReport): CheckRun {
-  const { sha, name, conclusion, log = "", annotations = [], app = "github-actions" } = report;
+  const { sha, name, conclusion, log = "", annotations = [], app = "github-actions", beside } = report;
   const at = world.time();
   const ofActions = app === "github-actions";
   const before = repository.checkRuns.find((one) => one.name === name && one.app === app);
@@ -217,8 +220,9 @@ export function reportCheck(world: World, repository: Repository, report: CheckR
     ...{ id: world.newId(), name, sha, app, status: conclusion ? "completed" : "in_progress", conclusion },
     ...{ startedAt: at, completedAt: conclusion ? at : undefined, annotations, log, attempt: 1 },
     ...{
-      workflowRun: ofActions ? world.newId() : undefined,
-      workflow: ofActions ? (before?.workflow ?? world.newId()) : undefined,
+      workflowRun: ofActions ? (beside?.workflowRun ?? world.newId()) : undefined,
+      workflow: ofActions ? ((beside ?? before)?.workflow ?? world.newId()) : undefined,
+      hasFollowers: report.hasFollowers ?? false,
     },
   };
   repository.checkRuns.push(check);

@@ -117,8 +117,9 @@ export interface CheckRun {
   readonly annotations: readonly Annotation[];
   /** A check that GitHub Actions made belongs to a job of a run. */
   readonly workflowRun: number | undefined;
-  /** Of the workflow; each check is the only job of one. */
   readonly workflow: number | undefined;
+  /** The run has jobs that are made when this one has ended. */
+  readonly hasFollowers: boolean;
   readonly log: string;
   attempt: number;
 }

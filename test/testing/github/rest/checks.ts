@@ -48,20 +48,24 @@ export const checkRoutes: readonly Route[] = [
     ...{ method: "GET", path: "/actions/runs", needs: reads("actions") },
     handle(call) {
       const sha = call.query.get("head_sha");
+      const jobs = call.repository.checkRuns.filter(
+        (check) => check.workflowRun !== undefined && (sha === null || check.sha === sha),
+      );
       // Newest first.
-      const all = call.repository.checkRuns
-        .filter((check) => check.workflowRun !== undefined && (sha === null || check.sha === sha))
-        .reverse();
+      const all = [...Map.groupBy(jobs, ({ workflowRun }) => workflowRun).values()].reverse();
       const { items, headers } = page(call, `/repos/${call.params.owner}/${call.params.repo}/actions/runs`, all);
-      const workflow_runs = items.map((check) => workflowRunShape(call.api, call.repository, check));
+      const workflow_runs = items.map((ones) => workflowRunShape(call.api, call.repository, ones));
       return { status: 200, body: { total_count: all.length, workflow_runs }, headers };
     },
   },
   {
     ...{ method: "GET", path: "/actions/runs/{run}/jobs", needs: reads("actions") },
     handle(call) {
-      const jobs = runOf(call).map((check) => jobShape(call.api, call.repository, check));
-      return ok({ total_count: jobs.length, jobs });
+      const all = runOf(call);
+      const path = `/repos/${call.params.owner}/${call.params.repo}/actions/runs/${call.params.run}/jobs`;
+      const { items, headers } = page(call, path, all);
+      const jobs = items.map((check) => jobShape(call.api, call.repository, check));
+      return { status: 200, body: { total_count: all.length, jobs }, headers };
     },
   },
   {

@@ -33,8 +33,24 @@ export function statusShape(api: string, repository: Repository, status: CommitS
   };
 }
 
-/** A run of a workflow has one job here, which is its check. */
-export function workflowRunShape(api: string, repository: Repository, check: CheckRun): Record<string, unknown> {
+/** A run has ended when all its jobs have, and no more are made. */
+function runState(jobs: readonly CheckRun[]): Pick<CheckRun, "status" | "conclusion"> {
+  const isOver = jobs.every(({ status }) => status === "completed") && !jobs.at(-1)?.hasFollowers;
+  if (!isOver)
+    return { status: jobs.some(({ status }) => status !== "queued") ? "in_progress" : "queued", conclusion: undefined };
+  const worst = jobs.find(({ conclusion }) => conclusion === "failure") ?? jobs.at(-1);
+  return { status: "completed", conclusion: worst?.conclusion };
+}
+
+/** A run of a workflow, by its jobs, each of which is a check. */
+export function workflowRunShape(
+  api: string,
+  repository: Repository,
+  jobs: readonly CheckRun[],
+): Record<string, unknown> {
+  const [check] = jobs;
+  if (!check) throw new Error("a run without jobs");
+  const { status, conclusion } = runState(jobs);
   const id = check.workflowRun ?? 0;
   const url = `${api}/repos/${fullNameOf(repository)}/actions/runs/${id}`;
   const parts = ["jobs", "logs", "check_suite", "artifacts", "cancel", "rerun", "workflow"];
@@ -51,8 +67,8 @@ export function workflowRunShape(api: string, repository: Repository, check: Che
       run_number: 1,
       run_attempt: check.attempt,
       event: "push",
-      status: check.status,
-      conclusion: check.conclusion ?? null,
+      status,
+      conclusion: conclusion ?? null,
     },
     ...{
       workflow_id: check.workflow,
@@ -60,7 +76,9 @@ export function workflowRunShape(api: string, repository: Repository, check: Che
       html_url: url,
       pull_requests: [],
       created_at: check.startedAt,
-      updated_at: check.completedAt ?? check.startedAt,
+      updated_at: jobs
+        .map((job) => job.completedAt ?? job.startedAt)
+        .reduce((one, other) => (one > other ? one : other)),
     },
     ...Object.fromEntries(parts.map((part) => [`${part}_url`, `${url}/${part}`])),
     ...{
