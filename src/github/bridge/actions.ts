@@ -103,13 +103,16 @@ async function jobsOf(repository: RepositoryCalls, runs: readonly Run[]): Promis
   return found;
 }
 
+/** More jobs than a run has; what it comes to counts all the same. */
+const MAX_PAGES = 20;
+
 async function jobsIn(repository: RepositoryCalls, run: number): Promise<z.infer<typeof jobsSchema>["jobs"]> {
   const all = [];
   for (let page = 1; ; page += 1) {
     const query = { page: String(page) };
     const { jobs = [] } = (await readOf(repository, `/actions/runs/${run}/jobs`, { schema: jobsSchema, query })) ?? {};
     all.push(...jobs);
-    if (jobs.length < PAGE_SIZE) return all;
+    if (jobs.length < PAGE_SIZE || page === MAX_PAGES) return all;
   }
 }
 
