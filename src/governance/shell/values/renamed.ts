@@ -34,9 +34,8 @@ export function folderPart(text: Text): Text[] | undefined {
   // Of the folder that they are in, it is one more up.
   const isUp = last === "/." && /^\.(?:\/[^*?[/.]+)*$/.test(folder);
   if (last === "/." && !isUp) return undefined;
-  return [
-    { type: "found", text: `${isUp ? folder.replace(/(.)\/[^/]*$/, "$1") : folder}/**/.`, follows: text.follows },
-  ];
+  const above = isUp ? folder.replace(/(.)\/[^/]*$/, "$1") : folder;
+  return [{ type: "found", text: `${above}/**/.`, follows: text.follows, at: text.at }];
 }
 
 /** Names with another ending in place of one: each is one of these, since not all may have it. */

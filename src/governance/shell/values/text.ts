@@ -33,6 +33,8 @@ export interface FoundNames {
   readonly follows?: boolean | undefined;
   /** Whether none of them is a link itself. */
   readonly real?: boolean | undefined;
+  /** The folder from which they were looked for: in another one, the same names may be links. */
+  readonly at?: string | undefined;
 }
 
 export const known = (text: string): Text => ({ type: "known", text });
@@ -131,7 +133,8 @@ const MAX_FOUND = 1000;
 function withMore(found: FoundNames, more: string): FoundNames {
   const isBelow = more.startsWith("/");
   const text = isBelow ? found.text + more : foundWith(found.text, more);
-  return { type: "found", text, follows: found.follows || (more.includes("/") && !found.text.endsWith("/.")) };
+  const follows = found.follows || (more.includes("/") && !found.text.endsWith("/."));
+  return { type: "found", text, follows, at: found.at };
 }
 
 /** The end of a name is the end of the last one. */
