@@ -53,7 +53,7 @@ function looped(names: string, random: Random): string {
     `for f in $(${names}); do ${body}; done`,
     `for f in ${draw("patterns", random)}; do ${body}; done`,
     `while IFS= read -r f; do ${body}; done < <(${names})`,
-    `f=$(${names} | head -1); ${body}`,
+    `f=$(${names} | head -1); if [ -n "$f" ]; then ${body}; fi`,
     `mapfile -t all < <(${names}); for f in "\${all[@]}"; do ${body}; done`,
     `all=(${draw("patterns", random)}); for f in "\${all[@]}"; do ${body}; done`,
     `each() { local f="$1"; ${body}; }; for f in $(${names}); do each "$f"; done`,

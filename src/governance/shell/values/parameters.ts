@@ -126,7 +126,8 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   if (operation.type === "Default") {
     const other = expand(operation.operand).map((text) => [text]);
     if (operation.operator.includes("=")) lookAtRenaming(parameter, spot);
-    if (operation.operator.includes("?")) return [value];
+    if (operation.operator.includes("?"))
+      return [value.map((text) => (text.type === "found" ? { ...text, mayBeNone: false } : text))];
     if (operation.operator.includes("+")) return [[known("")], ...other];
     if (only?.type === "known" && only.text !== "") return [value];
     // What this line does not set is taken for not set.

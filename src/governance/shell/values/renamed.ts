@@ -35,7 +35,7 @@ export function folderPart(text: Text): Text[] | undefined {
   const isUp = last === "/." && /^\.(?:\/[^*?[/.]+)*$/.test(folder);
   if (last === "/." && !isUp) return undefined;
   const above = isUp ? folder.replace(/(.)\/[^/]*$/, "$1") : folder;
-  return [{ type: "found", text: `${above}/**/.`, follows: text.follows, at: text.at }];
+  return [{ type: "found", text: `${above}/**/.`, follows: text.follows, at: text.at, mayBeNone: false }];
 }
 
 /** Names with another ending in place of one: each is one of these, since not all may have it. */
