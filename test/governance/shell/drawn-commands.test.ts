@@ -9,7 +9,7 @@ import { realFiles } from "../../../src/governance/policy/real-files.ts";
 import { seededRandom } from "../../testing/random.ts";
 import { SEED, SEED_NOTE } from "../../testing/sample.ts";
 import { THOROUGH } from "../../testing/thorough.ts";
-import { type Drawn, drawCommand } from "./drawn-commands.ts";
+import { type Drawn, drawCommand, SINGLE_STEPS } from "./drawn-commands.ts";
 import { deniedUnder, policyFor } from "./judging.ts";
 
 const FILES = [
@@ -116,7 +116,7 @@ function harms(used: Used, root: string, { isWide, use }: { isWide: boolean; use
 }
 
 const judge = judgeWith(realFiles);
-const COUNT = THOROUGH ? 1_000 : 120;
+const COUNT = THOROUGH ? 1_000 : 80;
 
 const LINKS = [
   { name: "no link that leads out", links: { inside: "src" } },
@@ -135,7 +135,7 @@ for (const [at, { name, links }] of LINKS.entries())
       const root = makeTree(folder, links);
       const policy = { ...policyFor("executor"), root, home: folder, temporary: "/tmp/none", secrets: [] };
       const random = seededRandom(SEED + at);
-      const drawn: readonly Drawn[] = Array.from({ length: COUNT }, () => drawCommand(random));
+      const drawn: readonly Drawn[] = [...SINGLE_STEPS, ...Array.from({ length: COUNT }, () => drawCommand(random))];
       const played = play(
         drawn.map(({ form }) => form.replaceAll(/USE|INTO/g, "target")),
         root,

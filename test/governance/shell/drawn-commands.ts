@@ -24,6 +24,14 @@ type Part = "sources" | "all" | "filters" | "patterns" | "steps" | "before" | "b
 const draw = (part: Part, random: Random): string => random.pick(PARTS.get(part) ?? []);
 const drawOrNone = (part: Part, random: Random): string => (random.chance(0.3) ? "" : draw(part, random));
 
+/** Each step by itself, of names that are easily made into others: these are not left to the draw. */
+export const SINGLE_STEPS: readonly Drawn[] = (PARTS.get("steps") ?? []).flatMap((step) =>
+  ["for f in src/*", "for f in ./*", "find src | while read -r f"].map((loop) => ({
+    form: `${loop}; do v1="${step.replaceAll("V", "f")}"; INTO "$v1"; done`,
+    isWide: false,
+  })),
+);
+
 export function drawCommand(random: Random): Drawn {
   const isWide = random.chance(0.12);
   const source = draw(isWide ? "all" : "sources", random);

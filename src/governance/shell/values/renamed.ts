@@ -82,7 +82,9 @@ export function otherPart(text: Text, part: string, { by, isEvery }: OtherPart):
 }
 
 const moved = (text: FoundNames | Extract<Text, { type: "glob" }>, name: string): Text =>
-  text.type === "glob" ? { type: "glob", text: name } : { type: "found", text: name, follows: true };
+  text.type === "glob"
+    ? { type: "glob", text: name }
+    : { type: "found", text: name, follows: true, mayBeNone: text.mayBeNone };
 
 /** Patterns of a name in which a text stands for another one, or may. */
 function otherNames(pattern: string, part: string, by: string): string[] {
