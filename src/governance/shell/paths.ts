@@ -43,7 +43,8 @@ function fromFolder(path: Extract<Text, { text: string }>, folder: string | unde
   if (folder === undefined) return unknown("where it is cannot be told");
   if (type === "known" && folder !== line.place.folder && isPattern(folder))
     return normal({ type: "glob" }, `${folder}/${asPattern(text)}`);
-  return normal(path, folder === "/" ? `/${text}` : `${folder}/${text}`);
+  const isElsewhere = path.type === "found" && path.at !== undefined && path.at !== folder;
+  return normal(isElsewhere ? { ...path, follows: true } : path, folder === "/" ? `/${text}` : `${folder}/${text}`);
 }
 
 /** The folders that a path can be, for a shell that goes there. */

@@ -219,7 +219,7 @@ function runFor({ type, name, wordlist, body }: For | Select, spot: Spot): Flow 
   const once = (outer: Spot): Flow => {
     const inner = { ...outer, shell: copyShell(outer.shell) };
     const flows = (distinct.length === 0 ? [known("")] : distinct).map((value) => {
-      giveVariable(name.value, [value], inner);
+      giveVariable(name.value, [value.type === "found" ? { ...value, mayBeNone: false } : value], inner);
       const flow = runStatements(body.commands, inner);
       if (!isSure) joinShells(inner.shell, outer.shell);
       return flow;

@@ -130,8 +130,8 @@ function startedFor(assignedTo: string): TaskGraph {
   return makeGraph([makeWorkPlan({ id: "plan", name: "A plan", status: "active", tasks: [task] }, 0)]);
 }
 
-export function deniedUnder(policy: Policy, command: string, folder?: string): string | undefined {
-  const verdict = judge({ kind: "shell", tool: "bash", paths: [], command, folder }, graphFor(policy), policy, 0);
+export function deniedUnder(policy: Policy, command: string, folder?: string, ask = judge): string | undefined {
+  const verdict = ask({ kind: "shell", tool: "bash", paths: [], command, folder }, graphFor(policy), policy, 0);
   return verdict.allow ? undefined : `${verdict.denial.rule}: ${verdict.denial.what} ${verdict.denial.evidence}`;
 }
 

@@ -72,6 +72,8 @@ const NAMES_PROJECT =
 export function noteElsewhere(arg: Text, spot: Spot): void {
   const text = startOf(arg).replace(NAMES_PROJECT, "");
   if (arg.type !== "known" || !/^(?:\.\.(?:\/|$)|\/)/.test(text) || isNowhere(text)) return;
+  // Between slashes, tests are chosen by what they are called.
+  if (/^\/.*\/$/.test(text) && spot.line.place.look(text.slice(0, -1)) === undefined) return;
   for (const path of absolutePaths(known(text), spot))
     noteEffect(spot, { kind: "runs", what: `runs what is in ${describeText(path)}`, path });
 }

@@ -150,7 +150,8 @@ function expansionTexts(part: Expansion, spot: Spot): (readonly Text[])[] {
 
 function substituted(part: Extract<WordPart, { type: "CommandExpansion" }>, spot: Spot): readonly Text[] {
   if (!part.script) return [unknown("it is a command that cannot be parsed")];
-  return textsOfFlow(spot.line.engine.runScript(part.script, { ...spot, shell: copyForReading(spot.shell) }));
+  const flow = spot.line.engine.runScript(part.script, { ...spot, shell: copyForReading(spot.shell) });
+  return textsOfFlow(flow).map((text) => (text.type === "found" ? { mayBeNone: true, ...text } : text));
 }
 
 function quoted(parts: readonly WordPart[], spot: Spot): Piece[] {

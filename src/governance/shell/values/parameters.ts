@@ -53,6 +53,12 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
   return name === "TMPDIR" ? [[known(line.place.temporary)]] : [[unknown(`nothing tells what $${name} is`)]];
 }
 
+const isUnset = (name: string, { shell }: Spot): boolean =>
+  /^[A-Za-z_]/.test(name) &&
+  !/^(?:PWD|PPID|HOME|TMPDIR)$/.test(name) &&
+  !shell.variables.has(name) &&
+  !shell.arrays.has(name);
+
 /** Every list that `$@` can be. */
 function positionalWays({ positional, isShifted }: Shell): Ways {
   if (!isShifted || positional.length === 0) return [positional];
@@ -120,10 +126,14 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   if (operation.type === "Default") {
     const other = expand(operation.operand).map((text) => [text]);
     if (operation.operator.includes("=")) lookAtRenaming(parameter, spot);
-    if (operation.operator.includes("?")) return [value];
-    const isSet = only?.type === "known" && only.text !== "" && !operation.operator.includes("+");
-    if (operation.operator.includes("=") && !(isSet && value.length === 1)) giveVariable(parameter, other.flat(), spot);
-    return isSet ? [value] : [value, ...other].filter(([text]) => text?.type !== "unknown" || other.length === 0);
+    if (operation.operator.includes("?"))
+      return [value.map((text) => (text.type === "found" ? { ...text, mayBeNone: false } : text))];
+    if (operation.operator.includes("+")) return [[known("")], ...other];
+    if (only?.type === "known" && only.text !== "") return [value];
+    // What this line does not set is taken for not set.
+    const ways = isUnset(parameter, spot) && other.length > 0 ? other : [value, ...other];
+    if (operation.operator.includes("=")) giveVariable(parameter, ways.flat(), spot);
+    return ways;
   }
   if (operation.type === "Transform" && operation.operand.value === "P")
     for (const text of value) lookAtPrompt(text, spot);
@@ -207,7 +217,8 @@ function changedText(operation: ParameterOperation, text: string, expand: Expand
         word ? Number(word.value) : undefined,
       );
       if (from === undefined || Number.isNaN(from) || Number.isNaN(length ?? 0)) return undefined;
-      const rest = from < 0 ? text.slice(from) : text.slice(from);
+      // From before its beginning there is nothing.
+      const rest = -from > text.length ? "" : text.slice(from);
       return length === undefined ? rest : length < 0 ? rest.slice(0, length) : rest.slice(0, length);
     }
     case "Replace": {

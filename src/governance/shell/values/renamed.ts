@@ -34,9 +34,8 @@ export function folderPart(text: Text): Text[] | undefined {
   // Of the folder that they are in, it is one more up.
   const isUp = last === "/." && /^\.(?:\/[^*?[/.]+)*$/.test(folder);
   if (last === "/." && !isUp) return undefined;
-  return [
-    { type: "found", text: `${isUp ? folder.replace(/(.)\/[^/]*$/, "$1") : folder}/**/.`, follows: text.follows },
-  ];
+  const above = isUp ? folder.replace(/(.)\/[^/]*$/, "$1") : folder;
+  return [{ type: "found", text: `${above}/**/.`, follows: text.follows, at: text.at, mayBeNone: false }];
 }
 
 /** Names with another ending in place of one: each is one of these, since not all may have it. */
@@ -83,7 +82,9 @@ export function otherPart(text: Text, part: string, { by, isEvery }: OtherPart):
 }
 
 const moved = (text: FoundNames | Extract<Text, { type: "glob" }>, name: string): Text =>
-  text.type === "glob" ? { type: "glob", text: name } : { type: "found", text: name, follows: true };
+  text.type === "glob"
+    ? { type: "glob", text: name }
+    : { type: "found", text: name, follows: true, mayBeNone: text.mayBeNone };
 
 /** Patterns of a name in which a text stands for another one, or may. */
 function otherNames(pattern: string, part: string, by: string): string[] {

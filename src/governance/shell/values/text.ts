@@ -33,6 +33,10 @@ export interface FoundNames {
   readonly follows?: boolean | undefined;
   /** Whether none of them is a link itself. */
   readonly real?: boolean | undefined;
+  /** The folder from which they were looked for: in another one, the same names may be links. */
+  readonly at?: string | undefined;
+  /** Whether there may be none: `$(…)` is nothing then. */
+  readonly mayBeNone?: boolean | undefined;
 }
 
 export const known = (text: string): Text => ({ type: "known", text });
@@ -117,6 +121,7 @@ function joinFound(parts: readonly Text[]): Text | undefined {
     if (part.type === "unknown" || (part.type === "known" && !OF_PATH.test(part.text))) return undefined;
     const text = part.type === "known" ? asPattern(part.text) : part.text;
     if (made?.text.endsWith("/.") && !text.startsWith("/")) return undefined;
+    if (made?.mayBeNone && text.startsWith("/")) return undefined;
     if (made) made = withMore(made, text);
     else if (part.type === "found") made = before === "" ? part : behind(before, part);
     else before += text;
@@ -131,7 +136,8 @@ const MAX_FOUND = 1000;
 function withMore(found: FoundNames, more: string): FoundNames {
   const isBelow = more.startsWith("/");
   const text = isBelow ? found.text + more : foundWith(found.text, more);
-  return { type: "found", text, follows: found.follows || (more.includes("/") && !found.text.endsWith("/.")) };
+  const follows = found.follows || (more.includes("/") && !found.text.endsWith("/."));
+  return { type: "found", text, follows, at: found.at };
 }
 
 /** The end of a name is the end of the last one. */
@@ -140,7 +146,8 @@ export const foundWith = (pattern: string, ending: string): string =>
 
 /** They were not looked for there. A name that may be one of many folders has no beginning. */
 function behind(before: string, found: FoundNames): FoundNames | undefined {
-  if (before.startsWith("-") || (!before.endsWith("/") && found.text.startsWith("**"))) return undefined;
+  if (before.startsWith("-") || found.mayBeNone || (!before.endsWith("/") && found.text.startsWith("**")))
+    return undefined;
   return { type: "found", text: before + found.text, follows: true };
 }
 

@@ -91,7 +91,9 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   // Its own rights, with which files of others can be changed.
   if (word === "unshare") return spot.line.engine.runWords([known(word), ...rest], spot);
   if (word === "run" || word === "exec" || word === "create") return startContainer(rest, spot);
-  if (CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))) {
+  // Those of the project, as with `down`.
+  const areOwn = name.endsWith("compose") && /^(?:stop|kill)$/.test(word);
+  if (!areOwn && CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))) {
     noteEffect(
       spot,
       SENDS.test(word)

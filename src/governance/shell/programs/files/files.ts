@@ -57,6 +57,8 @@ export const remove: Behaviour = ({ name, args, spot }) => {
   const whole = name !== "unlink" && name !== "rmdir" && given.has("r", "R", "recursive");
   for (const path of given.operands) {
     deletes(spot, path, whole);
+    // With a slash behind it, a link is what it leads to.
+    if (path.type === "glob" && /\/\.?$/.test(path.text)) writes(spot, path);
     if (path.type === "known") spot.line.files.delete(path.text);
   }
   return OUTPUT;

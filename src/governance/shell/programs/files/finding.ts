@@ -39,7 +39,7 @@ export const find: Behaviour = ({ args, spot }) => {
   }
   const isNarrow = narrows(tests);
   const names = isNarrow ? patternsIn(tests) : [];
-  const follows = args.some((arg) => /^-(?:L|follow)$/.test(textOf(arg)));
+  const follows = args.some((arg) => /^-(?:H|L|follow)$/.test(textOf(arg)));
   const word = (at: number) => textOf(tests[at] ?? known(""));
   const types = tests.flatMap((test, at) =>
     word(at - 1) === "-type" && !/^(?:!|-not)$/.test(word(at - 2)) ? textOf(test) : [],
@@ -85,7 +85,15 @@ function foundBelow(starts: readonly Text[], spot: Spot, { patterns, follows, re
     const folder = (start.type === "known" ? asPattern(start.text) : start.text).replace(/\/$/, "");
     const below = patterns.map((one): Text => {
       const isPath = /^(?:\.?\/|[^*]*\/)/.test(one) && one.startsWith(folder);
-      return { type: "found", text: isPath ? one : `${folder}/${one}`, follows, real };
+      // With a slash behind it, a link is what it leads to.
+      const isBehind = start.type === "glob" && start.text.endsWith("/");
+      return {
+        type: "found",
+        text: isPath ? one : `${folder}/${one}`,
+        follows: follows || isBehind,
+        real,
+        at: spot.shell.folders[0],
+      };
     });
     return [...(isTold ? [start] : []), ...(kinds.every((kind) => kind === "file") ? [] : below)];
   });
@@ -124,7 +132,7 @@ function narrows(tests: readonly Text[]): boolean {
     }
     const isNegated = at > 0 && /^(?:!|-not)$/.test(textOf(tests[at - 1] as Text));
     if (isNegated) continue;
-    if (word === "-empty" || (NAMES.test(word) && !isWide(textOf(tests[at + 1] ?? known(""))))) isNamed = true;
+    if (word === "-empty" || (NAMES.test(word) && !isWide(word, textOf(tests[at + 1] ?? known(""))))) isNamed = true;
   }
   return isNamed;
 }
@@ -135,8 +143,9 @@ const hasBraces = (word: Text): boolean => {
   return text.includes("{") && text.indexOf("}", text.indexOf("{")) > 0;
 };
 
-/** A pattern of wildcards alone. */
-const isWide = (pattern: string): boolean => /^[.*+/\\]*$/.test(withoutWildcards(pattern, "*"));
+/** A pattern of wildcards alone. That of names which begin with a dot is none. */
+const isWide = (test: string, pattern: string): boolean =>
+  (test.endsWith("regex") ? /^[.*+/\\]*$/ : /^(?:\.?\/)?[*/]*$/).test(withoutWildcards(pattern, "*"));
 
 function action(tests: readonly Text[], at: number, { spot, found }: { spot: Spot; found: readonly Text[] }): number {
   const name = textOf(tests[at] as Text);

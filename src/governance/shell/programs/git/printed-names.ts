@@ -30,9 +30,11 @@ export function namesPrinted({ name, args, spot }: ProgramCall): readonly Text[]
     return undefined;
   const paths = pathsGiven({ name, args, spot });
   const isAll = name === "ls-files" && paths.length === 0;
-  if (isAll || paths.length === 0) return [{ type: "found", text: isAll ? "**" : "**/*", real: true }];
+  const at = spot.shell.folders[0];
+  const real = !readArguments(args, { valued: VALUED }).has("o", "others");
+  if (isAll || paths.length === 0) return [{ type: "found", text: isAll ? "**" : "**/*", real, at }];
   const names = paths.flatMap(ofPathspec);
-  return names.length > MAX_CHOICES ? undefined : names.map((text) => ({ type: "found", text }));
+  return names.length > MAX_CHOICES ? undefined : names.map((text) => ({ type: "found", text, at }));
 }
 
 /** What a path, a folder or a pattern that git is given means. */
