@@ -6,13 +6,14 @@ import { isoTime } from "../kernel/clock.ts";
 import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
+import { identityOf } from "../kernel/system/process-tree.ts";
 import { keepYoungGeneration } from "../kernel/system/young-generation.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { BusLoops } from "./buses/bus-loops.ts";
 import { healthFile } from "./buses/health.ts";
 import { isBusy } from "./buses/upsert.ts";
 import type { Progress } from "./capabilities.ts";
-import { serveControl, socketPath } from "./commands/control.ts";
+import { type DaemonInfo, serveControl, socketPath } from "./commands/control.ts";
 import { daemonRunning, openAsOwner } from "./commands/open-as-owner.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import type { OwnedLoom } from "./compose.ts";
@@ -291,7 +292,9 @@ async function openControl(
     scheduler.placesChanged();
     return result;
   });
-  const info = { pid: process.pid, startedAt: isoTime(loom.clock.now()), socket, version: daemon.version };
+  const { pid } = process;
+  const startedAt = isoTime(loom.clock.now());
+  const info: DaemonInfo = { pid, startedAt, socket, version: daemon.version, identity: identityOf(pid) };
   writeFileAtomic(loom.paths.daemonFile, `${JSON.stringify(info, null, 2)}\n`);
   return control;
 }

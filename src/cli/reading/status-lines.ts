@@ -54,13 +54,15 @@ function nothingToShow(plans: number, options: StatusOptions): string {
   return 'There are no plans yet. `prloom new "What to do" --queue` makes one, `prloom start` works on it.';
 }
 
+function daemonWords({ running, stopping, pid, startedAt }: StatusReport["daemon"], now: number): string {
+  if (!running) return "not running (`prloom start` starts it)";
+  if (stopping) return `stopping (pid ${pid}); \`prloom stop\` waits for it`;
+  return `running (pid ${pid}${startedAt === undefined ? "" : `, for ${ageOf(startedAt, now)}`})`;
+}
+
 function surroundings(output: Output, report: StatusReport, now: number): void {
   const { daemon } = report;
-  output.line(
-    daemon.running
-      ? `dispatcher: running (pid ${daemon.pid}${daemon.startedAt === undefined ? "" : `, for ${ageOf(daemon.startedAt, now)}`})`
-      : "dispatcher: not running (`prloom start` starts it)",
-  );
+  output.line(`dispatcher: ${daemonWords(daemon, now)}`);
   if (report.pinned && report.pinned.changes.length > 0) {
     const differs = offerLine(report.pinned, daemon.running);
     output.line(`${output.paint("yellow", "config:")} ${visible(differs)}`);

@@ -20,7 +20,9 @@ export async function startDetached(call: Call, options: { untilIdle: boolean })
   return reading(
     call,
     async (loom) => {
-      if (await liveDaemon(loom.paths)) throw daemonRunning(loom.paths.root);
+      const live = await liveDaemon(loom.paths);
+      // For one that stops the new one waits, as long as it takes a moment.
+      if (live && !live.stopping) throw daemonRunning(loom.paths.root);
       await warnBeforeStart(call, loom);
       ensureDir(loom.paths.authority);
       const log = join(loom.paths.authority, "daemon.log");

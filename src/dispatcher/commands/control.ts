@@ -15,7 +15,13 @@ import { copiedFrom } from "../moved-repository.ts";
 import type { Paths } from "../paths.ts";
 
 /** What daemon.json says about a running dispatcher. The lock decides who owns; this only tells where to talk. */
-const daemonSchema = z.object({ pid: z.number(), startedAt: z.string(), socket: z.string(), version: z.string() });
+const daemonSchema = z.object({
+  pid: z.number(),
+  startedAt: z.string(),
+  socket: z.string(),
+  version: z.string(),
+  identity: z.object({ pid: z.number(), startTicks: z.number(), bootId: z.string() }).optional(),
+});
 export type DaemonInfo = z.infer<typeof daemonSchema>;
 
 const requestSchema = z.object({ command: z.string(), args: z.record(z.string(), z.unknown()) });

@@ -71,7 +71,7 @@ export interface StatusReport extends BusReport, AgentsReport {
   readonly github?: TimedUsage;
   /** Of these no plan was made here, because other clones had claimed them; newest first. */
   readonly claimed: readonly ClaimedElsewhere[];
-  readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
+  readonly daemon: Pick<Partial<LiveDaemon>, "pid" | "startedAt" | "stopping"> & { readonly running: boolean };
   /** What the dispatcher works with; absent before the first start. */
   readonly pinned?: PinnedReport;
   /** Files that cannot become plans, records that cannot be read or are those of another repository, and what ended the last dispatcher. */
@@ -82,6 +82,12 @@ export interface StatusReport extends BusReport, AgentsReport {
 export interface OutsideAnswers {
   readonly daemon: LiveDaemon | undefined;
   readonly machine: Promise<Probe>;
+}
+
+function daemonState(daemon: LiveDaemon | undefined): StatusReport["daemon"] {
+  if (!daemon) return { running: false };
+  const { pid, startedAt, stopping } = daemon;
+  return { running: true, pid, startedAt, ...(stopping ? { stopping } : {}) };
 }
 
 /** Asks the dispatcher and the machine; the machine answers while everything else is being read. */
@@ -116,7 +122,7 @@ export async function readStatus(loom: Observing & Intake, asked?: OutsideAnswer
     ...(usage ? { github: usage } : {}),
     claimed: claimedElsewhere(loom),
     bridges: { failing: daemon ? failingBridges(loom) : [] },
-    daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
+    daemon: daemonState(daemon),
     ...pinned,
     problems: [
       ...(copy ? [{ file: loom.paths.root, reason: copy.message, hint: copy.hint }] : []),

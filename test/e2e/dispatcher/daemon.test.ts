@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { stopDaemon } from "../../../src/dispatcher/commands/live-daemon.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
@@ -29,6 +31,27 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.equal((await project.status()).daemon.running, false);
     const again = await project.cli(["stop"]);
     assert.deepEqual([again.code, again.stdout], [0, "No dispatcher is running.\n"]);
+  });
+
+  test("one that is long about stopping is shown, and stop waits for it", async () => {
+    const { project } = gated();
+    const [deaf, allowed] = [join(project.home, "deaf"), join(project.home, "allowed")];
+    const script = `trap '' TERM; echo > ${deaf}; until [ -e ${allowed} ]; do sleep 0.1; done`;
+    const agent = { adapter: "command", command: "/bin/sh", args: ["-c", script], sandbox: "none" };
+    project.config({ agents: { deaf: agent }, stages: { default: "deaf" }, limits: { stopGrace: "1h" } });
+    project.plan("long", ["one"]);
+    const daemon = await startDaemon(project);
+    await appears(deaf);
+    const { socket } = JSON.parse(readFileSync(join(project.authority, "daemon.json"), "utf8"));
+    process.kill(daemon.pid, "SIGTERM");
+    while (existsSync(socket)) await sleep(20);
+    const shown = await project.cli(["status"]);
+    const waitedFor = await stopDaemon(project.root);
+    writeFileSync(allowed, "");
+    assert.match(shown.stdout, new RegExp(`^dispatcher: stopping \\(pid ${daemon.pid}\\)`, "m"));
+    assert.equal(waitedFor?.pid, daemon.pid);
+    assert.equal((await daemon.ended).code, 0);
+    assert.deepEqual((await project.status()).daemon, { running: false });
   });
 
   test("SIGTERM in the middle of a run ends the agent, and the next start goes on there", async () => {
