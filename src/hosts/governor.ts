@@ -194,10 +194,10 @@ export class Governor {
     return this.#harmful.changed(this.#suspect(call), files);
   }
 
-  /** The same, found when the agent had gone on: by then another call can have done it, and none of them is denied. */
-  changedLater(call: CallId, files: readonly string[]): void {
-    const isAlone = this.#open.isAlone(call, this.#options.now());
-    this.#harmful.changedLater(isAlone ? this.#suspect(call) : undefined, files);
+  /** The same, told when the agent had gone on: where it was found by then, another call can have done it, and none is denied. */
+  changedLater(call: CallId, files: readonly string[], { isSure = false } = {}): void {
+    const isBlamed = isSure || this.#open.isAlone(call, this.#options.now());
+    this.#harmful.changedLater(isBlamed ? this.#suspect(call) : undefined, files);
   }
 
   /** A call that can have changed more than was judged. If it cannot, a script did that is still at work, or another call. */

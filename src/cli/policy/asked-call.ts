@@ -1,6 +1,7 @@
 import { didYouMean } from "../../config/problems/nearest.ts";
 import type { ToolRequest } from "../../governance/policy/request.ts";
-import { GOVERNS, isMcpTool, requestOf, TOOL_MAPS, type ToolHost } from "../../governance/policy/tools/request-of.ts";
+import { isMcpTool } from "../../governance/policy/tools/listed.ts";
+import { GOVERNS, requestOf, TOOL_MAPS, type ToolHost } from "../../governance/policy/tools/request-of.ts";
 import type { ToolShape } from "../../governance/policy/tools/tool-map.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 

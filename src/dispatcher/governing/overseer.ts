@@ -3,10 +3,10 @@ import type { Permission, PermitRequest, SubAgent, Told, ToldAnswer } from "../.
 import { ownTool } from "../../governance/policy/tools/request-of.ts";
 import { isGovernTool } from "../../governance/tools/arguments.ts";
 import type { Governor } from "../../hosts/governor.ts";
-import { type CallId, type HostCall, keyOf } from "../../hosts/host-call.ts";
+import { type HostCall, keyOf } from "../../hosts/host-call.ts";
 import { type HostVerdict, unjudged } from "../../hosts/host-verdict.ts";
 import type { ProtectedFiles } from "../../hosts/protected-files.ts";
-import { recordEnd, type WorktreeLooks } from "../../hosts/record-end.ts";
+import { callEnded, type WorktreeLooks } from "../../hosts/record-end.ts";
 import { quietly, withTimeLimit } from "../../hosts/time-limit.ts";
 import type { TouchedFiles } from "../../hosts/touched-files.ts";
 
@@ -20,6 +20,8 @@ const MAX_SUB_AGENTS = 1000;
 
 const RECALLED =
   "GOVERNANCE BLOCK: What was handed over to you is recalled. Stop, and say in your answer how far you got.";
+
+const noted = (note: string): ToldAnswer => (note === "" ? {} : { note });
 
 /**
  * Judges the calls of a program that asks us, and records what came of them. A call is asked about twice, by a hook and as a
@@ -117,7 +119,7 @@ export class RunOverseer {
     const named = { id: callId, session: by?.session ?? OWN };
     const call = this.#calls.get(keyOf(named)) ?? (by ? undefined : this.#newest(callId));
     // One that we know nothing of, or no more, may have run all the same: what is protected is put back after it, too.
-    if (!call) return this.#noteOf(named, await this.#putBack());
+    if (!call) return noted((await callEnded(this.#looks, named, ok)).note);
     this.#calls.delete(keyOf(call));
     const tool = ownTool("claude", call.tool);
     // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
@@ -130,19 +132,9 @@ export class RunOverseer {
 
   /** What is protected is put back, and the agent told, before it goes on; all else is found out meanwhile. */
   async #touchedBy(call: HostCall, ok: boolean): Promise<ToldAnswer> {
-    const back = await this.#putBack();
-    const told = this.#noteOf(call, back);
-    this.#recording = this.#recording.then(() => quietly(() => recordEnd(this.#looks, call, { ok, back })));
-    return told;
-  }
-
-  #putBack(): Promise<readonly string[]> {
-    return this.#kept.putBack().catch(() => []);
-  }
-
-  #noteOf(call: CallId, back: readonly string[]): ToldAnswer {
-    const note = this.#governor.changedProtected(call, back);
-    return note === "" ? {} : { note };
+    const { note, record } = await callEnded(this.#looks, call, ok);
+    this.#recording = this.#recording.then(() => quietly(record));
+    return noted(note);
   }
 
   /** What was put back when the answer to a call was out already is told with the next one. */

@@ -2,7 +2,7 @@ import { OWN_ROLES, TOOL_KINDS } from "../../config/governance-words.ts";
 import { didYouMean } from "../../config/problems/nearest.ts";
 import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
 import { type RoleSettings, roleNamed } from "./roles.ts";
-import { isMcpTool } from "./tools/request-of.ts";
+import { namesOfNone } from "./tools/listed.ts";
 
 const MAX_HINTS = 20;
 
@@ -17,10 +17,8 @@ export function planProblems({ problems, todos }: PlanDoc, roles: Roles): readon
 function todoHints({ index, settings }: Todo, roles: Roles): string[] {
   const { tools = [], paths = [], by } = settings;
   const lost = paths.filter((path) => /^[/~!'"]/.test(path) || path.split("/").includes(".."));
-  // Tools of MCP servers carry the server's name: `github_get_issue`.
-  const unknown = tools.filter((tool) => isMcpTool(tool) && !tool.includes("_"));
   return [
-    ...unknown.map((tool) => `"tools: ${tool}" names no tool${didYouMean(tool, TOOL_KINDS)}`),
+    ...namesOfNone(tools).map((tool) => `"tools: ${tool}" names no tool${didYouMean(tool, TOOL_KINDS)}`),
     ...lost.map((path) => `"paths: ${path}" fits no file: write a path below the repository, without .. and quotes`),
     ...(by === undefined ? [] : roleHints(by, roles)),
   ].map((problem) => `TODO ${index + 1}: ${problem}`);

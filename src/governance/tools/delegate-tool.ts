@@ -1,7 +1,9 @@
+import { TOOL_KINDS } from "../../config/governance-words.ts";
 import type { Brain } from "../graph/brain.ts";
 import { drawTree } from "../graph/draw.ts";
 import { findNode } from "../graph/lookup.ts";
 import type { PlannedNode } from "../graph/schema.ts";
+import { namesOfNone } from "../policy/tools/listed.ts";
 import { answered, type Caller, common, nextCall, type Prepared, told } from "./answer.ts";
 import type { GovernCall } from "./arguments.ts";
 
@@ -38,6 +40,9 @@ function assign(args: Extract<DelegateArguments, { action: "assign" }>, caller: 
   const own = caller.node === null ? undefined : findNode(graph, caller.node);
   if (!own) return answered('REFUSED: You have no task to hand over a part of.\nNext: govern_task {"action":"status"}');
   const { to, name, expectedOutput, tools } = args;
+  const [unknown] = namesOfNone(tools);
+  if (unknown !== undefined)
+    return answered(`REFUSED: There is no tool "${unknown}". Name kinds (${TOOL_KINDS.join(", ")}) or tools of yours.`);
   const id = `tn-${caller.newId()}`;
   const node: PlannedNode = {
     id,

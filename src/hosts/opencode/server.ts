@@ -5,7 +5,7 @@ import { tellEnd } from "../end-run.ts";
 import type { Governor } from "../governor.ts";
 import { unjudged } from "../host-verdict.ts";
 import { ProtectedFiles } from "../protected-files.ts";
-import { recordEnd } from "../record-end.ts";
+import { callEnded } from "../record-end.ts";
 import { GOVERNANCE_VARIABLES, governorOfRun, phaseOfStage } from "../run-governance.ts";
 import { quietly, withTimeLimit } from "../time-limit.ts";
 import { TouchedFiles } from "../touched-files.ts";
@@ -104,12 +104,12 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Op
       };
       tell(governor.owedNote());
       if (!governor.mayTouch(call)) return briefly(() => governor.after(call, { ok, files: [], said }));
-      const back = await withTimeLimit(kept.putBack(), HOOK_MS).catch(() => []);
-      tell(governor.changedProtected(call, back));
+      const { note, record } = await callEnded({ governor, touched, kept }, call, ok);
+      tell(note);
       // The call is over: what else is found out about it is not waited for, nor that git is started.
       void quietly(async () => {
         await setImmediate();
-        await recordEnd({ governor, touched, kept }, call, { ok, back });
+        await record();
       });
     },
     "experimental.chat.messages.transform": async (_, { messages }) =>

@@ -6,6 +6,7 @@ import type { Files } from "../../../src/governance/policy/paths.ts";
 import { ProtectedFiles } from "../../../src/hosts/protected-files.ts";
 import { governorOfRun } from "../../../src/hosts/run-governance.ts";
 import { TouchedFiles } from "../../../src/hosts/touched-files.ts";
+import { plainDisk } from "../../../src/hosts/worktree-disk.ts";
 import { type GovernedFiles, type GovernedTerms, governedFiles } from "../../hosts/run.ts";
 
 const made: GovernedFiles[] = [];
@@ -32,16 +33,20 @@ interface Means {
   readonly seen?: Files;
   /** What the worktree's git prints when it is asked what changed. */
   readonly git?: () => Promise<readonly string[]>;
+  /** What is waited for before anything is removed from the worktree. */
+  readonly removes?: Promise<void>;
 }
 
 /** A run of Claude Code, asked about as the program would. */
-export async function overseen(terms: GovernedTerms = {}, { seen, git }: Means = {}): Promise<Overseen> {
+export async function overseen(terms: GovernedTerms = {}, { seen, git, removes }: Means = {}): Promise<Overseen> {
   const files = governedFiles(terms);
   made.push(files);
   const phase = "implementing";
   const governor = await governorOfRun("claude", { ...files, phase, ...(seen ? { files: seen } : {}) });
   const touched = new TouchedFiles(files.root, git);
-  const overseer = new RunOverseer(governor, touched, new ProtectedFiles(governor.ownPolicy));
+  const plain = plainDisk(files.root);
+  const disk = { ...plain, remove: (path: Buffer) => Promise.resolve(removes).then(() => plain.remove(path)) };
+  const overseer = new RunOverseer(governor, touched, new ProtectedFiles(governor.ownPolicy, disk));
   const permit = (tool: string, input: object, more: Partial<PermitRequest> = {}): Promise<Permission> =>
     overseer.permit({ tool, input, callId: nextId(), reads: false, question: "", ...more });
   return {

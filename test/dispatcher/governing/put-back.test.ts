@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { nextId, overseen, STATUS } from "./overseen.ts";
 
 describe("a run that is judged from outside of its program", () => {
@@ -45,6 +46,31 @@ describe("a run that is judged from outside of its program", () => {
       assert(!existsSync(join(files.root, "opencode.json")));
       assert.equal(await asks(tool, input), "allowed");
     }
+  });
+
+  test("goes on where more was changed than is put back soon, is told with the next answer, and may not do it again", async (t) => {
+    const removes = Promise.withResolvers<void>();
+    const { overseer, files, asks } = await overseen({}, { removes: removes.promise });
+    await overseer.settled();
+    const [callId, next] = [nextId(), nextId()];
+    const input = { command: "sh src/script.sh" };
+    await asks("Bash", input, { callId });
+    writeFileSync(join(files.root, "opencode.json"), "{}");
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const told = overseer.tell({ kind: "ended", callId, ok: true });
+    for (const ms of [4000, 1000]) {
+      await setImmediate();
+      t.mock.timers.tick(ms);
+    }
+    assert.deepEqual(await told, {});
+    t.mock.timers.reset();
+    assert.equal(await asks("Bash", { command: "make" }, { callId: next }), "allowed");
+    removes.resolve();
+    await overseer.settled();
+    assert.match(await asks("Bash", input), /when it was made before/);
+    const { note } = await overseer.tell({ kind: "ended", callId: next, ok: true });
+    assert.match(note ?? "", /opencode\.json changed .*as it was again/);
+    assert(!existsSync(join(files.root, "opencode.json")));
   });
 
   describe("that goes on while what a call did is found out", () => {

@@ -127,6 +127,8 @@ describe("under the dispatcher", () => {
       tools: ["read"],
     };
     assert.match(call("govern_delegate", assign), /is a task for investigator: tn-1/);
+    const wrong = { ...assign, tools: ["read", "reed"] };
+    assert.match(call("govern_delegate", wrong), /REFUSED: There is no tool "reed"/);
     const { parent, allowedTools, assignedTo } = findNode(brain.graph, "tn-1")?.node ?? {};
     assert.deepEqual([parent, allowedTools, assignedTo], ["todo", ["read"], "investigator"]);
     const terms = { from: "executor", to: "investigator", node: "tn-1", session: "child", parentSession: "s" };

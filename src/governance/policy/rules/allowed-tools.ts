@@ -1,8 +1,7 @@
 import { matchesAny } from "../paths.ts";
 import type { Policy } from "../policy-file.ts";
 import { isListedRead, onlyAnswers, type PolicyRule, type Question, type RuleRefusal, taskInHand } from "../rule.ts";
-import { inBoth, isListed } from "../tools/listed.ts";
-import { isMcpTool } from "../tools/request-of.ts";
+import { inBoth, isListed, isMcpTool } from "../tools/listed.ts";
 
 export const allowedTools: PolicyRule = {
   name: "allowed tools",

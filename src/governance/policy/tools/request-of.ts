@@ -1,4 +1,3 @@
-import { TOOL_KINDS } from "../../../config/governance-words.ts";
 import type { DelegateRequest, ToolRequest } from "../request.ts";
 import { CLAUDE_TOOLS } from "./claude.ts";
 import { mcpName } from "./mcp-name.ts";
@@ -36,12 +35,6 @@ export const ownTool = (host: ToolHost, tool: string): string => (host === "open
 const MAX_PATH = 4096;
 const MAX_PATCH = 4 * 1024 * 1024;
 const MAX_MENTIONS = 1000;
-
-/** Whether a name is that of an MCP server's tool: not a kind, and no agent program has it. */
-export function isMcpTool(tool: string): boolean {
-  const isOther = TOOL_KINDS.some((kind) => kind === tool) || GOVERNS.has(tool) || tool === "govern_shell";
-  return !isOther && !Object.values(TOOL_MAPS).some((map) => Object.hasOwn(map, tool));
-}
 
 export interface ToolCall {
   readonly tool: string;

@@ -30,9 +30,10 @@ const BOTH: readonly [one: readonly string[], other: readonly string[], both: re
   [
     ["read", "shell"],
     ["Read", "Bash"],
-    ["read", "Read", "Bash"],
+    ["Read", "Bash"],
   ],
   [["bash"], ["shell", "edit"], ["bash"]],
+  [["APPLY_PATCH"], ["edit"], ["APPLY_PATCH"]],
   [["read"], ["write", "edit"], []],
   [["github_get_issue", "read"], ["github_get_issue"], ["github_get_issue"]],
 ];
