@@ -32,6 +32,16 @@ export function readJson(path: string): unknown {
   return jsonIn(readTextIfExists(path) ?? "");
 }
 
+interface Schema<T> {
+  safeParse(value: unknown): { readonly data?: T | undefined };
+}
+
+/** The same as what a schema makes of it; undefined also when it is something else. A schema that has nothing to check is not loaded. */
+export function readChecked<T>(path: string, schema: Schema<T>): T | undefined {
+  const value = readJson(path);
+  return value === undefined ? undefined : schema.safeParse(value).data;
+}
+
 /** The error for what a newer prloom wrote, undefined for anything else; `what` names the file. */
 export function newerFormat(what: string, value: unknown, known: number): PrloomError | undefined {
   const { schemaVersion } = asFields(value);

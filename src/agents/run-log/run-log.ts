@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { isoTime } from "../../kernel/clock.ts";
 import { readTail, writeRunFile } from "../../kernel/files.ts";
-import { jsonIn, readJson } from "../../kernel/json-fields.ts";
+import { jsonIn, readChecked } from "../../kernel/json-fields.ts";
 import { openOwn, TO_REWRITE } from "../../kernel/own-file.ts";
 import { type AgentEvent, ERROR_KINDS } from "../port.ts";
 import { addEvent, EMPTY_SUMMARY, type RunLogSummary } from "./run-summary.ts";
@@ -105,11 +105,11 @@ const partialSchema = summarySchema.extend({ upTo: z.number() });
 
 /** The sum of a run that has ended; of one that was cut off, the sum of the events that were written. */
 export function readSummary(runDir: string): RunLogSummary {
-  return summarySchema.safeParse(readJson(join(runDir, SUMMARY_FILE))).data ?? sumUp(runDir);
+  return readChecked(join(runDir, SUMMARY_FILE), summarySchema) ?? sumUp(runDir);
 }
 
 function sumUp(runDir: string): RunLogSummary {
-  const partial = partialSchema.safeParse(readJson(join(runDir, PARTIAL_FILE))).data;
+  const partial = readChecked(join(runDir, PARTIAL_FILE), partialSchema);
   if (partial === undefined) return readEvents(runDir).reduce(addEvent, EMPTY_SUMMARY);
   const { upTo, ...summary } = partial;
   const size = statSync(join(runDir, EVENTS_FILE), { throwIfNoEntry: false })?.size ?? 0;

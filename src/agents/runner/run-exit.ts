@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import * as z from "zod";
 import { readInside, readLinesInside } from "../../kernel/held/files.ts";
-import { asFields, asString, jsonIn, readJson } from "../../kernel/json-fields.ts";
+import { asFields, asString, jsonIn, readChecked, readJson } from "../../kernel/json-fields.ts";
 import { hooksInForce } from "../claude/hooks.ts";
 import { rulesInForce } from "../opencode/log-line.ts";
 import { EXIT_REASONS, type RunExit } from "../port.ts";
@@ -32,7 +32,7 @@ export const RAN_THOUGH_DENIED =
 
 /** How the run ended, or undefined when it has no exit: it still runs, or it was interrupted. */
 export function readExit(runDir: string): RunExit | undefined {
-  const exit = exitSchema.safeParse(readJson(join(runDir, RUN_FILES.exit))).data;
+  const exit = readChecked(join(runDir, RUN_FILES.exit), exitSchema);
   if (!exit) return undefined;
   const isInForce = inForce(runDir);
   const error = isAsking(runDir) ? HOOKS_OFF : NOT_IN_FORCE;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { readJson } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-fields.ts";
 import {
   type EndOptions,
   endProcesses,
@@ -35,11 +35,6 @@ const initSchema = z.object({
 
 const requestSchema = z.object({ runId: z.string().min(1) });
 
-/** The value in a run's file; undefined when it is absent, torn, or not what we wrote. */
-function readRunFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
-  return schema.safeParse(readJson(path)).data;
-}
-
 /**
  * The agent's group, if it is still the agent's. The kernel gives a pid away again only when no group has its number,
  * so a group without its leader is the old one; a leader with another start is a stranger.
@@ -53,7 +48,7 @@ function agentGroup(record: ProcessRecord): number[] {
 
 /** The first process of its pid namespace; undefined before the agent begins, and for a run that has none. */
 export function readInit(runDir: string): InitRecord | undefined {
-  return readRunFile(join(runDir, RUN_FILES.init), initSchema);
+  return readChecked(join(runDir, RUN_FILES.init), initSchema);
 }
 
 /** Whether a process of the run's pid namespace still lives; a run that has an exit and is inhabited was not ended. */
@@ -95,13 +90,13 @@ async function endShim(runDir: string, runId: string, record: ProcessRecord | un
  * and everything after a restart of the machine, are left alone.
  */
 export async function endSurvivors(runDir: string, options: { readonly graceMs: number }): Promise<number> {
-  const written = readRunFile(join(runDir, RUN_FILES.process), processSchema);
-  const runId = readRunFile(join(runDir, RUN_FILES.request), requestSchema)?.runId ?? written?.runId;
+  const written = readChecked(join(runDir, RUN_FILES.process), processSchema);
+  const runId = readChecked(join(runDir, RUN_FILES.request), requestSchema)?.runId ?? written?.runId;
   if (runId === undefined) return 0;
   if (written && !isOfThisBoot(written)) return 0;
   const shims = await endShim(runDir, runId, written);
   // Read again: the shim may have recorded its agent while we were ending it.
-  const record = readRunFile(join(runDir, RUN_FILES.process), processSchema) ?? written;
+  const record = readChecked(join(runDir, RUN_FILES.process), processSchema) ?? written;
   const groups = record ? agentGroup(record) : [];
   const leader = record?.agentPid;
   const signalFirst = leader === undefined || groups.length === 0 ? [] : [leader];

@@ -4,7 +4,7 @@ import type { RunExit } from "../../agents/port.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { listDir, readTail } from "../../kernel/files.ts";
-import { readJson } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-fields.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 
@@ -36,7 +36,7 @@ export function printedLines(text: string): string[] {
 const requestSchema = z.object({ invocation: z.object({ shell: z.string() }) });
 
 function commandOf(dir: string): string | undefined {
-  return requestSchema.safeParse(readJson(join(dir, RUN_FILES.request))).data?.invocation.shell;
+  return readChecked(join(dir, RUN_FILES.request), requestSchema)?.invocation.shell;
 }
 
 /** The checks of a run, in the order in which they ran. */

@@ -8,7 +8,7 @@ import { ERROR_CODES, errnoOf, messageOf, PrloomError } from "../../kernel/error
 import { ensureDir } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { inOneLine } from "../../kernel/json.ts";
-import { readJson } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-fields.ts";
 import type { Environment } from "../../kernel/system/environment.ts";
 import { ownUser } from "../../kernel/system/user.ts";
 import { copiedFrom } from "../moved-repository.ts";
@@ -123,7 +123,7 @@ async function answer(line: string, handle: Handle): Promise<z.infer<typeof repl
 
 export function readDaemonInfo(paths: Paths): DaemonInfo | undefined {
   // A torn file is as good as none: the lock decides.
-  const info = daemonSchema.safeParse(readJson(paths.daemonFile)).data;
+  const info = readChecked(paths.daemonFile, daemonSchema);
   return info === undefined || copiedFrom(paths) !== undefined ? undefined : info;
 }
 

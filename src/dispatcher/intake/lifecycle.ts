@@ -12,7 +12,7 @@ import type { Bus } from "../../bus/bus.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { ensureDir, rewriteFile } from "../../kernel/files.ts";
-import { readJson } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-fields.ts";
 import { planDigest } from "../../plan/digest.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { readsComments } from "../../plan/summary.ts";
@@ -199,5 +199,5 @@ function recordInterrupted(loom: Located & Records & Buses, bus: Bus, { uid, seq
 
 /** A note that cannot be read says nothing; the events themselves are found again as duplicates. */
 function readNote(loom: Located): Telling[] {
-  return noteSchema.safeParse(readJson(noteFile(loom))).data?.telling ?? [];
+  return readChecked(noteFile(loom), noteSchema)?.telling ?? [];
 }

@@ -15,7 +15,7 @@ import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import type { Limits } from "../../config/config.ts";
 import { isoTime } from "../../kernel/clock.ts";
-import { readJson } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-fields.ts";
 import { isAlive } from "../../kernel/system/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Timing } from "../capabilities.ts";
@@ -116,7 +116,7 @@ function runEvidence(
 const processSchema = z.object({ pid: z.int(), startTicks: z.number(), bootId: z.string() });
 
 function processState(runDir: string): ObservedRun["process"] {
-  const identity = processSchema.safeParse(readJson(join(runDir, RUN_FILES.process))).data;
+  const identity = readChecked(join(runDir, RUN_FILES.process), processSchema);
   if (!identity) return "unknown";
   return isAlive(identity) ? "alive" : "gone";
 }

@@ -4,7 +4,7 @@ import type { DeadLetter } from "../../bus/bus-state.ts";
 import { type Scope, scopeOf } from "../../bus/types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
-import { readJson } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-fields.ts";
 import type { Buses } from "../buses/buses.ts";
 import { type FailingBridge, healthFile } from "../buses/health.ts";
 import type { InboxProblem } from "../intake/inbox.ts";
@@ -133,7 +133,7 @@ const bridgesSchema = z.object({
 
 /** The bridges whose last polls failed, as the dispatcher left word; a file that cannot be read tells of none. */
 export function failingBridges(loom: Located): FailingBridge[] {
-  const { failing = [] } = bridgesSchema.safeParse(readJson(healthFile(loom.paths))).data ?? {};
+  const { failing = [] } = readChecked(healthFile(loom.paths), bridgesSchema) ?? {};
   return failing.map(({ planId, ...rest }) => ({ ...rest, ...scopeOf(planId) }));
 }
 

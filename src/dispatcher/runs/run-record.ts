@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ENCLOSURE_LEVELS } from "../../agents/enclosure-level.ts";
 import { STAGES, type Stage } from "../../agents/port.ts";
 import { writeRunFile } from "../../kernel/files.ts";
-import { readJson } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-fields.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 
 const runRecordSchema = z.object({
@@ -33,7 +33,7 @@ export function writeRunRecord(runDir: string, run: RunRecord): void {
 
 /** What a run was started as; undefined when it never was, or when that cannot be read. */
 export function readRunRecord(runDir: string): RunRecord | undefined {
-  return runRecordSchema.safeParse(readJson(join(runDir, "run.json"))).data;
+  return readChecked(join(runDir, "run.json"), runRecordSchema);
 }
 
 /** The stage that the record's run is of. */

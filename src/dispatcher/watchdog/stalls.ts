@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { writeFileAtomic } from "../../kernel/files.ts";
-import { readJson } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-fields.ts";
 import type { WatchdogNote } from "./watchdog.ts";
 import type { HeldWatch } from "./watched-work.ts";
 
@@ -76,7 +76,7 @@ export function openStalls(file: string, identityOf: (planId: string) => string)
 
 /** Only counts are lost with a file that cannot be read: counting what blocks the dispatcher starts over. */
 function load(file: string): { counted: string; plans: ReadonlyMap<string, Stall> } {
-  const { counted = "", plans = {} } = fileSchema.safeParse(readJson(file)).data ?? {};
+  const { counted = "", plans = {} } = readChecked(file, fileSchema) ?? {};
   return { counted, plans: new Map(Object.entries(plans)) };
 }
 

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import * as z from "zod";
 import { PrloomError } from "../../kernel/errors.ts";
-import { readJson } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-fields.ts";
 import type { Environment } from "../../kernel/system/environment.ts";
 import { type WatchdogData, watchdogProgram } from "./watchdog-program.ts";
 import { type WatchedWork, type WorkEntry, watchWork } from "./watched-work.ts";
@@ -123,7 +123,7 @@ function writeEntry({ signals, label, plan }: SharedMemory, entry: WorkEntry | u
 
 /** What a watchdog wrote before it ended the dispatcher, if it did; one that cannot be read tells nothing. */
 export function readNote(noteFile: string): WatchdogNote | undefined {
-  const note = noteSchema.safeParse(readJson(noteFile)).data;
+  const note = readChecked(noteFile, noteSchema);
   if (!note) return undefined;
   const { schemaVersion: _, ...told } = note;
   return told;
