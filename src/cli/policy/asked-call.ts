@@ -1,6 +1,6 @@
+import { TOOL_KINDS } from "../../config/governance-words.ts";
 import { didYouMean } from "../../config/problems/nearest.ts";
 import type { ToolRequest } from "../../governance/policy/request.ts";
-import { isMcpTool } from "../../governance/policy/tools/listed.ts";
 import { GOVERNS, requestOf, TOOL_MAPS, type ToolHost } from "../../governance/policy/tools/request-of.ts";
 import type { ToolShape } from "../../governance/policy/tools/tool-map.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -34,8 +34,8 @@ function hostsOf(tool: string, input: unknown): ToolHost[] {
 
 /** What to say about a name that no agent program has for a tool; one with `_` may be that of an MCP server. */
 export function unknownTool(tool: string): string[] {
-  if (!isMcpTool(tool)) return [];
-  const known = [...HOSTS.flatMap((host) => Object.keys(TOOL_MAPS[host])), ...GOVERNS, "govern_shell"];
+  const known = [...TOOL_KINDS, ...HOSTS.flatMap((host) => Object.keys(TOOL_MAPS[host])), ...GOVERNS, "govern_shell"];
+  if (known.includes(tool)) return [];
   const guess = didYouMean(tool, tool.includes("_") ? known.filter((name) => name.includes("_")) : known);
   return guess === "" ? [] : [`there is no tool called "${tool}"${guess}`];
 }
