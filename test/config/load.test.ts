@@ -233,3 +233,23 @@ test("a text that is nested deeper than any stack is a mistake, not a fault", ()
     assert.deepEqual(checked.problems, [{ line: 1, column: 1, key: "", message: "it is nested too deep" }]);
   }
 });
+
+test("a config with more than anybody writes is refused before its mistakes are looked for", () => {
+  const keys = Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`);
+  const names = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => `n${index}`));
+  for (const text of [`{${keys}}`, `{"plugins":{${keys}},"pluginOrder":${names}}`]) {
+    const checked = checkConfig(text);
+    assert.ok(!checked.ok);
+    const message = "it has more than 2000 keys and values";
+    assert.deepEqual(checked.problems, [{ line: 1, column: 1, key: "", message }]);
+  }
+});
+
+test("of very many mistakes the first are told", () => {
+  for (const text of [`{${",\n".repeat(100_000)}`, `{${'"k":1,\n'.repeat(1000)}"k":1}`]) {
+    const checked = checkConfig(text);
+    assert.ok(!checked.ok);
+    assert.ok(checked.problems.length <= 70, `${checked.problems.length} problems`);
+    assert.equal(checked.problems[0]?.line, 1);
+  }
+});

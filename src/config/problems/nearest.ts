@@ -1,9 +1,13 @@
 import { closest, distance } from "fastest-levenshtein";
 
+/** Nobody types longer names; to compare them takes their lengths multiplied. */
+const MAX_COMPARED = 64;
+
 /** The candidate that `word` is probably a slip for; undefined when none is close. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  if (candidates.length === 0) return undefined;
-  const found = closest(word, [...candidates]);
+  const short = candidates.filter((candidate) => candidate.length <= MAX_COMPARED);
+  if (short.length === 0 || word.length > MAX_COMPARED) return undefined;
+  const found = closest(word, short);
   const apart = distance(word.toLowerCase(), found.toLowerCase());
   return apart <= Math.max(2, Math.floor(found.length / 3)) && apart < found.length ? found : undefined;
 }

@@ -35,10 +35,17 @@ const SYNTAX: Readonly<Record<string, string>> = {
   EndOfFileExpected: "nothing may follow the closing }",
 };
 
+/*
+ * A dispatcher looks at whatever branch is checked out, and a stranger's can bring any file. Where mistakes are is found by going through the
+ * text for each, and what was meant by comparing names with names: nobody reads more of them, and no honest config has more values.
+ */
+const MAX_TOLD = 30;
+const MAX_VALUES = 2000;
+
 /** The first of each line: what a parser meets behind a mistake is mostly made by it. */
 function syntaxProblems(text: string, errors: readonly ParseError[]): PlacedProblem[] {
   const lines = new Set<number>();
-  return errors.flatMap(({ error, offset }) => {
+  return errors.slice(0, MAX_TOLD).flatMap(({ error, offset }) => {
     const line = text.lastIndexOf("\n", offset - 1);
     if (lines.has(line)) return [];
     lines.add(line);
@@ -73,6 +80,11 @@ function keyProblems(node: Node, path: Path = []): PlacedProblem[] {
     if (value) found.push(...keyProblems(value, at.path));
   }
   return found;
+}
+
+/** Keys and values, with all that is in them. */
+function countIn({ type, children = [] }: Node): number {
+  return children.reduce((count, child) => count + countIn(child), type === "property" ? 0 : 1);
 }
 
 function offsetOf(root: Node, path: Path): number {
@@ -144,13 +156,12 @@ function check(source: string): CheckedConfig {
   const syntax = syntaxProblems(text, errors);
   const onlyComments = errors.every(({ error }) => printParseErrorCode(error) === "InvalidCommentToken");
   if (!root || !onlyComments) return { ok: false, problems: located(text, syntax) };
+  const refused = (message: string): CheckedConfig => {
+    return { ok: false, problems: located(text, [{ offset: root.offset, path: [], message }]) };
+  };
+  if (root.type !== "object") return refused("must be an object: { … }");
+  if (countIn(root) > MAX_VALUES) return refused(`it has more than ${MAX_VALUES} keys and values`);
   const value = valueIn(root);
-  if (root.type !== "object") {
-    return {
-      ok: false,
-      problems: located(text, [{ offset: root.offset, path: [], message: "must be an object: { … }" }]),
-    };
-  }
   const parsed = configSchema.safeParse(value, PARSED_ONCE);
   const wrong = [
     ...schemaProblems(value, parsed.error?.issues ?? []),
@@ -160,8 +171,8 @@ function check(source: string): CheckedConfig {
   ];
   const found = [
     ...syntax,
-    ...keyProblems(root),
-    ...wrong.map((problem) => ({ ...problem, offset: offsetOf(root, problem.path) })),
+    ...keyProblems(root).slice(0, MAX_TOLD),
+    ...wrong.slice(0, MAX_TOLD).map((problem) => ({ ...problem, offset: offsetOf(root, problem.path) })),
   ];
   if (found.length > 0 || !parsed.success) return { ok: false, problems: located(text, found) };
   return { ok: true, config: parsed.data };

@@ -20,9 +20,13 @@ function below(node: SchemaNode | undefined, step: PropertyKey): SchemaNode | un
   return node?.properties?.[String(step)] ?? (typeof others === "object" ? others : undefined);
 }
 
+/** Making it takes milliseconds, and a config may have hundreds of keys that are looked for in it. */
+let made: SchemaNode | undefined;
+
 /** The keys that an object at a path of the config may have; none where anything may be. */
 export function knownKeys(path: readonly PropertyKey[]): string[] {
-  const node = path.reduce<SchemaNode | undefined>(below, configJsonSchema() as SchemaNode);
+  made ??= configJsonSchema() as SchemaNode;
+  const node = path.reduce<SchemaNode | undefined>(below, made);
   const kinds = node?.oneOf ?? node?.anyOf ?? (node === undefined ? [] : [node]);
   return [...new Set(kinds.flatMap(({ properties = {} }) => Object.keys(properties)))];
 }
