@@ -1,3 +1,4 @@
+import { PrloomError } from "../kernel/errors.ts";
 import type { Environment } from "../kernel/system/environment.ts";
 import { type Paint, paintFor } from "./render/colour.ts";
 import { jsonText } from "./render/safe-text.ts";
@@ -53,6 +54,20 @@ function createOutput(json: boolean, env: Environment): Output {
   };
 }
 
+/** The folder that a command is typed in; another program may have removed it meanwhile. */
+export function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new PrloomError(
+      "not-a-repository",
+      "The folder that you are in does not exist any more.",
+      "Go to your project (`cd <folder>`), and try again.",
+      error,
+    );
+  }
+}
+
 export function createCall(options: { json?: boolean | undefined }): Call {
-  return { cwd: process.cwd(), env: process.env, output: createOutput(options.json === true, process.env) };
+  return { cwd: currentFolder(), env: process.env, output: createOutput(options.json === true, process.env) };
 }

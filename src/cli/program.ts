@@ -4,6 +4,7 @@ import { declareChanging } from "./declare/changing.ts";
 import { declareReading } from "./declare/reading.ts";
 import { declareSetup } from "./declare/setup.ts";
 import { declareTalking } from "./declare/talking.ts";
+import { currentFolder } from "./output.ts";
 import { version } from "./setup/version.ts";
 
 /** In the order of the help. */
@@ -37,7 +38,7 @@ function withGroups(groups: readonly ((program: Command) => void)[]): Command {
   program.addHelpText("after", FIRST_STEPS);
   program.hook("preAction", async (_program, command) => {
     if (command.registeredArguments.length > 0)
-      await (await import("./plan-names.ts")).completePlanNames(command, process.cwd());
+      await (await import("./plan-names.ts")).completePlanNames(command, currentFolder());
   });
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -13,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { CLI, NODE_FLAGS } from "../../testing/program.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { git, prloom, type RepositoryOptions, testRepository } from "../fixture.ts";
 
@@ -201,5 +203,15 @@ describe("init", { concurrency: 2 }, () => {
     const { code, stderr } = await prloom(["init", "--yes"], { cwd: dir });
     assert.equal(code, 1);
     assert.match(stderr, /\[not-a-repository\]\n {2}hint: .*git init/);
+  });
+
+  it("says so when its folder was removed", async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), "prloom-cli-"));
+    t.after(() => rmSync(dir, { recursive: true, force: true }));
+    const command = [process.execPath, ...NODE_FLAGS, CLI, "init", "--yes"];
+    const script = 'rmdir "$PWD" && exec "$@"';
+    const { status, stderr } = spawnSync("sh", ["-c", script, "sh", ...command], { cwd: dir, encoding: "utf8" });
+    assert.equal(status, 1);
+    assert.match(stderr, /does not exist any more\. \[not-a-repository\]\n {2}hint: .*cd <folder>/);
   });
 });
