@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import {
   type EndOptions,
   endProcesses,

@@ -6,7 +6,7 @@ import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import { MAX_LOGIN_BYTES } from "./login-renewal.ts";
 import { besideOf, type CopiedLogin } from "./private-home.ts";
 

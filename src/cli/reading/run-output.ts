@@ -4,7 +4,7 @@ import type { RunExit } from "../../agents/port.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { listDir, readTail } from "../../kernel/files.ts";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 

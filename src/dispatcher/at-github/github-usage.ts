@@ -3,7 +3,8 @@ import type { BuiltinBridge } from "../../bridges/contract.ts";
 import type { GitHubUsage } from "../../github/usage.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { ensureDir, writeRunFile } from "../../kernel/files.ts";
-import { isFields, readJson } from "../../kernel/json-fields.ts";
+import { isFields } from "../../kernel/json-fields.ts";
+import { readJson } from "../../kernel/json-files.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Located, Paths } from "../paths.ts";
 

@@ -8,7 +8,7 @@ import { ERROR_CODES, errnoOf, messageOf, PrloomError } from "../../kernel/error
 import { ensureDir } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { inOneLine } from "../../kernel/json.ts";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import type { Environment } from "../../kernel/system/environment.ts";
 import { ownUser } from "../../kernel/system/user.ts";
 import { copiedFrom } from "../moved-repository.ts";

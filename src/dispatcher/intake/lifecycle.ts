@@ -12,7 +12,7 @@ import type { Bus } from "../../bus/bus.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { ensureDir, rewriteFile } from "../../kernel/files.ts";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import { planDigest } from "../../plan/digest.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { readsComments } from "../../plan/summary.ts";

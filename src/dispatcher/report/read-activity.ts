@@ -15,7 +15,7 @@ import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import type { Limits } from "../../config/config.ts";
 import { isoTime } from "../../kernel/clock.ts";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import { isAlive } from "../../kernel/system/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Timing } from "../capabilities.ts";

@@ -4,7 +4,7 @@ import type { DeadLetter } from "../../bus/bus-state.ts";
 import { type Scope, scopeOf } from "../../bus/types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import type { Buses } from "../buses/buses.ts";
 import { type FailingBridge, healthFile } from "../buses/health.ts";
 import type { InboxProblem } from "../intake/inbox.ts";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ENCLOSURE_LEVELS } from "../../agents/enclosure-level.ts";
 import { STAGES, type Stage } from "../../agents/port.ts";
 import { writeRunFile } from "../../kernel/files.ts";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 
 const runRecordSchema = z.object({

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { writeFileAtomic } from "../../kernel/files.ts";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import type { WatchdogNote } from "./watchdog.ts";
 import type { HeldWatch } from "./watched-work.ts";
 

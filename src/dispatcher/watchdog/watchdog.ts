@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import * as z from "zod";
 import { PrloomError } from "../../kernel/errors.ts";
-import { readChecked } from "../../kernel/json-fields.ts";
+import { readChecked } from "../../kernel/json-files.ts";
 import type { Environment } from "../../kernel/system/environment.ts";
 import { type WatchdogData, watchdogProgram } from "./watchdog-program.ts";
 import { type WatchedWork, type WorkEntry, watchWork } from "./watched-work.ts";

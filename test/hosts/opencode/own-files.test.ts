@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { thorough } from "../../testing/thorough.ts";
 import { governedFiles } from "../run.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
@@ -30,7 +29,7 @@ test("no part of ours that is in a program, or speaks with it, names the program
 });
 
 /** As a plugin that may read nothing of the machine but its own source, the worktree and what the dispatcher wrote for it. */
-test("the plugin judges, records, binds and tells where the program's storage cannot be read", thorough, (t) => {
+test("the plugin judges, records, binds and tells where the program's storage cannot be read", (t) => {
   const files = governedFiles();
   t.after(() => files.remove());
   const base = dirname(files.root);
