@@ -41,8 +41,11 @@ export async function linksAstray(
     const walk = { links, top: latin1(checkout), isAgents };
     for (const link of links.keys()) for (const passed of await wayToAgents(link, walk)) onTheWay.add(inWords(passed));
   }
-  return changed.filter((path) => onTheWay.has(path));
+  return changed.filter((path) => onTheWay.has(path) || mayTurn(links.get(latin1(path))));
 }
+
+/** A `..` behind a name leads elsewhere as soon as the next commit makes a folder where a link was, which changes no link. */
+const mayTurn = (target = ""): boolean => /(?:^|\/)(?!\.{0,2}\/)[^/]+\/(?:\.?\/)*\.\.(?:\/|$)/.test(target);
 
 interface Walk {
   /** What they lead to, by their paths in the tree; byte for byte. */

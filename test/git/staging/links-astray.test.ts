@@ -55,6 +55,13 @@ const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] =
   ["files, folders, and nothing", { a: "src/deep/c.ts", b: "src", c: "nowhere", d: "prloom/config.json" }, []],
   ["the system", { log: "/dev/stdout", time: "/usr/share/zoneinfo/UTC", up: "../../elsewhere" }, []],
   ["nobody knows where, so long it is", { lib: "a/".repeat(1500), short: "a/".repeat(50) }, ["lib"]],
+  [
+    "what another commit can turn there",
+    { a: "src/../src/deep", b: "./src/deep/./../../src", c: "../repo/x//../src" },
+    ["a", "b", "c"],
+  ],
+  ["upwards first, and names with dots", { "a/b/c": "../.././/src/...", "a/d": "../..x/y..", e: ".a/..b" }, []],
+  ["what can turn, but was there before", { b: "a/src" }, [], { a: "src/.." }],
   ["itself", { a: "b", b: "a", c: "c/d" }, []],
 ];
 

@@ -32,7 +32,7 @@ function put(p: Project, files: Record<string, string>): void {
 }
 
 const BARE = `mkdir -p lib/objects lib/refs; touch lib/objects/x lib/refs/y; echo "int x;" > lib/lib.c
-  printf '[core]\\n\\tbare = false\\n\\tworktree = ..\\n\\tfsmonitor = "touch %s; false"\\n' "$PWD/ran" > lib/config
+  printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = ..\\n\\tfsmonitor = "touch %s; false"\\n' "$PWD/ran" > lib/config
   echo "ref: refs/heads/main" > lib/HEAD`;
 
 /** What a person does who looks around, with git as it comes. */
@@ -78,6 +78,22 @@ test("an agent that links to what it made in ignored folders is told, and no suc
   assert.equal((await p.cli(["merge", "one"])).code, 0);
   assert.equal(p.git("ls-files").trim().split("\n").includes("ok"), true);
   assert.equal(p.git("ls-files", "docs", "more"), "");
+});
+
+test("a link that would lead there once another one becomes a folder is not merged either", async () => {
+  const p = project(
+    `if [ ! -e ok ] && ! grep -q "lead to git's folder" "$prompt"; then mkdir -p src/deep node_modules; cd node_modules; ${BARE}; cd ..
+       echo 1 > src/deep/one.txt; ln -s src/deep hop; ln -s hop/../prloom/.local/worktrees/one/node_modules/lib docs
+     elif [ ! -e ok ]; then echo ok > ok
+     else rm hop; mkdir hop; echo 2 > hop/two.txt; fi`,
+  );
+  put(p, { ".gitignore": "node_modules/\n" });
+  p.plan("one", ["Link", "Make a folder of it"]);
+  const { stdout } = await p.work();
+  await p.cli(["merge", "one"]);
+  look(join(p.root, "docs"));
+  assert.equal(existsSync(join(p.root, "prloom/.local/worktrees/one/node_modules/ran")), false);
+  assert.match(stdout, /not accepted: The links `docs` lead to git's folder/);
 });
 
 test("one that does not listen is blocked, and what it left is harmless", thorough, async () => {
