@@ -53,7 +53,7 @@ export function updateRecord(
 const NOTES: ReadonlySet<string> = new Set<keyof PlanRecord>([
   ...(["observed", "toldPhase", "toldBlocked", "writtenBack"] as const),
   ...(["rebase", "kept", "opened", "merge", "held", "checked"] as const),
-  ...(["redHeads", "published", "behind", "stack", "doneFor", "comments", "issueGone"] as const),
+  ...(["redHeads", "greenHead", "published", "behind", "stack", "doneFor", "comments", "issueGone"] as const),
 ]);
 
 /** Whether people would say that the plan has changed. */

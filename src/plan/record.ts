@@ -225,8 +225,9 @@ export const planRecordSchema = z.strictObject({
     .strictObject({ head: z.string(), rounds: z.int().min(0), again: z.literal(true).optional() })
     .optional(),
   changeRequest: changeRequestSchema.optional(),
-  /** The commits whose checks failed since they passed last. */
+  /** The commits whose checks failed since they passed last, and the one whose checks have all passed by now, after those. */
   redHeads: z.array(z.string()).optional(),
+  greenHead: z.string().optional(),
   published: publishedSchema.optional(),
   behind: behindSchema.optional(),
   stack: stackSchema.optional(),

@@ -29,22 +29,26 @@ export function takeCheck(
   record: PlanRecord,
   event: BusEvent,
 ): string {
+  const { check, sha } = event.context ?? {};
+  const head = String(sha ?? event.id);
   if (event.type === CHECKS_PASSED) {
-    if (record.redHeads) updateRecord(loom, record.id, () => ({ redHeads: undefined }));
+    if (record.redHeads) updateRecord(loom, record.id, () => ({ greenHead: head }));
     return "the checks passed";
   }
-  const { check, sha } = event.context ?? {};
   const name = plainName(check);
   const config = planConfig(loom, record);
   const most = config.ok ? config.config.limits.ciAttempts : 0;
-  const redHeads = [...new Set([...(record.redHeads ?? []), String(sha ?? event.id)])];
+  const { greenHead = head } = record;
+  // Those of one commit may begin one after the other: it passed only if none of them fails later.
+  const before = greenHead === head ? record.redHeads : undefined;
+  const redHeads = [...new Set([...(before ?? []), head])];
   if (redHeads.length > most) {
     const reason = `The check ${name} failed again: ${counted(most, "commit")} since the last green one did not fix it (limits.ciAttempts).`;
     const hint = `\`prloom events ${record.id}\` tells what it said. Fix it, or say how in a comment; then run \`prloom unblock ${record.id}\`.`;
-    blockPlan(loom, record.id, { reason, hint, cause: "step" }, () => ({ redHeads: undefined }));
+    blockPlan(loom, record.id, { reason, hint, cause: "step" }, () => ({ redHeads: undefined, greenHead: undefined }));
     return "it failed too often";
   }
-  updateRecord(loom, record.id, () => ({ redHeads }));
+  updateRecord(loom, record.id, () => ({ redHeads, greenHead: undefined }));
   const text = planText(loom, record);
   const words = `make ${name} pass`;
   const isAsked = text?.doc.todos.some((todo) => todo.text === words && todo.state === "open");

@@ -61,8 +61,11 @@ export async function pushRef(
 /** Git's words where the token may not write there; asked again it may not either. */
 const FORBIDDEN = /The requested URL returned error: 403/;
 
-/** Git's line about a branch that the server did not take. Without it the connection broke, and that passes. */
-const REJECTED = /^!\t.*\t\[(remote )?rejected\]/m;
+/**
+ * Git's line about a branch that the server did not take. Without it the connection broke, and that passes; so does trouble of the server's
+ * own, for which GitHub has these two words there.
+ */
+const REJECTED = /^!\t.*\t\[(remote )?rejected\](?! \((Internal Server Error|failure)\))/m;
 
 const MAX_REASON = 1000;
 

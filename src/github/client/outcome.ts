@@ -18,6 +18,9 @@ export type Outcome =
 /** Where GitHub names no time. */
 const UNNAMED_LIMIT_MS = 60_000;
 
+/** GitHub's words for a limit on what is made that it tells as if something were wrong with it. */
+const TOO_QUICKLY = /\bwas submitted too quickly\b/;
+
 /** Pure: what an answer means. */
 export function judgeAnswer(answer: WireAnswer | Lost, now: number): Outcome {
   if ("lost" in answer)
@@ -29,7 +32,7 @@ export function judgeAnswer(answer: WireAnswer | Lost, now: number): Outcome {
   if (status >= 200 && status < 300) return isAnswer(answer) ? { kind: "ok", data, headers } : NOT_GITHUB;
   const reason = reasonOf(data, status);
   if (status === 401) return { kind: "unauthorised", reason };
-  const retryAfterMs = status === 403 || status === 429 ? limitOf(answer, now) : undefined;
+  const retryAfterMs = status === 403 || status === 429 || TOO_QUICKLY.test(reason) ? limitOf(answer, now) : undefined;
   if (retryAfterMs !== undefined) return { kind: "limited", retryAfterMs, reason };
   if (status === 404) return { kind: "not-found", reason };
   if (status === 410) return { kind: "deleted", reason };
@@ -70,7 +73,7 @@ export function judgeGraphql(outcome: Outcome): Outcome {
   // It has one of the two.
   if (!first) return typeof data === "object" && data !== null ? { ...outcome, data } : NOT_GITHUB;
   const reason = first.message ?? "GraphQL refused without a word";
-  if (first.type === "RATE_LIMITED" || first.type === "RATE_LIMIT")
+  if (first.type === "RATE_LIMITED" || first.type === "RATE_LIMIT" || TOO_QUICKLY.test(reason))
     return { kind: "limited", retryAfterMs: UNNAMED_LIMIT_MS, reason };
   if (BROKE.test(reason)) return { kind: "failed", reason, mayHaveHappened: true };
   if (first.type === "NOT_FOUND") return { kind: "not-found", reason };
@@ -84,7 +87,8 @@ function limitOf({ status, headers, data }: WireAnswer, now: number): number | u
   // By our clock its end may have passed: it is a limit all the same, and not a refusal.
   if (headers["x-ratelimit-remaining"] === "0") return reset > now ? reset - now : UNNAMED_LIMIT_MS;
   // Of a secondary limit GitHub sometimes says nothing but this.
-  const isSecondary = status === 429 || /secondary rate limit|abuse detection/i.test(reasonOf(data, status));
+  const said = reasonOf(data, status);
+  const isSecondary = status === 429 || /secondary rate limit|abuse detection/i.test(said) || TOO_QUICKLY.test(said);
   return isSecondary ? UNNAMED_LIMIT_MS : undefined;
 }
 

@@ -78,12 +78,13 @@ export class Pulls {
     if (found) return found;
     const request = { head, base, title: titleFor(title, head), body: withOurPart("", safeBody(body)) };
     const drafted = await this.#repository.send("POST", "/pulls", { body: { ...request, draft: true } });
-    const outcome =
-      drafted.kind === "refused" ? await this.#repository.send("POST", "/pulls", { body: request }) : drafted;
+    const hasDrafts = drafted.kind !== "refused" || !NO_DRAFTS.test(drafted.reason);
+    const outcome = hasDrafts ? drafted : await this.#repository.send("POST", "/pulls", { body: request });
     if (outcome.kind === "refused") {
       // One whose answer was lost may not have been in the list yet.
       const made = await this.find(head, sha);
-      if (!made && EXISTS.test(outcome.reason)) throw new Error(`${outcome.reason} It is not in GitHub's list yet.`);
+      const isLate = made === undefined && (await this.#isLate(head, outcome.reason));
+      if (isLate) throw new Error(`${outcome.reason} GitHub's other servers do not know of it yet.`);
       return made ?? { refused: outcome.reason };
     }
     return pullState(dataOf("opening a pull request", outcome));
@@ -196,6 +197,16 @@ export class Pulls {
     return node ?? {};
   }
 
+  /** What was pushed or opened a moment ago may not be everywhere there yet. */
+  async #isLate(branch: string, reason: string): Promise<boolean> {
+    if (EXISTS.test(reason)) return true;
+    if (!UNKNOWN_HEAD.test(reason)) return false;
+    const found = await this.#repository.get(`/git/ref/heads/${branch}`);
+    if (found.kind === "not-found") return false;
+    dataOf(`the branch ${branch}`, found);
+    return true;
+  }
+
   async #change({ number }: PullState, body: Readonly<Record<string, unknown>>): Promise<PullState | PullRefused> {
     const outcome = await this.#repository.send("PATCH", `/pulls/${number}`, { body });
     if (outcome.kind === "refused") return { refused: outcome.reason };
@@ -221,8 +232,11 @@ function whyBlocked({ base, mergeState }: PullState, reviewDecision: Queue["revi
 /** A title of nothing but signs would leave none, which GitHub refuses. */
 const titleFor = (title: string, branch: string): string => safeTitle(title) || branch;
 
-/** GitHub's words: it tells no code for this. */
+/** GitHub's words: it tells no code for these. */
 const EXISTS = /already exists/;
+const NO_DRAFTS = /draft/i;
+/** Of the branch that is to be merged, by its field or in words. */
+const UNKNOWN_HEAD = /\bhead(_sha|_ref)? (invalid|missing_field)\b|\bHead sha can't be blank/;
 const CONFLICT = 409;
 /** Something else was merged at that moment: asked again, it does it. */
 const BASE_MOVED = /^Base branch was modified/;

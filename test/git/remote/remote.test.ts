@@ -111,6 +111,19 @@ describe("a repository on a server", { concurrency: 3 }, () => {
     assert.equal(nowhere.kind, "failed");
   });
 
+  it("fails, and refuses nothing, where the server has trouble of its own with a branch", async (t) => {
+    const { github, repo, remote, commit } = await setUp(t);
+    const sha = commit("one");
+    const rules = github.world.repositories[0]?.rules;
+    const push = () => pushBranch(repo, remote, { branch: "topic", sha, expected: undefined });
+    for (const failPush of ["Internal Server Error", "failure"]) {
+      rules?.set("topic", { requiredChecks: [], approvals: 0, mergeQueue: false, refusePush: undefined, failPush });
+      assert.equal((await push()).kind, "failed", failPush);
+    }
+    rules?.clear();
+    assert.equal((await push()).kind, "pushed");
+  });
+
   it("cannot be sent elsewhere by configuration, hooks or attributes of the repository", async (t) => {
     const { repo, remote, commit, folder } = await setUp(t);
     const asked: string[] = [];

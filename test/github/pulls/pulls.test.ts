@@ -32,7 +32,10 @@ describe("pull requests", { concurrency: 3 }, () => {
     await assert.rejects(pulls.open(DRAFT), /opening a pull request/);
     const [made = 0] = repository.issues.keys();
     repository.unlisted.add(made);
-    await assert.rejects(pulls.open(DRAFT), /already exists for acme:prloom\/dark\. It is not in GitHub's list yet/);
+    await assert.rejects(
+      pulls.open(DRAFT),
+      /already exists for acme:prloom\/dark\. GitHub's other servers do not know of it yet/,
+    );
     repository.unlisted.clear();
     const pull = opened(await pulls.open(DRAFT));
     assert.deepEqual([pull.state, pull.draft, pull.title], ["open", true, "Dark ’mode’"]);
@@ -47,6 +50,20 @@ describe("pull requests", { concurrency: 3 }, () => {
     ada.pushes(DRAFT.head, { "dark.css": "x\n" });
     assert.equal(opened(await pulls.open(DRAFT)).draft, false);
     assert.deepEqual(await pulls.open({ ...DRAFT, head: "nothing" }), { refused: "Validation Failed: head invalid" });
+  });
+
+  it("stay drafts, and are opened later, where GitHub takes them not yet", async (t) => {
+    const { ada, calls, github } = await setUp(t);
+    const pulls = new Pulls(calls);
+    const sha = ada.pushes(DRAFT.head, { "dark.css": "x\n" });
+    const invalid = { resource: "PullRequest", field: "head", code: "invalid" };
+    const custom = { resource: "PullRequest", code: "custom", message: "Head sha can't be blank" };
+    for (const error of [invalid, custom]) {
+      const says = { message: "Validation Failed", errors: [error] };
+      github.server.faults.add({ kind: "error-before", on: /POST .*pulls$/, status: 422, says });
+      await assert.rejects(pulls.open({ ...DRAFT, sha }), /[Hh]ead .*GitHub's other servers do not know of it yet/);
+    }
+    assert.equal(opened(await pulls.open({ ...DRAFT, sha })).draft, true);
   });
 
   it("of a fork with a branch of the same name are not ours", async (t) => {
@@ -138,6 +155,11 @@ describe("pull requests", { concurrency: 3 }, () => {
     const rules = { requiredChecks: [], approvals: 1, mergeQueue: false, refusePush: undefined };
     repository.rules.set("main", rules);
     assert.equal(await whyNot(pulls, number), "a rule of main asks for a review that approves it");
+    github.person(repository, "eve").reviews(number, { state: "APPROVED", body: "" });
+    assert.equal(await whyNot(pulls, number), "a rule of main asks for a review that approves it");
+    ada.reviews(number, { state: "APPROVED", body: "" });
+    ada.reviews(number, { state: "CHANGES_REQUESTED", body: "Not yet." });
+    assert.equal(await whyNot(pulls, number), "a review asks for changes");
     ada.reviews(number, { state: "APPROVED", body: "" });
     repository.rules.set("main", { ...rules, requiredChecks: ["test"] });
     assert.match(await whyNot(pulls, number), /a check that is required has not passed/);

@@ -22,6 +22,8 @@ export interface Fault {
   readonly kind: FaultKind;
   /** Of `error-…`; 502 unless told. */
   readonly status?: number;
+  /** Of `error-…`: what the answer says besides. */
+  readonly says?: Readonly<Record<string, unknown>>;
   /** Compared with `METHOD /path`, without the query; every call unless told. */
   readonly on?: RegExp;
   /** Once unless told. */

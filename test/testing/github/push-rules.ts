@@ -1,5 +1,6 @@
-import { renameSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { git } from "./git.ts";
 import type { Token } from "./tokens.ts";
 import { reaches } from "./tokens.ts";
 import type { Repository } from "./world.ts";
@@ -19,10 +20,29 @@ export function writePushRules({ folder, rules }: Repository, token: Token): voi
     ...(mayChangeWorkflows ? [] : WORKFLOWS),
     "done",
   ];
-  // Put in its place as a whole: git may be running it for another push.
-  const hook = join(folder, "hooks", "pre-receive");
+  writeHook(folder, "pre-receive", lines);
+  writeTrouble(folder, rules);
+}
+
+/** Put in its place as a whole: git may be running it for another push. */
+function writeHook(folder: string, name: string, lines: readonly string[]): void {
+  const hook = join(folder, "hooks", name);
   writeFileSync(`${hook}.next`, `${lines.join("\n")}\n`, { mode: 0o755 });
   renameSync(`${hook}.next`, hook);
+}
+
+/** GitHub has its own program where git writes a branch down, and what that says stands behind the branch in git's answer. */
+function writeTrouble(folder: string, rules: Repository["rules"]): void {
+  const failing = [...rules].flatMap(([branch, { failPush: said }]) =>
+    said === undefined ? [] : [{ ref: `refs/heads/${branch}`, said }],
+  );
+  // Only where a test asks for it: two pushes at a time must not both write the settings.
+  if (failing.length === 0 && !existsSync(join(folder, "hooks", "proc-receive"))) return;
+  git(folder, ["config", "--replace-all", "receive.procReceiveRefs", failing[0]?.ref ?? "refs/none"]);
+  const packet = (text: string): string => (text.length + 5).toString(16).padStart(4, "0") + text;
+  const lines = failing.map(({ ref, said }) => `${packet(`ng ${ref} ${said}`)}\\n`);
+  const told = `printf '${packet("version=1")}\\n0000${lines.join("")}0000'`;
+  writeHook(folder, "proc-receive", ["#!/bin/sh", told, "cat > /dev/null"]);
 }
 
 const WORKFLOWS = [

@@ -1,5 +1,5 @@
 import { tryGit } from "./git.ts";
-import type { CheckRun, Pull, Repository } from "./world.ts";
+import { type CheckRun, mayDo, type Pull, type Repository, type Review } from "./world.ts";
 
 export type RollupState = "SUCCESS" | "FAILURE" | "PENDING" | "EXPECTED" | "ERROR";
 
@@ -40,8 +40,16 @@ export function unmetRules(repository: Repository, { base, head, reviews }: Pull
   const missing = rules.requiredChecks.filter((name) => states.get(name) !== "SUCCESS");
   if (missing.length > 0)
     return `Required status check "${missing[0]}" is ${states.has(missing[0] ?? "") ? "failing" : "expected"}.`;
-  const approvals = new Set(reviews.filter(({ state }) => state === "APPROVED").map(({ user }) => user)).size;
-  if (approvals < rules.approvals)
+  if (rules.approvals > 0 && decisionOf(repository, reviews, rules.approvals) !== "APPROVED")
     return `At least ${rules.approvals} approving review is required by reviewers with write access.`;
   return undefined;
+}
+
+/** Of each person the newest verdict counts, if that person may write. */
+export function decisionOf(repository: Repository, reviews: readonly Review[], needed: number): string | null {
+  const verdicts = reviews.filter(({ state, user }) => state !== "COMMENTED" && mayDo(repository, user, "write"));
+  const newest = [...new Map(verdicts.map(({ user, state }) => [user, state])).values()];
+  if (newest.includes("CHANGES_REQUESTED")) return "CHANGES_REQUESTED";
+  if (newest.filter((state) => state === "APPROVED").length >= Math.max(1, needed)) return "APPROVED";
+  return needed > 0 ? "REVIEW_REQUIRED" : null;
 }

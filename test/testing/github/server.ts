@@ -235,12 +235,12 @@ const secondary = (seconds: number): Refusal =>
     headers: { "retry-after": `${seconds}` },
   });
 
-function faultAnswer({ kind, status = 502 }: Fault): Answer {
+function faultAnswer({ kind, status = 502, says }: Fault): Answer {
   if (kind === "secondary-limit") return refusalAnswer(secondary(1));
   if (kind === "page") return { status: 200, text: "<title>Log in</title>" };
   // What stands before GitHub, a login page say, answers in its place.
   if (status > 300 && status < 400) return { status, headers: { location: "https://login.example/" } };
-  return { status, body: { message: "Server Error" } };
+  return { status, body: { message: "Server Error", ...says } };
 }
 
 function refusalAnswer({ status, message, errors, headers }: Refusal): Answer {

@@ -149,6 +149,8 @@ export interface BranchRules {
   readonly upToDate?: boolean;
   /** Words with which a push is refused. */
   readonly refusePush: string | undefined;
+  /** What GitHub's own trouble is called where git tells what became of a branch. */
+  readonly failPush?: string;
 }
 
 export interface ProjectItem {

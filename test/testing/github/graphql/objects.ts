@@ -1,5 +1,5 @@
 import { canMerge } from "../deeds.ts";
-import { newestChecks, rollup } from "../rules.ts";
+import { decisionOf, newestChecks, rollup } from "../rules.ts";
 import { nodeId } from "../shapes/people.ts";
 import { mergeStateOf } from "../shapes/pull.ts";
 import {
@@ -63,7 +63,7 @@ export function pullNode(
     mergeQueueEntry: pull.queued ? { id: nodeId("MQE", issue.id), position: 1, state: "QUEUED" } : null,
     mergeable: () => (issue.state === "closed" ? "UNKNOWN" : canMerge(repository, pull) ? "MERGEABLE" : "CONFLICTING"),
     mergeStateStatus: () => (issue.state === "closed" ? "UNKNOWN" : mergeStateOf(repository, pull)),
-    reviewDecision: decisionOf(pull, rules?.approvals ?? 0),
+    reviewDecision: decisionOf(repository, pull.reviews, rules?.approvals ?? 0),
     reviews: (page: Page) =>
       connection(
         pull.reviews.map((review) => ({
@@ -81,15 +81,6 @@ export function pullNode(
     reviewThreads: (page: Page) => connection(threadNodes(pull.reviewComments), page),
     commits: (page: Page) => connection(commits, page),
   };
-}
-
-function decisionOf({ reviews }: Pull, needed: number): string | null {
-  const newest = [
-    ...new Map(reviews.filter(({ state }) => state !== "COMMENTED").map((one) => [one.user, one.state])).values(),
-  ];
-  if (newest.includes("CHANGES_REQUESTED")) return "CHANGES_REQUESTED";
-  if (newest.filter((state) => state === "APPROVED").length >= Math.max(1, needed)) return "APPROVED";
-  return needed > 0 ? "REVIEW_REQUIRED" : null;
 }
 
 export function threadNodes(comments: readonly ReviewComment[]): Node[] {
