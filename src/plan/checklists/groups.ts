@@ -147,12 +147,16 @@ export function isLabel(block: Block, text: string): boolean {
 }
 
 const BOLD = /^(?:(\*\*|__)([*_]{0,2})[^*_]+\2\1|<(b|strong)>[^<]+<\/\3>)$/i;
+const SLANTED = /^([*_])([^*_]+)\1$/;
 
-/** The last line of a paragraph that ends with a colon or is bold as a whole. */
+/** The last line of a paragraph that ends with a colon or is bold as a whole, or slanted (Jira's bold) if it says something that a heading does. */
 function labelOf({ type, start, end }: Block, text: string): string | undefined {
   if (type !== "paragraph") return undefined;
   const line = linesOf(text.slice(start, end)).at(-1)?.trim() ?? "";
-  return /[:：](?:\*\*|__|<\/b>|<\/strong>)?$/i.test(line) || BOLD.test(line) ? line : undefined;
+  const slanted = SLANTED.exec(line)?.[2] ?? "";
+  const isOne =
+    /[:：](?:[*_]{1,3}|<\/b>|<\/strong>)?$/i.test(line) || BOLD.test(line) || headingKind(slanted) !== "other";
+  return isOne ? line : undefined;
 }
 
 /** The items of a list as if they were boxes; of a list that has some there are none. */

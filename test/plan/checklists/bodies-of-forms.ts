@@ -3,6 +3,18 @@ import { type Body, done, none, todos } from "./body.ts";
 /** Issues that a form shaped, whose own words must not be taken for work, and work beside them not for a part of the form. */
 export const BODIES_OF_FORMS: readonly Body[] = [
   todos(
+    "labels that are bold in Jira",
+    "We drop what fails.\n\n*Subtasks:*\n1. [ ] Store it\n2. [ ] Try again\n\n*Definition of Done:*\n- [ ] Reviewed\n",
+    ["Store it", "Try again"],
+    [["Definition of Done", 1, "conditions"]],
+  ),
+  todos(
+    "slanted labels without a colon, and a slanted remark between items",
+    "_Tasks_\n- [ ] Store it\n\n_The order does not matter_\n- [ ] Try again\n\n_Acceptance criteria_\n- [ ] Nothing is lost\n",
+    ["Store it", "Try again"],
+    [["Acceptance criteria", 1, "conditions"]],
+  ),
+  todos(
     "headings that are tags",
     '<h3 align="left">Tasks</h3>\n\n- [ ] Route\n\n<details><summary><b>Out of scope</b></summary>\n\n- [ ] Page\n\n</details>\n<h3>Notes</h3>\n\n- [ ] Later\n',
     ["Route"],
