@@ -6,7 +6,7 @@ import { cutOutput, keptWhole } from "../governance/context/pruning.ts";
 import { renderTurn } from "../governance/context/turn.ts";
 import { type Wear, wearLines } from "../governance/context/warnings.ts";
 import { checkpointOf, type EndedCall } from "../governance/evidence/checkpoint.ts";
-import { sameOrder } from "../governance/graph/lookup.ts";
+import { findNode, sameOrder } from "../governance/graph/lookup.ts";
 import type { TaskGraph } from "../governance/graph/schema.ts";
 import type { Journal } from "../governance/journal.ts";
 import { escalation, renderDenial, type Verdict } from "../governance/policy/denial.ts";
@@ -293,7 +293,8 @@ export class Governor {
 
   #view(session: string) {
     const { journal, phase, now } = this.#options;
-    const anchors = bestAnchors(this.#anchors(), { now: now() });
-    return { phase, graph: journal.brain.graph, node: this.policyFor(session).node, anchors };
+    const [{ graph }, { node }] = [journal.brain, this.policyFor(session)];
+    const anchors = bestAnchors(this.#anchors(), { now: now(), inHand: findNode(graph, node ?? "")?.node });
+    return { phase, graph, node, anchors };
   }
 }

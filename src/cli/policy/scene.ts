@@ -79,6 +79,7 @@ async function planScene(call: Call, plan: string, asked: string | undefined): P
       category,
       status,
       todos,
+      inHand: record.current?.todoId,
       at: Date.parse(record.updatedAt),
     });
     const { governance } = loom.config;

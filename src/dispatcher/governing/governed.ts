@@ -196,14 +196,12 @@ function termsOf(
     todos: text.doc.todos,
     acceptance: criteriaIn(text.text),
     at: Date.parse(record.updatedAt),
+    inHand: record.current?.todoId,
     ...(asked ? { asked } : {}),
     // What the dispatcher took up waits for no plan that was named since.
     before: plansBefore(loom, record, text.doc).filter(({ status }) => status === "completed" || status === "archived"),
   });
-  const todo =
-    stage === "worker" && !asked
-      ? (text.doc.todos.find(({ id }) => id === record.current?.todoId) ?? current)
-      : undefined;
+  const todo = stage === "worker" && !asked ? current : undefined;
   const { governance } = loom.config;
   const role = (asked && roleNamed(usualRole(category))) ?? roleOfRun(loom, record, todo);
   const home = enclosure.env.HOME ?? loom.environment.HOME ?? "/";

@@ -38,7 +38,8 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   const status = workPlanStatus(record);
   const isHeld = status !== "active" || summary.phase === "plan_gate" || summary.phase === "planning_complete";
   const about = { id: record.id, title: summary.title, category: categoryOf(record.metadata) };
-  const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, isHeld };
+  const inHand = record.current?.todoId;
+  const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, inHand, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
   const problems: string[] = [];
   const taken = new Map<string, number>();

@@ -1,6 +1,7 @@
+import { dirname } from "node:path/posix";
 import * as z from "zod";
 import { jsonIn } from "../../kernel/json-fields.ts";
-import { idSchema, nameSchema, timeSchema } from "../graph/schema.ts";
+import { idSchema, nameSchema, type TaskNode, timeSchema } from "../graph/schema.ts";
 
 const PRIORITIES = ["critical", "high", "medium", "low"] as const;
 const ENTITY_TYPES = ["task", "decision", "context", "file", "agent", "phase"] as const;
@@ -46,15 +47,30 @@ export function scoreOf(anchor: Anchor, depth: number, now: number): number {
   return POINTS[anchor.priority] + Math.max(0, STALE_HOURS - stalenessHours(anchor, now)) - 10 * depth;
 }
 
+/** 0 for what is about the task in hand, its files, or nothing of that kind; 1 for its neighbours; 2 for what is further away. */
+function depthOf({ entity, entityType }: Anchor, inHand: TaskNode | undefined): number {
+  if (!inHand || entity === undefined || (entityType !== "task" && entityType !== "file")) return 0;
+  const { id, artifacts, dependsOn, parent } = inHand;
+  if (entity === id || artifacts.includes(entity)) return 0;
+  const isBeside = entityType === "file" && artifacts.some((file) => dirname(file) === dirname(entity));
+  return isBeside || entity === parent || dependsOn.includes(entity) ? 1 : 2;
+}
+
 export interface ShownAnchor {
   readonly anchor: Anchor;
   readonly isStale: boolean;
 }
 
+interface BestOptions {
+  readonly now: number;
+  /** What is in hand, if something is: what is about other tasks and files comes later then. */
+  readonly inHand?: TaskNode | undefined;
+}
+
 /** The best first. Stale ones are left out, but for critical ones, which are marked. */
-export function bestAnchors(anchors: readonly Anchor[], { now }: { now: number }): readonly ShownAnchor[] {
+export function bestAnchors(anchors: readonly Anchor[], { now, inHand }: BestOptions): readonly ShownAnchor[] {
   return anchors
-    .map((anchor) => ({ anchor, isStale: isStale(anchor, now), score: scoreOf(anchor, 0, now) }))
+    .map((anchor) => ({ anchor, isStale: isStale(anchor, now), score: scoreOf(anchor, depthOf(anchor, inHand), now) }))
     .filter((one) => !one.isStale || one.anchor.priority === "critical")
     .sort((one, other) => other.score - one.score || one.anchor.createdAt - other.anchor.createdAt)
     .map(({ anchor, isStale: stale }) => ({ anchor, isStale: stale }));

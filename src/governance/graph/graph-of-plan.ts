@@ -20,6 +20,8 @@ export interface PlanTodos {
   readonly at: number;
   /** Plans that must be merged before. */
   readonly before?: readonly PlanBefore[];
+  /** The TODO that the dispatcher took up, wherever it stands by now: people put others in front of it while it is under way. */
+  readonly inHand?: string | undefined;
   /** What is worked on besides the TODOs, and is none of them. */
   readonly asked?: Pick<TaskNode, "id" | "name">;
   /** It is not begun, not approved, or over: no TODO is worked on. */
@@ -33,7 +35,7 @@ export interface PlanBefore {
 
 export interface PlanGraph {
   readonly graph: TaskGraph;
-  /** The TODO that is worked on next; undefined when there is none. */
+  /** The TODO that is worked on, or next; undefined when there is none. */
   readonly current: Todo | undefined;
 }
 
@@ -47,11 +49,13 @@ export function graphOfPlan({
   acceptance = [],
   at,
   before = [],
+  inHand,
   asked,
   isHeld = false,
 }: PlanTodos): PlanGraph {
   const next = nextTodo({ todos });
-  const current = next.kind === "todo" ? next.todo : undefined;
+  const takenUp = todos.find((todo) => todo.id === inHand && todo.state === "open");
+  const current = takenUp ?? (next.kind === "todo" ? next.todo : undefined);
   const nodes = todos.map((todo) =>
     nodeOf(todo, todos, { plan: id, category, at, isCurrent: todo === current && !isHeld }),
   );
@@ -80,8 +84,9 @@ function nodeOf(
 ): TaskNode {
   const usual = category === "research" ? FINDINGS : A_CHANGE;
   const { after, by = usualRole(category), tools = [], expects = usual } = todo.settings;
-  // One that names nothing is after the one before; what the dispatcher took up waits for nothing.
-  const before = after?.map((number) => todos[number - 1]) ?? (isCurrent ? [] : [todos[todo.index - 1]]);
+  // One that names nothing is after the one before; what the dispatcher took up waits for nothing, whatever was changed since.
+  const named = after?.map((number) => todos[number - 1]) ?? (isCurrent ? [] : [todos[todo.index - 1]]);
+  const before = isCurrent ? named.filter((one) => one?.state === "done") : named;
   const node = {
     id: todo.id,
     workPlanId: plan,

@@ -128,7 +128,7 @@ export function moveNode(graph: TaskGraph, fact: FactOf<"node_moved">, given: Gi
   const node = findNode(graph, id)?.node;
   if (!node) return refuse("no-node", `There is no task "${id}".`);
   const isDone = move === "review" || move === "complete";
-  const missing = isDone ? missingEvidence(node.expectedOutput, node.checkpoints) : undefined;
+  const missing = isDone ? missingEvidence(node) : undefined;
   if (missing !== undefined)
     return refuse("no-evidence", `The task "${node.name}" expects ${node.expectedOutput}: ${missing} is missing.`);
   if (given.has(id)) return claim(graph, fact, node);

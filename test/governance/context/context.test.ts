@@ -109,6 +109,24 @@ ANCHOR [CRITICAL/decision]: Tokens, not sessions.
     );
   });
 
+  test("what is anchored about the task in hand and its files comes before what is further away", () => {
+    const inHand = node("b", "Build the login form", { artifacts: ["src/form.ts"], dependsOn: ["a"] });
+    const about = (id: string, entityType: Anchor["entityType"], entity?: string) => anchor(id, { entityType, entity });
+    const far = [about("other file", "file", "docs/a.md"), about("other task", "task", "z")];
+    const beside = [about("same folder", "file", "src/list.ts"), about("before it", "task", "a")];
+    const own = [about("its file", "file", "src/form.ts"), about("itself", "task", "b"), about("no place", "context")];
+    const shown = bestAnchors([...far, ...beside, ...own], { now: NOW, inHand }).map((one) => one.anchor.id);
+    assert.deepEqual(
+      shown,
+      [...own, ...beside, ...far].map(({ id }) => id),
+    );
+    const without = bestAnchors([...far, ...own], { now: NOW }).map((one) => one.anchor.id);
+    assert.deepEqual(
+      without,
+      [...far, ...own].map(({ id }) => id),
+    );
+  });
+
   test("of a task that waits says for what, and one of a delegate its terms", () => {
     const delegation = {
       id: "d",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Brain } from "../../../src/governance/graph/brain.ts";
+import { FINDINGS } from "../../../src/governance/graph/expected-output.ts";
 import type { Fact } from "../../../src/governance/graph/facts.ts";
 import { findNode, findPlan } from "../../../src/governance/graph/lookup.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make-graph.ts";
@@ -124,6 +125,16 @@ describe("evidence", () => {
     outcomes(brain, [plan("p"), nodes("p", planned("a", { expectedOutput })), move("a", "start")]);
     return brain;
   };
+
+  for (const [expectedOutput, assignedTo] of [
+    [FINDINGS, "reader"],
+    ["A list of the places that use it", "investigator"],
+  ] as const)
+    test(`of who only looks no changed file is asked for: ${expectedOutput}`, () => {
+      const brain = new Brain();
+      outcomes(brain, [plan("p"), nodes("p", planned("a", { expectedOutput, assignedTo })), move("a", "start")]);
+      assert.deepEqual(outcomes(brain, [move("a", "complete")]), ["applied"]);
+    });
 
   for (const [expected, missing, enough] of [
     ["a change", [], checkpoint("a", ["src/a.ts"])],

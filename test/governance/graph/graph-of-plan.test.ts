@@ -45,6 +45,36 @@ test("what the dispatcher takes up is blocked by nothing, also when it stands be
 });
 
 for (const [what, todos] of [
+  ["another one was put in front of it", "- [ ] Before it\n- [ ] In hand\n"],
+  ["the one in front cannot be done", "- [b] Before it\n- [ ] In hand\n"],
+  ["it was to be after one that is open again", "- [ ] Before it\n- [ ] In hand\n  after: 1\n"],
+] as const)
+  test(`what the dispatcher took up stays in hand: ${what}`, () => {
+    const { todos: parsed } = parsePlan(`# A plan\n\n## TODO\n\n${todos}`);
+    const inHand = parsed[1]?.id ?? "";
+    const { graph, current } = graphOfPlan({
+      id: "p",
+      title: "A plan",
+      status: "active",
+      todos: parsed,
+      inHand,
+      at: 0,
+    });
+    const found = findNode(graph, inHand);
+    assert.equal(current?.id, inHand);
+    assert.equal(found?.node.status, "active");
+    assert.deepEqual(found && blockersOf(graph, found.node), []);
+    assert.notEqual(graph.workPlans[0]?.tasks[0]?.status, "active");
+  });
+
+test("what was taken up and is done by now is in hand no more", () => {
+  const { todos } = parsePlan("# A plan\n\n## TODO\n\n- [x] Done\n- [ ] Next\n");
+  const inHand = todos[0]?.id;
+  const { current } = graphOfPlan({ id: "p", title: "A plan", status: "active", todos, inHand, at: 0 });
+  assert.equal(current?.index, 1);
+});
+
+for (const [what, todos] of [
   ["none", ""],
   ["all done", "- [x] One\n"],
   ["a blocked one in front", "- [b] One\n- [ ] Two\n"],

@@ -94,6 +94,36 @@ describe("tasks and their parts in Claude Code", () => {
     },
   );
 
+  test("a TODO that another was put in front of stays in hand in its next attempt", thorough, async (t) => {
+    const isFor = (todo: string, isAgain: boolean) =>
+      promptOf("worker", ({ prompt }) => prompt.todo === todo && prompt.refused === isAgain);
+    const tickForm: ScriptStep = { shell: `sed -i '/Build the form/s/\\[ \\]/[x]/' "$PRLOOM_PLAN_FILE"` };
+    const form = { write: "src/form.txt", content: "x\n" } as const;
+    const script: Script = [
+      { when: isFor("Build the form", true), steps: [form, tickForm, { say: "Done." }] },
+      {
+        when: isFor("Build the form", false),
+        steps: [{ shell: "until [ -e src/edited ]; do sleep 0.1; done" }, { say: "Not done yet." }],
+      },
+      { when: isFor("First of all", false), steps: [{ write: "src/first.txt", content: "x\n" }, ...DONE] },
+    ];
+    const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 2 } });
+    if (!bench) return;
+    const { project, model } = bench;
+    project.plan("governed", ["Build the form"]);
+    const working = project.work();
+    await model.waitFor(({ prompt }) => prompt.stage === "worker");
+    const file = join(project.home, "plan.md");
+    writeFileSync(file, project.planText("governed").replace("- [ ]", "- [ ] First of all\n- [ ]"));
+    assert.equal((await project.cli(["edit", "governed", "--file", file])).code, 0);
+    writeFileSync(join(project.worktree("governed"), "src", "edited"), "");
+    const { stdout } = await working;
+    assert.equal(project.record("governed").status, "review", stdout);
+    const files = (commit: string) => project.git("show", "--format=", "--name-only", commit).trim().split("\n");
+    assert.deepEqual(files("prloom/governed~1"), ["src/edited", "src/form.txt"]);
+    assert.deepEqual(files("prloom/governed"), ["src/first.txt"]);
+  });
+
   test(
     "a sub-agent that is recalled while it works is ended, and what it was about to do is not done",
     thorough,
