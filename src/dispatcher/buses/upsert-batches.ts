@@ -1,13 +1,14 @@
-import type { RawUpsert } from "../../bridges/core/upsert.ts";
+import { type RawUpsert, sourceOf } from "../../bridges/core/upsert.ts";
 import type { Together } from "../../bus/file/plan-store.ts";
 import { whyBrought } from "../../git/tracked.ts";
 import type { Stopping, Waking } from "../capabilities.ts";
-import { inboxOf } from "../paths.ts";
+import { statRegular } from "../intake/stat-key.ts";
+import { inboxOf, textPath } from "../paths.ts";
 import { type Upserted, type Upserting, type UpsertOutcome, upsertPlans } from "./upsert.ts";
 
 /** Plans of one batch: they are made without a pause, and everything else waits. */
 const MAX_BATCH = 50;
-/** And so much text of theirs, which is read and merged. One that is longer is a batch by itself. */
+/** And so much text, theirs and what they change, which is read and merged. One that is longer is a batch by itself. */
 const MAX_CHARACTERS = 128 * 1024;
 
 interface Asked extends PromiseWithResolvers<Upserted> {
@@ -87,12 +88,21 @@ export class UpsertBatches {
       const { system, kind, id } = asked.payload.source;
       const source = JSON.stringify([system, kind, id]);
       const isRoom = batch.length < MAX_BATCH && (batch.length === 0 || characters < MAX_CHARACTERS);
-      (isRoom && !sources.has(source) ? batch : later).push(asked);
+      if (isRoom && !sources.has(source)) {
+        batch.push(asked);
+        characters += this.#charactersOf(asked.payload);
+      } else later.push(asked);
       sources.add(source);
-      characters += asked.payload.planMarkdown?.length ?? 0;
     }
     this.#asked = later;
     return batch;
+  }
+
+  #charactersOf(payload: RawUpsert): number {
+    const source = sourceOf(payload);
+    const record = source && this.#loom.store.bySource(source);
+    const changed = record && statRegular(textPath(this.#loom, record));
+    return (payload.planMarkdown?.length ?? 0) + (changed?.size ?? 0);
   }
 
   /** Of all of them at once, which each plan would do by itself when it is looked at. */

@@ -107,6 +107,23 @@ test("many long texts are not one batch: others have their turn in between", asy
   });
 });
 
+test("nor are small changes of many long texts", async () => {
+  const { root } = project();
+  await withLoom(root, async (loom) => {
+    const batches = new UpsertBatches(loom);
+    const planMarkdown = `${BODY}\n${"- a line\n".repeat(6000)}`;
+    await Promise.all(cards(9, { planMarkdown }).map((card) => batches.upsert(card)));
+    const seen = new Set<number>();
+    const queued = () => all(loom).filter(({ status }) => status === "queued").length;
+    const looking = setInterval(() => seen.add(queued()), 0);
+    const changes = cards(9, { status: "queued" }).map(({ planMarkdown: _, ...change }) => change);
+    await Promise.all(changes.map((change) => batches.upsert(change)));
+    clearInterval(looking);
+    assert.ok(seen.size > 2, [...seen].join(" "));
+    assert.equal(queued(), 9);
+  });
+});
+
 test("of two upserts of one source the second sees what the first one wrote", async () => {
   const { root } = project();
   await withLoom(root, async (loom) => {
