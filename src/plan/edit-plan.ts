@@ -15,7 +15,7 @@ import {
 import {
   findSection,
   headingKey,
-  isTodoHeading,
+  isTodoSection,
   type PlanDoc,
   parsePlan,
   type Section,
@@ -60,7 +60,7 @@ export function appendTracedTodos(text: string, todos: readonly NewTodo[]): stri
   const before = requireReadable(text);
   const fresh = notThereYet(withoutLogs(text, before), todos);
   if (fresh.length === 0) return text;
-  const section = before.sections.findLast(({ heading }) => isTodoHeading(heading));
+  const section = before.sections.findLast(isTodoSection);
   const bullets = bulletsAfter(text, before, section);
   const wanted = fresh.map(todoLine);
   const count = before.todos.length + fresh.length;
@@ -217,7 +217,7 @@ function withoutLogs(text: string, doc: PlanDoc): string {
   const kept: string[] = [];
   let from = 0;
   for (const section of doc.sections) {
-    if (!logs.includes(headingKey(section.heading))) continue;
+    if (!logs.includes(section.key)) continue;
     kept.push(text.slice(from, section.start));
     from = section.end;
   }

@@ -1,4 +1,4 @@
-import { headingKey, isTodoHeading, parsePlan } from "../../plan/markdown/markdown.ts";
+import { isTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
 import { safeBody } from "../outgoing.ts";
 import { withoutMarkers } from "../pulls/body.ts";
 
@@ -53,9 +53,10 @@ const words = (text: string): string => text.replace(/\s+/g, " ").trim();
 /** Pure: what our part of an issue says of its plan: the TODOs, and what the plan says beyond what people wrote there. */
 export function planPart(planId: string, text: string, people: string): string {
   const said = words(people);
-  const sections = parsePlan(text).sections.filter(({ heading, bodyStart, end }) => {
-    if (isTodoHeading(heading)) return true;
-    return !LEFT_OUT.has(headingKey(heading)) && !said.includes(words(text.slice(bodyStart, end)));
+  const sections = parsePlan(text).sections.filter((section) => {
+    if (isTodoSection(section)) return true;
+    const { key, bodyStart, end } = section;
+    return !LEFT_OUT.has(key) && !said.includes(words(text.slice(bodyStart, end)));
   });
   const notice = `**prloom**: the plan \`${planId}\`. What is changed here is replaced; change the text above, or comment.`;
   return safeBody([notice, ...sections.map(({ start, end }) => text.slice(start, end).trim())].join("\n\n"));

@@ -1,6 +1,6 @@
 import { isSetting, taskItemOf } from "../todos/todo.ts";
 import { type Block, blocksOf, linesOf, newlineOf, nextLine } from "./blocks.ts";
-import { headingKey, isTodoHeading, type PlanDoc, type Section } from "./markdown.ts";
+import { headingKey, isTodoSection, type PlanDoc, type Section } from "./markdown.ts";
 import { visibleText } from "./visible.ts";
 
 /** Ways to write the same lines, the most readable first; a caller takes the first that leaves the plan's structure alone. */
@@ -123,9 +123,9 @@ export function contentEnd(text: string, section: Section): number {
 
 /** True when an addition to `heading` changed nothing that a plan's structure consists of, that section aside. */
 export function sameStructure(before: PlanDoc, after: PlanDoc, heading: string): boolean {
-  const key = sectionKey(heading);
-  const known = before.sections.map((section) => sectionKey(section.heading));
-  const now = after.sections.map((section) => sectionKey(section.heading));
+  const key = sectionKey({ key: headingKey(heading) });
+  const known = before.sections.map(sectionKey);
+  const now = after.sections.map(sectionKey);
   // As they are written, too: "## TODOs:" in the addition must not take the place of a "## TODO" that it hides.
   const headings = after.sections.map((section) => section.heading);
   if (!known.includes(key)) {
@@ -144,8 +144,8 @@ export function sameStructure(before: PlanDoc, after: PlanDoc, heading: string):
   );
 }
 
-function sectionKey(heading: string): string {
-  return isTodoHeading(heading) ? "todo" : headingKey(heading);
+function sectionKey(section: Pick<Section, "key">): string {
+  return isTodoSection(section) ? "todo" : section.key;
 }
 
 function identity(todo: PlanDoc["todos"][number]): string {

@@ -12,6 +12,8 @@ export { type Todo, type TodoState, todoTitle } from "../todos/todo.ts";
 /** An h2 and what follows it, up to the next h1 or h2. Offsets in the text. */
 export interface Section {
   readonly heading: string;
+  /** By which headings are compared: made once, since a heading may be as long as a plan. */
+  readonly key: string;
   readonly start: number;
   readonly bodyStart: number;
   readonly end: number;
@@ -80,7 +82,7 @@ function readPlan(text: string): PlanDoc {
   return {
     ...(title && { title: title.text, titleAt: { start: title.start, end: title.end } }),
     ...(tooLarge !== undefined && { tooLarge }),
-    sections: sections.map(({ heading, start, bodyStart, end }) => ({ heading, start, bodyStart, end })),
+    sections: sections.map(({ heading, key, start, bodyStart, end }) => ({ heading, key, start, bodyStart, end })),
     todos,
     dependsOn: dependsOnIn(text, sections),
     problems: shortened([...(tooLarge ? [tooLarge] : []), ...problems, ...homelessTasks(text, blocks, sections)]),
@@ -92,20 +94,19 @@ export function headingKey(heading: string): string {
   return heading.replace(/\s+/g, " ").trim().replace(/ ?:$/, "").toLowerCase();
 }
 
-export function isTodoHeading(heading: string): boolean {
-  const key = headingKey(heading);
+export function isTodoSection({ key }: Pick<Section, "key">): boolean {
   return key === "todo" || key === "todos";
 }
 
 /** Whether the text says itself which its TODOs are. */
 export function hasTodoSection({ sections }: Pick<PlanDoc, "sections">): boolean {
-  return sections.some(({ heading }) => isTodoHeading(heading));
+  return sections.some(isTodoSection);
 }
 
 /** The first section with that heading. */
 export function findSection(doc: PlanDoc, heading: string): Section | undefined {
   const key = headingKey(heading);
-  return doc.sections.find((section) => headingKey(section.heading) === key);
+  return doc.sections.find((section) => section.key === key);
 }
 
 /** The plan's title, or its id when the text has none. */
@@ -143,7 +144,8 @@ function sectionsOf(text: string, blocks: readonly Block[]): { sections: Section
       if (line !== "") h1 ??= { text: line, start: words.start, end: words.end };
     } else {
       const bodyStart = nextLine(text, node.end);
-      open.push({ heading: plainText(source), start, bodyStart, nodes: [] });
+      const heading = plainText(source);
+      open.push({ heading, key: headingKey(heading), start, bodyStart, nodes: [] });
     }
   }
   const sections = open.map((section, at) => ({ ...section, end: ends[at] ?? text.length }));
@@ -153,7 +155,7 @@ function sectionsOf(text: string, blocks: readonly Block[]): { sections: Section
 /** The first line of `## Title`'s body as written; a backslash that only protects its first character is dropped. */
 function titleIn(text: string, sections: readonly SectionNodes[]): Title | undefined {
   for (const section of sections) {
-    if (headingKey(section.heading) !== "title") continue;
+    if (section.key !== "title") continue;
     const first = section.nodes.find((node) => node.type !== "html");
     if (!first) continue;
     const end = lineEnd(text, first.start);
@@ -168,7 +170,7 @@ function todosOf(text: string, sections: readonly SectionNodes[]) {
   const problems: string[] = [];
   const equals = new Map<string, number>();
   for (const section of sections) {
-    if (!isTodoHeading(section.heading)) continue;
+    if (!isTodoSection(section)) continue;
     for (const item of section.nodes.filter(isList).flatMap((list) => list.children)) {
       const task = taskItemOf(item, text);
       if (!task) {
@@ -195,7 +197,7 @@ function numbered({ problems: _, ...task }: TaskItem, id: string, index: number)
 function dependsOnIn(text: string, sections: readonly SectionNodes[]): string[] {
   const names = new Set<string>();
   for (const section of sections) {
-    if (headingKey(section.heading) !== "depends on") continue;
+    if (section.key !== "depends on") continue;
     for (const item of section.nodes.filter(isList).flatMap((list) => list.children)) {
       const first = item.children[0];
       if (first?.type !== "paragraph") continue;

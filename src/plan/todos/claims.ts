@@ -1,6 +1,6 @@
 import { appendToSection, LOG_HEADINGS, type LogHeading, sectionBody } from "../edit-plan.ts";
 import { escaped, quoted } from "../markdown/encoding.ts";
-import { findSection, headingKey, type ParsedPlan, type PlanDoc, parsePlan, type Todo } from "../markdown/markdown.ts";
+import { findSection, type ParsedPlan, type PlanDoc, parsePlan, type Todo } from "../markdown/markdown.ts";
 import { sizeProblem } from "../markdown/size-limits.ts";
 import { applyEdits, type Replacement } from "../markdown/text-edits.ts";
 import { visibleText } from "../markdown/visible.ts";
@@ -222,7 +222,7 @@ function readAppend(
 /** An opened code fence makes the sections after it part of the log: that is damage, not an addition. */
 function swallowsNext(before: PlanDoc, after: PlanDoc, at: number): boolean {
   const next = before.sections[at + 1];
-  return next !== undefined && !after.sections.some(({ heading }) => headingKey(heading) === headingKey(next.heading));
+  return next !== undefined && !after.sections.some(({ key }) => key === next.key);
 }
 
 function capped(appended: readonly AppendedLines[]): AppendedLines[] {

@@ -1,7 +1,7 @@
 import { PrloomError } from "../../kernel/errors.ts";
 import { LOG_HEADINGS, requireReadable } from "../edit-plan.ts";
 import { linesOf } from "../markdown/blocks.ts";
-import { hasTodoSection, headingKey, isTodoHeading, type ParsedPlan, type Section } from "../markdown/markdown.ts";
+import { hasTodoSection, headingKey, isTodoSection, type ParsedPlan, type Section } from "../markdown/markdown.ts";
 import { applyEdits, type Edit } from "../markdown/text-edits.ts";
 import { carryOver } from "./merge-todos.ts";
 
@@ -47,14 +47,10 @@ export function sectionText(plan: ParsedPlan, section: Pick<Section, "start" | "
   return plan.text.slice(section.start, section.end).trimEnd();
 }
 
-export function isTodo(section: Section): boolean {
-  return isTodoHeading(section.heading);
-}
-
 const LOG_KEYS: ReadonlySet<string> = new Set(LOG_HEADINGS.map(headingKey));
 
 export function isLog(section: Section): boolean {
-  return LOG_KEYS.has(headingKey(section.heading));
+  return LOG_KEYS.has(section.key);
 }
 
 function partsOf(plan: ParsedPlan): SectionPart[] {
@@ -67,8 +63,8 @@ function partsOf(plan: ParsedPlan): SectionPart[] {
   };
   const first = part("#", { start: 0, end: sections[0]?.start ?? plan.text.length }, "other");
   const rest = sections.flatMap((section, at) => {
-    const kind = isTodo(section) ? "todo" : isLog(section) ? "log" : "other";
-    const own = part(`## ${headingKey(section.heading)}`, section, kind);
+    const kind = isTodoSection(section) ? "todo" : isLog(section) ? "log" : "other";
+    const own = part(`## ${section.key}`, section, kind);
     const outside = { start: section.end, end: sections[at + 1]?.start ?? plan.text.length };
     return outside.end > outside.start ? [own, part("#", outside, "other")] : [own];
   });
@@ -101,7 +97,7 @@ function todoHeading(
   base: ParsedPlan,
 ): { start: number; end: number } | undefined {
   if (hasTodoSection(incoming.doc) || !hasTodoSection(base.doc)) return undefined;
-  const section = current.doc.sections.findLast(isTodo);
+  const section = current.doc.sections.findLast(isTodoSection);
   if (!section || carryOver(current, incoming, base).kept.length === 0) return undefined;
   return { start: section.start, end: section.bodyStart };
 }

@@ -3,7 +3,7 @@ import { blocksOf, linesOf, newlineOf, nextLine } from "../markdown/blocks.ts";
 import { contentEnd, insertLines } from "../markdown/encoding.ts";
 import {
   hasTodoSection,
-  headingKey,
+  isTodoSection,
   type ParsedPlan,
   type PlanDoc,
   parsePlan,
@@ -11,7 +11,7 @@ import {
 } from "../markdown/markdown.ts";
 import { applyEdits, type Edit } from "../markdown/text-edits.ts";
 import { visibleText } from "../markdown/visible.ts";
-import { isLog, isTodo, readForMerge, sectionText, unmergeable, withOurSections } from "./merge-sections.ts";
+import { isLog, readForMerge, sectionText, unmergeable, withOurSections } from "./merge-sections.ts";
 import { carryOver, type ExpectedTodo, todoSource } from "./merge-todos.ts";
 
 /** Ways to write the same result; the first one that reads back as it was meant is taken. */
@@ -138,17 +138,18 @@ interface Staying {
 /** The sections of the current text that stay: logs, and the TODOs when the incoming text says nothing new about them. */
 function stayingSections(merge: Merge, doc: PlanDoc): Staying[] {
   const isStaying = todosStay(merge);
-  const rest = Map.groupBy(doc.sections, ({ heading }) => headingKey(heading));
+  const rest = Map.groupBy(doc.sections, ({ key }) => key);
   return merge.current.doc.sections
-    .filter((section) => isLog(section) || (isStaying && isTodo(section)))
-    .map((section) => ({ section, counterpart: rest.get(headingKey(section.heading))?.shift() }));
+    .filter((section) => isLog(section) || (isStaying && isTodoSection(section)))
+    .map((section) => ({ section, counterpart: rest.get(section.key)?.shift() }));
 }
 
 /** Whether the TODOs stay as they are here, to the letter. */
 function todosStay({ current, incoming, base }: Merge): boolean {
   if (!hasTodoSection(incoming.doc)) return base === undefined || !hasTodoSection(base.doc);
-  const sources = (plan: ParsedPlan) => plan.doc.sections.filter(isTodo).map((section) => sectionText(plan, section));
-  const headings = (plan: ParsedPlan) => plan.doc.sections.filter(isTodo).map(({ heading }) => headingKey(heading));
+  const sources = (plan: ParsedPlan) =>
+    plan.doc.sections.filter(isTodoSection).map((section) => sectionText(plan, section));
+  const headings = (plan: ParsedPlan) => plan.doc.sections.filter(isTodoSection).map(({ key }) => key);
   return (
     base !== undefined &&
     isDeepStrictEqual(sources(incoming), sources(base)) &&
@@ -158,7 +159,7 @@ function todosStay({ current, incoming, base }: Merge): boolean {
 
 function todoEdits({ current, incoming, base }: Merge, way: Way): Edit[] {
   const { edits, kept } = carryOver(current, incoming, base);
-  const section = incoming.doc.sections.findLast(isTodo);
+  const section = incoming.doc.sections.findLast(isTodoSection);
   const last = incoming.doc.todos.at(-1);
   if (kept.length === 0 || !section) return edits;
   const end = contentEnd(incoming.text, section);
@@ -203,7 +204,7 @@ function fits(merge: Merge, result: ParsedPlan): boolean {
   }
   const added = stayingSections(merge, incoming.doc).filter(({ counterpart }) => !counterpart).length;
   const others = (doc: PlanDoc): string =>
-    JSON.stringify(doc.sections.flatMap((one) => (isLog(one) || isTodo(one) ? [] : [headingKey(one.heading)])));
+    JSON.stringify(doc.sections.flatMap((one) => (isLog(one) || isTodoSection(one) ? [] : [one.key])));
   return (
     result.doc.title === incoming.doc.title &&
     result.doc.sections.length === incoming.doc.sections.length + added &&
