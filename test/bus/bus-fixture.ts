@@ -4,11 +4,11 @@ import { type Bus, openBus } from "../../src/bus/bus.ts";
 import type { BusState } from "../../src/bus/bus-state.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
 import { createLedger } from "../../src/bus/ledger/ledger.ts";
-import { createMemoryLog } from "../../src/bus/memory/log.ts";
 import type { BusOptions } from "../../src/bus/parts.ts";
 import type { Envelope, Log, LogAddress, LogName } from "../../src/bus/ports.ts";
 import type { Action, BusEvent, Scope } from "../../src/bus/types.ts";
 import { manualClock } from "../testing/contracts/bus-contract.ts";
+import { createMemoryLog } from "../testing/memory/log.ts";
 import { inTemporary } from "./temporary.ts";
 
 export const LIMITS = { maxAttempts: 3, retryMinMs: 1000, retryMaxMs: 300_000 };

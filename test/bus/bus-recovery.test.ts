@@ -16,11 +16,11 @@ import { it } from "node:test";
 import fc from "fast-check";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
-import { createMemoryLog } from "../../src/bus/memory/log.ts";
 import type { BusOptions } from "../../src/bus/parts.ts";
 import type { Settlement } from "../../src/bus/types.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
 import { manualClock, readAll } from "../testing/contracts/bus-contract.ts";
+import { createMemoryLog } from "../testing/memory/log.ts";
 import { action, done, event, eventIds, fresh, LIMITS } from "./bus-fixture.ts";
 import { inTemporary } from "./temporary.ts";
 

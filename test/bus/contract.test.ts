@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFileLog } from "../../src/bus/file/log.ts";
 import { createFilePlanStore } from "../../src/bus/file/plan-store.ts";
-import { createMemoryLog } from "../../src/bus/memory/log.ts";
-import { createMemoryPlanStore } from "../../src/bus/memory/plan-store.ts";
 import { logContract, manualClock } from "../testing/contracts/bus-contract.ts";
 import { planStoreContract } from "../testing/contracts/plan-store-contract.ts";
+import { createMemoryLog } from "../testing/memory/log.ts";
+import { createMemoryPlanStore } from "../testing/memory/plan-store.ts";
 
 function temporary(): { dir: string; dispose(): void } {
   const dir = mkdtempSync(join(tmpdir(), "prloom-bus-"));

@@ -20,16 +20,12 @@ export interface FindRequest {
 export function findRecord({ place, layout, id, recent }: FindRequest): LogItem | undefined {
   const segments = [...layout.archived, layout.current].toReversed();
   for (const segment of recent ? segments.slice(0, 2) : segments) {
-    const bytes = readSegment(segment === layout.current ? currentPath(place) : archivedPath(place, segment));
+    // Not there when another process rolled the journal over meanwhile, or the segment was removed by hand.
+    const bytes = readOwn(segment === layout.current ? currentPath(place) : archivedPath(place, segment));
     const found = bytes && findIn({ place, segment, bytes, id });
     if (found) return found;
   }
   return undefined;
-}
-
-/** Empty when another process rolled the journal over meanwhile, or the segment was removed by hand. */
-function readSegment(path: string): Buffer | undefined {
-  return readOwn(path);
 }
 
 interface Search {

@@ -1,5 +1,5 @@
-import { createPlanIndex } from "../plan-index.ts";
-import type { PlanStore } from "../ports.ts";
+import { createPlanIndex } from "../../../src/bus/plan-index.ts";
+import type { PlanStore } from "../../../src/bus/ports.ts";
 
 /** The in-memory twin of the file plan store. */
 export function createMemoryPlanStore(): PlanStore {

@@ -1,6 +1,5 @@
-import { type Clock, isoTime } from "../../kernel/clock.ts";
-import { formatCursor, parseCursor } from "../cursor.ts";
-import { encodeRecord } from "../envelope.ts";
+import { formatCursor, parseCursor } from "../../../src/bus/cursor.ts";
+import { encodeRecord } from "../../../src/bus/envelope.ts";
 import {
   type AppendResult,
   type Cursor,
@@ -9,7 +8,8 @@ import {
   type LogItem,
   type NewRecord,
   START,
-} from "../ports.ts";
+} from "../../../src/bus/ports.ts";
+import { type Clock, isoTime } from "../../../src/kernel/clock.ts";
 
 interface MemoryJournal {
   /** As text, so that no caller can change a record that was appended. */
@@ -18,7 +18,7 @@ interface MemoryJournal {
   readonly wakes: Set<() => void>;
 }
 
-/** The in-memory twin of the file log: for tests, demos and embedding. */
+/** The in-memory twin of the file log, for tests that need no disk. */
 export function createMemoryLog(options: { readonly clock: Clock }): Log {
   const journals = new Map<string, MemoryJournal>();
   const journalOf = (address: LogAddress): MemoryJournal => {
