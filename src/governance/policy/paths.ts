@@ -113,12 +113,16 @@ export function below(path: string, folder: string): string | undefined {
   return path[folder.length] === "/" ? path.slice(folder.length + 1) : undefined;
 }
 
-/** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
+/**
+ * A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there,
+ * nor the folder in which the dispatcher listens if the user has none for that.
+ */
 export function isTemporary(real: string, { root, temporary }: Ground): boolean {
   const inside = below(real, temporary);
   if (inside === undefined) return false;
   const [own] = below(root, temporary)?.split("/") ?? [];
-  return own !== "" && inside.split("/")[0] !== own;
+  const [first = ""] = inside.split("/");
+  return own !== "" && first !== own && !/^prloom-\d+$/.test(first);
 }
 
 type Letters = "exact" | "any-case";

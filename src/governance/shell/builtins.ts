@@ -51,16 +51,18 @@ const cd: Behaviour = ({ args, spot }) => {
   const [to] = operands;
   const { shell, line } = spot;
   const target: Text = to ?? spot.shell.variables.get("HOME")?.[0] ?? known(line.place.home);
-  if (to?.type === "known" && to.text === "-") moveTo(shell.left, shell);
-  // It is looked for in other folders, too.
-  else if (shell.variables.has("CDPATH") || isAmbiguous(target, spot)) moveTo(ANYWHERE, shell);
+  const isBack = to?.type === "known" && to.text === "-";
+  // Then it is looked for in other folders, too.
+  const isSearched = shell.variables.has("CDPATH");
+  if (isBack) moveTo(shell.left, shell);
+  else if (isSearched || isAmbiguous(target, spot)) moveTo(ANYWHERE, shell);
   else {
     const folders = foldersMeant(target, spot);
     const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
     moveTo(isSure ? folders : [...new Set([...folders, ...shell.folders])], shell);
     shell.reached = folders;
   }
-  return NOTHING;
+  return isBack || isSearched ? OUTPUT : NOTHING;
 };
 
 /** What `..` behind a link means depends on options of the shell. */
@@ -83,7 +85,8 @@ const pushd: Behaviour = (call) => {
   const isPath = call.args.length > 0 && call.args.every((arg) => !/^[-+]/.test(startOf(arg)));
   if (!isPath) return leave(call);
   shell.stack = shell.stack.length < MAX_CHOICES ? [...shell.stack, shell.folders] : [ANYWHERE];
-  return cd(call);
+  cd(call);
+  return OUTPUT;
 };
 
 const popd: Behaviour = (call) => {
@@ -92,13 +95,13 @@ const popd: Behaviour = (call) => {
   // A `pushd` before that failed has left nothing: it may be any of them.
   moveTo(shell.stack.length > 0 ? [...new Set(shell.stack.flat())] : ANYWHERE, shell);
   shell.stack = shell.stack.slice(0, -1);
-  return NOTHING;
+  return OUTPUT;
 };
 
 const leave: Behaviour = ({ spot }) => {
   moveTo(ANYWHERE, spot.shell);
   spot.shell.stack = [];
-  return NOTHING;
+  return OUTPUT;
 };
 
 const evaluate: Behaviour = ({ args, spot }) => spot.line.engine.runSource(joinLine(args), spot);

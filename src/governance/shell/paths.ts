@@ -272,10 +272,13 @@ export function noteAddresses(args: readonly Text[], spot: Spot): void {
   }
 }
 
-/** Bytes leave for another machine: only what stands in the command itself may. */
+/** Bytes leave for another machine: only what stands in the command itself may. Servers of this one do what they are told. */
 export function sendBytes(flow: Flow, where: string, spot: Spot): void {
-  if (isLoopback(where)) return;
   const isOwn = flow.text !== undefined && flow.from === 0;
+  if (isLoopback(where)) {
+    if (flow.text !== "") noteEffect(spot, { kind: "runs", what: `tells a server at ${where} what to do` });
+    return;
+  }
   const what = isOwn
     ? `${flow.text === "" ? "fetches from" : "sends what is in the command to"} ${where}`
     : `sends what is not in the command itself to ${where}`;

@@ -46,10 +46,10 @@ function makeTree(folder: string, links: Readonly<Record<string, string>>): stri
   return root;
 }
 
-/** Prints the folder in which it is called, and what it is called with: nothing that is drawn changes a file. */
-const TARGET = 'for one; do printf "%s\\0%s\\0" "$PWD" "$one"; done';
+/** Tells, beside what commands print, the folder in which it is called, and what it is called with: nothing that is drawn changes a file. */
+const TARGET = 'for one; do printf "%s\\0%s\\0" "$PWD" "$one" >&4; done';
 const PLAYER = `target() { ${TARGET}; }; export -f target; cd "$1"
-while IFS= read -r -d "" form <&3; do ( eval "$form" ) < /dev/null 2> /dev/null; printf '\\1'; done 3<&0`;
+while IFS= read -r -d "" form <&3; do ( eval "$form" ) < /dev/null &> /dev/null; printf '\\1' >&4; done 3<&0 4>&1`;
 
 interface Used {
   readonly from: string;

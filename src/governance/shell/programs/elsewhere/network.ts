@@ -39,21 +39,11 @@ const CURL_SENDS: readonly [names: readonly string[], file: RegExp][] = [
     /(?!)/,
   ],
 ];
-const CURL_HEADERS = new Set([
-  "H",
-  "header",
-  "proxy-header",
-  "b",
-  "cookie",
-  "url-query",
-  "variable",
-  "netrc-file",
-  "E",
-  "cert",
-  "key",
-]);
+const CURL_HEADERS = new Set("H header proxy-header b cookie url-query variable netrc-file E cert key".split(" "));
 const CURL_WRITES =
   "D dump-header c cookie-jar stderr trace trace-ascii etag-save libcurl hsts alt-svc ssl-sessions".split(" ");
+/** Of servers that take whatever lines they are given. */
+const OTHER_ADDRESS = /^(?!https?:|ftps?:|sftp:|scp:|file:)[a-z][a-z\d+.-]*:\/\//i;
 const FILE_ADDRESS = /^file:\/\/[^/]*(\/.*)$/i;
 const CHANGES = /^(?:DELETE|PUT|PATCH)$/i;
 
@@ -79,18 +69,17 @@ export const curl: Behaviour = ({ args, spot }) => {
   for (const target of targets) {
     const path = FILE_ADDRESS.exec(textOf(target))?.[1];
     if (path !== undefined) reads(spot, known(path));
+    if (OTHER_ADDRESS.test(textOf(target))) noteUnknown(spot, `talks to ${describeText(target)}, no web server`);
   }
   noteTokens(targets, spot);
-  const where = targets.find((target) => !isLoopback(textOf(target)));
+  const where = [...given.values("connect-to", "resolve"), ...targets].find((one) => !isLoopback(textOf(one)));
+  // Files that only a server of this machine gets are read, too.
+  const flows = CURL_SENDS.flatMap(([names, file]) => given.values(...names).map((one) => payload(one, spot, file)));
   if (where || targets.length === 0) {
-    const flows = CURL_SENDS.flatMap(([names, file]) =>
-      given.values(...names).map((value) => payload(value, spot, file)),
-    );
     for (const target of targets) if (!isAddress(target)) flows.push(OUTPUT);
     // A variable of the environment.
     if (given.values("variable").some((value) => textOf(value).startsWith("%"))) flows.push(OUTPUT);
-    const server = describeText(where ?? known("a server"));
-    sendBytes(joinFlows(flows), server, spot);
+    sendBytes(joinFlows(flows), describeText(where ?? known("a server")), spot);
   }
   noteMethods(given.values("X", "request").map(textOf), where, spot);
   const isChange = CURL_SENDS.slice(0, 4).some(([names]) =>
@@ -187,6 +176,7 @@ export const http: Behaviour = ({ args, spot }) => {
     valued: "o output a auth A auth-type s style p print session timeout proxy cert cert-key verify",
   });
   noteTokens(given.operands, spot);
+  noteSecrets(given.operands, spot);
   const address = given.operands.find((one) => URL_WORD.test(textOf(one))) ?? known("a server");
   const flows = given.operands.map((one) => (one.type === "known" && !/@/.test(one.text) ? NOTHING : OUTPUT));
   if (spot.input.text !== "" && spot.input !== TERMINAL) flows.push(spot.input);
@@ -210,10 +200,10 @@ export const netcat: Behaviour = ({ name, args, spot }) => {
     noteEffect(spot, { kind: "code", what: `gives ${describeText(program)} to what connects` });
     spot.line.engine.runSource(program, spot);
   }
-  const [host] = given.operands;
-  if (host && !given.has("l", "listen") && isLoopback(textOf(host))) return OUTPUT;
+  const [host = known("a server")] = given.operands;
+  if (given.has("U", "unixsock")) noteUnknown(spot, `talks to ${describeText(host)}`);
   if (given.has("z")) return OUTPUT;
-  const where = given.has("l", "listen") ? "what connects" : describeText(host ?? known("a server"));
+  const where = given.has("l", "listen") ? "what connects" : describeText(host);
   if (spot.input !== TERMINAL) sendBytes(spot.input, where, spot);
   else noteEffect(spot, { kind: "fetches", what: `${name} connects to ${where}` });
   return cameFrom(FROM.network);
