@@ -70,7 +70,7 @@ async function withoutAstray(
   const astray = new Set(await linksAstray(worktree, staged.links, { checkouts, places }));
   if (astray.size === 0) return { ...staged, astray: [] };
   await putBack(worktree, baseSha, (path) => astray.has(path));
-  const text = `taken out, since it leads to where agents write: ${[...astray].slice(0, MAX_TOLD).join(", ")}`;
+  const text = `taken out, since it leads to where agents write, or may do so later: ${[...astray].slice(0, MAX_TOLD).join(", ")}`;
   loom.report({ planId: record.id, level: "warn", text });
   return { ...(await stagedChanges(worktree, baseSha)), astray: [...astray] };
 }

@@ -41,11 +41,22 @@ export async function linksAstray(
     const walk = { links, top: latin1(checkout), isAgents };
     for (const link of links.keys()) for (const passed of await wayToAgents(link, walk)) onTheWay.add(inWords(passed));
   }
-  return changed.filter((path) => onTheWay.has(path) || mayTurn(links.get(latin1(path))));
+  for (const [link, target] of links) {
+    await takeTurns();
+    if (mayTurn(target) || leavesTree(link, target)) onTheWay.add(inWords(link));
+  }
+  return changed.filter((path) => onTheWay.has(path));
 }
 
 /** A `..` behind a name leads elsewhere as soon as the next commit makes a folder where a link was, which changes no link. */
-const mayTurn = (target = ""): boolean => /(?:^|\/)(?!\.{0,2}\/)[^/]+\/(?:\.?\/)*\.\.(?:\/|$)/.test(target);
+const mayTurn = (target: string): boolean => /(?:^|\/)(?!\.{0,2}\/)[^/]+\/(?:\.?\/)*\.\.(?:\/|$)/.test(target);
+
+/** Where that is depends on where the checkout lies, and people make others later: one in a folder of the first one, say. */
+function leavesTree(link: string, target: string): boolean {
+  const [before = ""] = /^(?:\.{0,2}\/)*(?:\.\.$)?/.exec(target) ?? [];
+  const ups = before.split("/").filter((part) => part === "..").length;
+  return !target.startsWith("/") && ups >= link.split("/").length;
+}
 
 interface Walk {
   /** What they lead to, by their paths in the tree; byte for byte. */

@@ -19,7 +19,7 @@ async function astrayOf(links: Links, before: Links = {}): Promise<string[]> {
   const make = (some: Links) => {
     for (const [path, target] of Object.entries(some)) {
       mkdirSync(dirname(join(worktree.path, path)), { recursive: true });
-      symlinkSync(target.replaceAll("@", dir), join(worktree.path, path));
+      symlinkSync(target.replaceAll("@", dir), Buffer.from(join(worktree.path, path), "latin1"));
     }
   };
   make(before);
@@ -53,16 +53,23 @@ const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] =
   ["as the commit before has it", { other: "a.txt" }, [], { lib: INTO }],
   ["an ignored folder, of which a checkout has its own", { lib: "ignored/lib" }, []],
   ["files, folders, and nothing", { a: "src/deep/c.ts", b: "src", c: "nowhere", d: "prloom/config.json" }, []],
-  ["the system", { log: "/dev/stdout", time: "/usr/share/zoneinfo/UTC", up: "../../elsewhere" }, []],
+  ["the system", { log: "/dev/stdout", time: "/usr/share/zoneinfo/UTC" }, []],
   ["nobody knows where, so long it is", { lib: "a/".repeat(1500), short: "a/".repeat(50) }, ["lib"]],
   [
     "what another commit can turn there",
     { a: "src/../src/deep", b: "./src/deep/./../../src", c: "../repo/x//../src" },
     ["a", "b", "c"],
   ],
+  [
+    "out of the project, from wherever the next checkout lies",
+    { "a/b": "../../x", c: "..", d: `./.././/../${INTO}`, "a/e": "..", "a/f/g": "../../x" },
+    ["a/b", "c", "d"],
+  ],
+  ["out of the project, but was there before", { b: "a/src" }, [], { a: "../elsewhere" }],
   ["upwards first, and names with dots", { "a/b/c": "../.././/src/...", "a/d": "../..x/y..", e: ".a/..b" }, []],
   ["what can turn, but was there before", { b: "a/src" }, [], { a: "src/.." }],
   ["itself", { a: "b", b: "a", c: "c/d" }, []],
+  ["under a name that is no text", { "\xff": `hop/../${INTO}` }, ["\ufffd"], { hop: "src/deep" }],
 ];
 
 for (const [name, links, astray, before] of ASTRAY) {
