@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import { stagedTree } from "../../git/commits/commit.ts";
 import { linksAstray } from "../../git/staging/links-astray.ts";
 import { putBack } from "../../git/staging/put-back.ts";
@@ -5,12 +6,11 @@ import { restoreProtected, stageAll } from "../../git/staging/stage.ts";
 import { type StagedChanges, stagedChanges } from "../../git/staging/staged-changes.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { foldAgentCommits, headState } from "../../git/worktree/settle-head.ts";
-import { listWorktrees, type Worktree } from "../../git/worktree/worktrees.ts";
+import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
 import { isWithin } from "../../kernel/paths.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
-import { foldersOfAgents } from "../enclosure/private-homes.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { leftOut } from "../worktree/set-aside.ts";
@@ -55,7 +55,7 @@ export async function restage(loom: Located & Configured & Reporting, record: Pl
   return stagedTree(worktreeOf(loom, record));
 }
 
-/** Takes links out of what is staged that lead to where agents write. */
+/** Takes links out of what is staged that lead out of the project, or to where agents write. */
 async function withoutAstray(
   loom: Located & Configured & Reporting,
   record: PlanRecord,
@@ -63,14 +63,12 @@ async function withoutAstray(
 ): Promise<StagedChanges & { readonly astray: readonly string[] }> {
   if (staged.links.length === 0) return { ...staged, astray: [] };
   const { worktree, baseSha } = { worktree: worktreeOf(loom, record), baseSha: record.current?.baseSha ?? "" };
-  const { paths, repo } = loom;
-  const places = [paths.local, paths.worktrees, paths.commonDir, ...foldersOfAgents(loom)];
-  const trees = (await listWorktrees(repo)).filter(({ bare }) => !bare).map(({ path }) => path);
-  const checkouts = trees.filter((path) => !places.some((place) => isWithin(path, place)));
-  const astray = new Set(await linksAstray(worktree, staged.links, { checkouts, places }));
+  const { root, local, worktrees } = loom.paths;
+  const places = [local, worktrees].filter((place) => isWithin(place, root)).map((place) => relative(root, place));
+  const astray = new Set(await linksAstray(worktree, staged.links, places));
   if (astray.size === 0) return { ...staged, astray: [] };
   await putBack(worktree, baseSha, (path) => astray.has(path));
-  const text = `taken out, since it leads to where agents write, or may do so later: ${[...astray].slice(0, MAX_TOLD).join(", ")}`;
+  const text = `taken out, since it leads out of the project, or to where agents write: ${[...astray].slice(0, MAX_TOLD).join(", ")}`;
   loom.report({ planId: record.id, level: "warn", text });
   return { ...(await stagedChanges(worktree, baseSha)), astray: [...astray] };
 }

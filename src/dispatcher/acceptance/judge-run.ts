@@ -16,7 +16,7 @@ export type Changes =
       readonly onlyProtected: boolean;
       /** What was taken out because it would have made repositories of folders. */
       readonly refused: readonly RepositoryShape[];
-      /** Links that were taken out because they lead to where agents write. */
+      /** Links that were taken out because they lead out of the project, or to where agents write. */
       readonly astray: readonly string[];
     };
 
@@ -91,7 +91,7 @@ function madeRepositories(refused: readonly RepositoryShape[]): string {
 }
 
 function ledAstray(links: readonly string[]): string {
-  return `The links ${named(links)} lead to git's folder, a worktree, or the home or cache of an agent, which are on this machine alone, or may do so later (\`..\` after a name, or out of the project), so they were taken out of the tree. Commit the files themselves, or link to files of the project by relative paths.`;
+  return `The links ${named(links)} lead out of the project, to its top, to \`prloom/\` or \`.git\`, or may do so later (\`..\` after a name), so they were taken out of the tree. Commit the files themselves, or link to what is in the project by relative paths with every \`..\` first.`;
 }
 
 /** By default a TODO is expected to change something; its context may ask for less, or for certain files. */

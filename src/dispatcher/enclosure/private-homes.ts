@@ -93,11 +93,6 @@ function cachesFolder(loom: Located & Configured): string {
   return join(xdgFolder(loom, "XDG_CACHE_HOME", ".cache"), "prloom", shortHash(loom.paths.commonDir, 16));
 }
 
-/** Where agents write, besides their worktrees: what they leave there stays. */
-export function foldersOfAgents(loom: Located & Configured): string[] {
-  return [stateFolder(loom), cachesFolder(loom)];
-}
-
 function xdgFolder({ environment }: Configured, variable: string, below: string): string {
   const set = environment[variable];
   if (set && isAbsolute(set)) return set;

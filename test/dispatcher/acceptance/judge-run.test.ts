@@ -47,7 +47,7 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["
   ["ended by the policy, though ticked", { exit: { ...exit, reason: "policy" } }, "again", /The policy ended/],
   ["ticked, nothing changed", { changes: { ...changes, files: [] } }, "again", /no file changed/],
   ["files make a repository", { changes: { ...changes, refused } }, "again", /`lib\/HEAD` git would .* repository/],
-  ["links lead astray", { changes: { ...changes, astray: ["lib"] } }, "again", /links `lib` lead to git's folder/],
+  ["links lead astray", { changes: { ...changes, astray: ["lib"] } }, "again", /links `lib` lead out of the project/],
   ["files make a repository, not ticked", { changes: { ...changes, refused }, claims: none }, "again", /not ticked/],
   ["only prloom/ changed", { changes: { ...changes, files: [], onlyProtected: true } }, "again", /under prloom/],
   ["nothing expected", { changes: { ...changes, files: [] }, expects: "none" }, "accept"],

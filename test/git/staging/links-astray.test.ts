@@ -15,7 +15,7 @@ type Links = Readonly<Record<string, string>>;
 async function astrayOf(links: Links, before: Links = {}): Promise<string[]> {
   const box = await planSandbox();
   boxes.push(box);
-  const { worktree, repo, dir } = box;
+  const { worktree, dir } = box;
   const make = (some: Links) => {
     for (const [path, target] of Object.entries(some)) {
       mkdirSync(dirname(join(worktree.path, path)), { recursive: true });
@@ -27,12 +27,8 @@ async function astrayOf(links: Links, before: Links = {}): Promise<string[]> {
   plainGit(worktree.path, "commit", "--quiet", "--allow-empty", "-m", "Before");
   make(links);
   await stageAll(worktree);
-  for (const folder of ["cache/worker", "linked/deep/er"]) mkdirSync(join(dir, folder), { recursive: true });
-  symlinkSync("cache", join(dir, "alias"));
   const changed = (await stagedChanges(worktree, "HEAD")).links;
-  const checkouts = [repo.root, join(dir, "linked/deep/er")];
-  const places = [join(repo.root, "prloom/.local"), repo.commonDir, join(dir, "cache")];
-  return linksAstray(worktree, changed, { checkouts, places });
+  return linksAstray(worktree, changed, ["prloom/.local", ".trees"]);
 }
 
 const INTO = "prloom/.local/worktrees/plan/ignored/lib";
@@ -45,6 +41,15 @@ const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] =
   ["a cache", { lib: "@/cache/worker" }, ["lib"]],
   ["a cache under another name", { lib: "@/alias/worker" }, ["lib"]],
   ["git's folder", { lib: ".git/prloom/plans/plan/runs/1/evidence" }, ["lib"]],
+  ["a folder for worktrees in the project", { lib: ".trees/plan/lib" }, ["lib"]],
+  [
+    "around those places, from where another link could lead on",
+    { a: "prloom", "b/c": "..", d: "." },
+    ["a", "b/c", "d"],
+  ],
+  ["in two spellings of one name", { hop: "src", HOP: "prloom/a", "src/lib": `../hop/x` }, ["HOP", "hop"]],
+  ["through another spelling", { Hop: "src/deep", lib: "hop/../x" }, ["lib"]],
+  ["through another spelling, to where agents write", { Hop: ".GIT", lib: "hop/x" }, ["Hop", "lib"]],
   ["in other letters", { lib: "PRLOOM/.Local/x" }, ["lib"]],
   ["where whoever follows it works", { lib: `/proc/self/cwd/${INTO}` }, ["lib"]],
   ["through another link", { hop: "src/..", "src/lib": `../hop/${INTO}` }, ["hop", "src/lib"]],
@@ -53,7 +58,11 @@ const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] =
   ["as the commit before has it", { other: "a.txt" }, [], { lib: INTO }],
   ["an ignored folder, of which a checkout has its own", { lib: "ignored/lib" }, []],
   ["files, folders, and nothing", { a: "src/deep/c.ts", b: "src", c: "nowhere", d: "prloom/config.json" }, []],
-  ["the system", { log: "/dev/stdout", time: "/usr/share/zoneinfo/UTC" }, []],
+  [
+    "the system",
+    { log: "/dev/stdout", time: "/usr/share/zoneinfo/UTC", fd: "/dev/fd/3", turned: "/usr/../home" },
+    ["fd", "turned"],
+  ],
   ["nobody knows where, so long it is", { lib: "a/".repeat(1500), short: "a/".repeat(50) }, ["lib"]],
   [
     "what another commit can turn there",
@@ -62,10 +71,10 @@ const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] =
   ],
   [
     "out of the project, from wherever the next checkout lies",
-    { "a/b": "../../x", c: "..", d: `./.././/../${INTO}`, "a/e": "..", "a/f/g": "../../x" },
+    { "a/b": "../../x", c: "..", d: `./.././/../${INTO}`, "a/e": "../x", "a/f/g": "../../x" },
     ["a/b", "c", "d"],
   ],
-  ["out of the project, but was there before", { b: "a/src" }, [], { a: "../elsewhere" }],
+  ["out of the project, through one of the commit before", { b: "a/src" }, ["b"], { a: "../elsewhere" }],
   ["upwards first, and names with dots", { "a/b/c": "../.././/src/...", "a/d": "../..x/y..", e: ".a/..b" }, []],
   ["what can turn, but was there before", { b: "a/src" }, [], { a: "src/.." }],
   ["itself", { a: "b", b: "a", c: "c/d" }, []],
@@ -73,7 +82,7 @@ const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] =
 ];
 
 for (const [name, links, astray, before] of ASTRAY) {
-  test(`links to where agents write: ${name}`, async () => {
+  test(`links that lead astray: ${name}`, async () => {
     assert.deepEqual((await astrayOf(links, before)).sort(), astray);
   });
 }

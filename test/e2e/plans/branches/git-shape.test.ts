@@ -66,14 +66,14 @@ test("an agent that makes a bare repository is told, and no git runs what it say
 test("an agent that links to what it made in ignored folders is told, and no such link is merged", async () => {
   const p = project(
     `mkdir -p node_modules && cd node_modules && ${BARE} && cp -r lib "$HOME/.cache/" && cd ..
-     if grep -q "lead to git's folder" "$prompt"; then echo ok > ok; else
+     if grep -q "lead out of the project" "$prompt"; then echo ok > ok; else
        ln -s prloom/.local/worktrees/one/node_modules/lib docs
        ln -s "$(awk -v cache="$HOME/.cache" '$5 == cache { print $4 }' /proc/self/mountinfo)/lib" more; fi`,
   );
   put(p, { ".gitignore": "node_modules/\n" });
   p.plan("one", ["Vendor a library"]);
   const { stdout } = await p.work();
-  assert.match(stdout, /attempt 1 was not accepted: The links `docs`, `more` lead to git's folder/);
+  assert.match(stdout, /attempt 1 was not accepted: The links `docs`, `more` lead out of the project/);
   assert.equal(p.record("one").status, "review", stdout);
   assert.equal((await p.cli(["merge", "one"])).code, 0);
   assert.equal(p.git("ls-files").trim().split("\n").includes("ok"), true);
@@ -82,7 +82,7 @@ test("an agent that links to what it made in ignored folders is told, and no suc
 
 test("a link that would lead there once another one becomes a folder is not merged either", async () => {
   const p = project(
-    `if [ ! -e ok ] && ! grep -q "lead to git's folder" "$prompt"; then mkdir -p src/deep node_modules; cd node_modules; ${BARE}; cd ..
+    `if [ ! -e ok ] && ! grep -q "lead out of the project" "$prompt"; then mkdir -p src/deep node_modules; cd node_modules; ${BARE}; cd ..
        echo 1 > src/deep/one.txt; ln -s src/deep hop; ln -s hop/../prloom/.local/worktrees/one/node_modules/lib docs
      elif [ ! -e ok ]; then echo ok > ok
      else rm hop; mkdir hop; echo 2 > hop/two.txt; fi`,
@@ -93,7 +93,7 @@ test("a link that would lead there once another one becomes a folder is not merg
   await p.cli(["merge", "one"]);
   look(join(p.root, "docs"));
   assert.equal(existsSync(join(p.root, "prloom/.local/worktrees/one/node_modules/ran")), false);
-  assert.match(stdout, /not accepted: The links `docs` lead to git's folder/);
+  assert.match(stdout, /not accepted: The links `docs` lead out of the project/);
 });
 
 test("one that does not listen is blocked, and what it left is harmless", thorough, async () => {
