@@ -74,7 +74,9 @@ function isBehind({ config, store }: Configured & Records, record: PlanRecord): 
   const { behind, published, stack } = record;
   if (published?.theirs !== undefined) return false;
   if (stack && standingOf(record, store.get(stack.on)).kind !== "stands") return true;
-  return behind !== undefined && (behind.why === "stack" || config.github?.update !== "off");
+  if (behind?.why === "stack") return true;
+  // A merge queue brings both together itself, and takes no push.
+  return behind !== undefined && published?.queued === undefined && config.github?.update !== "off";
 }
 
 function gateView(

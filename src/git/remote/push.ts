@@ -50,7 +50,8 @@ export async function pushRef(
     const tip = await remoteTip(repo, remote, ref);
     if (tip === sha) return { kind: "pushed" };
     if (tip !== expected) return { kind: "diverged", tip };
-    return { kind: REJECTED.test(stdout) ? "refused" : "failed", reason: saidByServer(stderr) };
+    const reason = saidByServer(stderr);
+    return { kind: REJECTED.test(stdout) && !QUEUED.test(reason) ? "refused" : "failed", reason };
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error;
     const reason = saidByServer(error.words);
@@ -66,6 +67,9 @@ const FORBIDDEN = /The requested URL returned error: 403/;
  * own, for which GitHub has these two words there.
  */
 const REJECTED = /^!\t.*\t\[(remote )?rejected\](?! \((Internal Server Error|failure)\))/m;
+
+/** GitHub's words for a branch that waits in a merge queue, whoever put it there: it leaves that by itself. */
+const QUEUED = /\bqueued for merging cannot be updated\b/;
 
 const MAX_REASON = 1000;
 

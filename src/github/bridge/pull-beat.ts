@@ -55,7 +55,8 @@ export async function beatOf(repository: RepositoryCalls, ids: readonly string[]
       const resolved = node.reviewThreads.nodes.filter(({ isResolved }) => isResolved).map(({ id }) => id);
       const checks = isBlind ? undefined : stateOf(commit.statusCheckRollup?.state);
       const isMergeable = node.mergeable === "UNKNOWN" ? undefined : node.mergeable !== "CONFLICTING";
-      const needs = needsOf(isMergeable, node.mergeStateStatus);
+      // The merge queue brings both together itself.
+      const needs = node.isInMergeQueue ? undefined : needsOf(isMergeable, node.mergeStateStatus);
       const isUnqueued = node.state === "OPEN" && !node.isInMergeQueue;
       beats.set(node.id, { head: commit.oid, resolved, checks, isForbidden, needs, isUnqueued });
     }

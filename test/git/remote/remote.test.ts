@@ -124,6 +124,26 @@ describe("a repository on a server", { concurrency: 3 }, () => {
     assert.equal((await push()).kind, "pushed");
   });
 
+  it("fails, and refuses nothing, while the branch waits in a merge queue", async (t) => {
+    const { github, repo, remote, commit } = await setUp(t);
+    const [first, then] = [commit("one"), commit("two")];
+    const push = (sha: string, expected?: string) => pushBranch(repo, remote, { branch: "topic", sha, expected });
+    assert.equal((await push(first)).kind, "pushed");
+    const [repository] = github.world.repositories;
+    assert.ok(repository);
+    const { pull } = github.person(repository, "bot").opensPull({ title: "Topic", head: "topic", base: "main" });
+    assert.ok(pull);
+    pull.queued = true;
+    const outcome = await push(then, first);
+    assert(outcome.kind === "failed");
+    assert.match(
+      outcome.reason,
+      /^error: A pull request for this branch has been added to a merge queue\. Branches that are/,
+    );
+    pull.queued = false;
+    assert.equal((await push(then, first)).kind, "pushed");
+  });
+
   it("cannot be sent elsewhere by configuration, hooks or attributes of the repository", async (t) => {
     const { repo, remote, commit, folder } = await setUp(t);
     const asked: string[] = [];

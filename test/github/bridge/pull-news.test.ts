@@ -111,6 +111,26 @@ describe("what is said at a pull request", { concurrency: 4 }, () => {
     assert.equal(new Set(events.map(({ id }) => id)).size, 240);
   });
 
+  it("that it needs what its base got is told once it is in no merge queue", async (t) => {
+    const needs: unknown[] = [];
+    const { pull, look, pass, repository, ada } = await pullSetting(t, {
+      onPull: (_, change) => needs.push(change.needs),
+    });
+    const issue = pull();
+    const rules = { requiredChecks: [], approvals: 0, mergeQueue: true, refusePush: undefined, upToDate: true };
+    repository.rules.set("main", rules);
+    await look();
+    ada.pushes("main", { "more.txt": "more\n" });
+    needs.length = 0;
+    assert.ok(issue.pull);
+    for (const queued of [true, false]) {
+      issue.pull.queued = queued;
+      pass(601);
+      await look();
+      assert.deepEqual(needs, queued ? [] : ["behind"]);
+    }
+  });
+
   it("that it needs what its base got is told at a beat, once", async (t) => {
     const needs: string[] = [];
     const onPull = (plan: string, change: ServerChange): void => void needs.push(`${plan} ${change.needs}`);

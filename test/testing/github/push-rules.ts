@@ -6,9 +6,12 @@ import { reaches } from "./tokens.ts";
 import type { Repository } from "./world.ts";
 
 /** Before each push: git itself asks a hook of the repository, which says what GitHub would say. */
-export function writePushRules({ folder, rules }: Repository, token: Token): void {
+export function writePushRules({ folder, issues, rules }: Repository, token: Token): void {
   const refused = [...rules].flatMap(([branch, { refusePush }]) =>
     refusePush === undefined ? [] : [`refs/heads/${branch}) echo ${quoted(refusePush)} >&2; exit 1;;`],
+  );
+  const queued = [...issues.values()].flatMap(({ pull }) =>
+    pull?.queued ? [`refs/heads/${pull.head.branch}) echo ${quoted(QUEUED)} >&2; exit 1;;`] : [],
   );
   const mayChangeWorkflows =
     token.kind === "classic" ? token.scopes.includes("workflow") : reaches(token, "workflows", "write");
@@ -17,6 +20,9 @@ export function writePushRules({ folder, rules }: Repository, token: Token): voi
     "while read -r old new ref; do",
     "  :",
     ...(refused.length > 0 ? ['  case "$ref" in', ...refused, "  esac"] : []),
+    // It can be deleted.
+    '  case "$new" in 0000*) continue;; esac',
+    ...(queued.length > 0 ? ['  case "$ref" in', ...queued, "  esac"] : []),
     ...(mayChangeWorkflows ? [] : WORKFLOWS),
     "done",
   ];
@@ -45,8 +51,10 @@ function writeTrouble(folder: string, rules: Repository["rules"]): void {
   writeHook(folder, "proc-receive", ["#!/bin/sh", told, "cat > /dev/null"]);
 }
 
+const QUEUED =
+  "error: A pull request for this branch has been added to a merge queue. Branches that\nare queued for merging cannot be updated. To modify this branch, dequeue the\nassociated pull request.";
+
 const WORKFLOWS = [
-  '  case "$new" in 0000*) continue;; esac',
   '  case "$old" in 0000*) from=$(git rev-parse --verify --quiet HEAD || git hash-object -t tree /dev/null);; *) from=$old;; esac',
   '  if git diff --name-only "$from" "$new" | grep -q "^.github/workflows/"; then',
   '    echo "refusing to allow a Personal Access Token to create or update workflow without \\`workflow\\` scope" >&2; exit 1',

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { startDaemon } from "../../../testing/daemon.ts";
+import { leaveQueue } from "../../../testing/github/people.ts";
 import { thorough } from "../../../testing/thorough.ts";
 import { type PublishingProject, publishingProject } from "../publishing-project.ts";
 
@@ -136,6 +137,26 @@ describe("a pull request that needs what its base got", { concurrency: 2 }, () =
       assert.equal(project.git("log", "-1", "--format=%P", "prloom/dark").trim(), `${before} ${main}`);
     },
   );
+
+  it("waits in the merge queue as it is, and gets its base when that gives it up", thorough, async (t) => {
+    const { project, work, cli, there, pulls, repository, ada } = await publishingProject(t);
+    repository.rules.set("main", { ...RULES, mergeQueue: true });
+    project.plan("dark", ["make one"]);
+    await work();
+    const before = there("prloom/dark");
+    assert.equal((await cli("merge", "dark")).code, 0);
+    const main = ada.pushes("main", { "more.txt": "more\n" });
+    await work();
+    await work();
+    const [issue] = pulls();
+    assert.ok(issue?.pull?.queued);
+    assert.equal(project.git("rev-parse", "prloom/dark").trim(), before);
+    leaveQueue(issue);
+    await work();
+    await work();
+    assert.equal(project.git("rev-parse", "prloom/dark^").trim(), main);
+    assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
+  });
 
   it("stays as it is with `off`, and so does one that no rule asks for", thorough, async (t) => {
     const made = await publishingProject(t);

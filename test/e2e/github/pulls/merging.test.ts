@@ -174,6 +174,27 @@ describe("prloom merge with the forge github", { concurrency: 2 }, () => {
       assert.deepEqual([project.record("dark").outcome, pull.comments.length], ["merged", 1]);
     });
 
+  it("keeps what is committed while it is in the queue until that gives it up", thorough, async (t) => {
+    const { project, pulls, work, cli, there, repository } = await publishingProject(t);
+    project.plan("dark", ["make one"]);
+    await work();
+    repository.rules.set("main", { ...NO_RULES, mergeQueue: true });
+    const [issue] = pulls();
+    assert.ok(issue?.pull);
+    // As a person does at its page.
+    issue.pull.queued = true;
+    const before = there("prloom/dark");
+    await cli("comment", "dark", "please make two");
+    await work();
+    const { status, blocked, published } = project.record("dark");
+    assert.deepEqual([status, blocked, there("prloom/dark")], ["review", undefined, before]);
+    assert.match(published?.trouble ?? "", /queued for merging cannot be updated/);
+    assert.deepEqual(project.commits("dark"), ["make one", "make two"]);
+    leaveQueue(issue);
+    await work();
+    assert.equal(there("prloom/dark"), project.git("rev-parse", "prloom/dark").trim());
+  });
+
   it("waits for the checks that count, and for the first of them where the base has some", thorough, async (t) => {
     const { project, pulls, work, cli, repository, github } = await publishingProject(t);
     project.plan("dark", ["make one"]);
