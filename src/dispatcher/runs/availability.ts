@@ -118,7 +118,7 @@ export function afterRefusal(
   const isTogether = before !== undefined && now < (ownEnd(before, planId) ?? before.until);
   const count = isTogether ? before.count : (before?.count ?? 0) + 1;
   const wait = Math.min(waitMs(waits, count, retryAfterMs), longestWait(trouble, count));
-  const own = now + wait;
+  const own = retryAfterMs === undefined ? now + wait : endSaidBefore(before, now + wait);
   const earlier = before?.plans ?? [];
   const plans = planId === undefined || earlier.includes(planId) ? earlier : [...earlier, planId].slice(-2);
   const ends = Object.fromEntries(
@@ -136,6 +136,12 @@ export function afterRefusal(
   const since = before?.resetsAt === undefined ? (before?.since ?? now) : now;
   const isNamed = until === own ? retryAfterMs !== undefined && retryAfterMs >= wait : before?.resetsAt === until;
   return { kind, reason, until, count, since, plans, ends, othersUntil, ...(isNamed ? { resetsAt: until } : {}) };
+}
+
+/** Several plans are told the same end, each some moments off: it is the latest of these. */
+function endSaidBefore(before: AgentRefusal | undefined, end: number): number {
+  const later = (before?.resetsAt ?? end) - end;
+  return later > 0 && later < MINUTE ? end + later : end;
 }
 
 function waitMs({ firstMs, longestMs }: Waits, count: number, namedMs: number | undefined): number {

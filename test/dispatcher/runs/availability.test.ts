@@ -197,6 +197,21 @@ test("a limit whose end its provider names is waited for till then, a month's to
   assert.equal(needsPerson(refusal, refusal?.until ?? 0), true, "who says `in a second` for days is not believed");
 });
 
+test("three plans and more that meet one limit know its end, though each says it some milliseconds off", () => {
+  const day = 86_400_000;
+  // Each run is settled a moment after its wait was measured.
+  const met = [31, 12, 1, 20, 7].map((late, index) => ({ at: index * 40, late, planId: `plan-${index}` }));
+  let refusal: AgentRefusal | undefined;
+  for (const { at, late, planId } of met) {
+    const limit: Trouble = { kind: "quota", message: "x", retryAfterMs: 5 * day - at, planId };
+    refusal = afterRefusal(refusal, limit, at + late) ?? assert.fail();
+    assert.deepEqual([refusal.until, refusal.resetsAt], [5 * day + 31, 5 * day + 31], planId);
+  }
+  assert.equal(needsPerson(refusal, 2 * day), false);
+  const sooner = afterRefusal(refusal, { kind: "quota", message: "x", retryAfterMs: day, planId: "plan-9" }, 300);
+  assert.equal(sooner?.ends["plan-9"], day + 300, "another limit keeps its own end");
+});
+
 test("time does not fix a login, nor what is refused for more than a day", () => {
   const day = 86_400_000;
   assert.equal(needsPerson(undefined, 0), false);

@@ -15,6 +15,26 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     [["Acceptance criteria", 1, "conditions"]],
   ),
   todos(
+    "slanted hints right below headings",
+    "### Tasks\n\n_(optional)_\n- [ ] Store it\n\n### Open tasks\n<!-- of the form -->\n*Optional*\n\n- [x] Try again\n\n### Definition of Done\n_Tick off tasks_\n- [ ] Reviewed\n",
+    ["Store it"],
+    [
+      ["Open tasks", 1, "another group"],
+      ["Definition of Done", 1, "conditions"],
+    ],
+  ),
+  todos(
+    "slanted remarks that have a word of a heading",
+    "_Follow-up of #12_\n\n- [ ] Store it\n\n_Edit: added more tasks_\n- [ ] Try again\n\n_Which of these steps comes first?_\n- [ ] Give up\n\n*Updated the plan*\n- [ ] Tell it\n",
+    ["Store it", "Try again", "Give up", "Tell it"],
+  ),
+  todos(
+    "a slanted label right below the title, whatever that says",
+    "# Tasks of the queue\n\n*Definition of done (DoD)*\n- [ ] Nothing is lost\n\n*To do*\n- [ ] Store it\n",
+    ["Store it"],
+    [["Definition of done (DoD)", 1, "conditions"]],
+  ),
+  todos(
     "headings that are tags",
     '<h3 align="left">Tasks</h3>\n\n- [ ] Route\n\n<details><summary><b>Out of scope</b></summary>\n\n- [ ] Page\n\n</details>\n<h3>Notes</h3>\n\n- [ ] Later\n',
     ["Route"],
