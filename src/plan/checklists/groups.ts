@@ -6,7 +6,6 @@ import {
   headingKind,
   isConfirmation,
   isCrossedOut,
-  isOnlyWork,
   isPlaceholder,
   isTasks,
 } from "./heading-words.ts";
@@ -52,14 +51,10 @@ export function groupsOf(
   const found = new Map<string, { group: Unfinished; boxes: Box[] }>();
   let above: Above[] = [];
   const folded: Above[][] = [];
-  let last: Block | undefined;
   for (const block of blocks) {
     if (block.type === "html") above = belowFolds(block, text, { above, folded });
-    else {
-      const next = aboveFrom(block, text, last?.type === "heading" ? above.at(-1) : undefined);
-      if (next) above = under(above, next);
-      last = block;
-    }
+    const next = aboveFrom(block, text);
+    if (next) above = under(above, next);
     if (block.type !== "list") continue;
     const { key, group, parts } = groupBelow(above);
     const boxes = of === "boxes" ? boxesOf(block, text, parts) : plainBoxes(block, text, parts);
@@ -133,11 +128,11 @@ function finished(group: Unfinished, all: readonly Box[]): Group {
   return { ...group, kind, boxes, ...left };
 }
 
-function aboveFrom(block: Block, text: string, heading: Above | undefined): Above | undefined {
+function aboveFrom(block: Block, text: string): Above | undefined {
   const [depth, source] =
     block.type === "heading"
       ? [block.depth ?? 1, text.slice(block.words?.start ?? block.start, block.words?.end ?? block.end)]
-      : [LABEL_DEPTH, labelOf(block, text, heading)];
+      : [LABEL_DEPTH, labelOf(block, text)];
   return source === undefined ? undefined : labelled(depth, source, block.start);
 }
 
@@ -152,26 +147,12 @@ export function isLabel(block: Block, text: string): boolean {
 }
 
 const BOLD = /^(?:(\*\*|__)([*_]{0,2})[^*_]+\2\1|<(b|strong)>[^<]+<\/\3>)$/i;
-const SLANTED = /^([*_])(\p{L}[\p{L}\p{M}\p{N}'’()/& -]+)\1$/u;
-const MAX_NAME = 4;
 
-/** The last line of a paragraph that ends with a colon or is bold as a whole, or slanted (Jira's bold) if it is the name of a list. */
-function labelOf({ type, start, end }: Block, text: string, heading?: Above): string | undefined {
+/** The last line of a paragraph that ends with a colon, whatever surrounds it, or is bold as a whole. */
+function labelOf({ type, start, end }: Block, text: string): string | undefined {
   if (type !== "paragraph") return undefined;
   const line = linesOf(text.slice(start, end)).at(-1)?.trim() ?? "";
-  // Right below a heading that says something it tells how to fill in the form: "(optional)", "List the tasks".
-  const isHint = heading !== undefined && heading.kind !== "other" && heading.depth > 1;
-  const isOne =
-    /[:：](?:[*_]{1,3}|<\/b>|<\/strong>)?$/i.test(line) ||
-    BOLD.test(line) ||
-    (!isHint && isName(SLANTED.exec(line)?.[2] ?? ""));
-  return isOne ? line : undefined;
-}
-
-/** Whether slanted words name what is below them, as a heading does: "Added more tasks" is a remark. */
-function isName(words: string): boolean {
-  const kind = headingKind(words);
-  return kind === "work" ? isOnlyWork(words) : kind !== "other" && words.trim().split(/\s+/).length <= MAX_NAME;
+  return /[:：](?:[*_]{1,3}|<\/b>|<\/strong>)?$/i.test(line) || BOLD.test(line) ? line : undefined;
 }
 
 /** The items of a list as if they were boxes; of a list that has some there are none. */

@@ -9,12 +9,6 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     [["Definition of Done", 1, "conditions"]],
   ),
   todos(
-    "slanted labels without a colon, and a slanted remark between items",
-    "_Tasks_\n- [ ] Store it\n\n_The order does not matter_\n- [ ] Try again\n\n_Acceptance criteria_\n- [ ] Nothing is lost\n",
-    ["Store it", "Try again"],
-    [["Acceptance criteria", 1, "conditions"]],
-  ),
-  todos(
     "slanted hints right below headings",
     "### Tasks\n\n_(optional)_\n- [ ] Store it\n\n### Open tasks\n<!-- of the form -->\n*Optional*\n\n- [x] Try again\n\n### Definition of Done\n_Tick off tasks_\n- [ ] Reviewed\n",
     ["Store it"],
@@ -27,12 +21,6 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     "slanted remarks that have a word of a heading",
     "_Follow-up of #12_\n\n- [ ] Store it\n\n_Edit: added more tasks_\n- [ ] Try again\n\n_Which of these steps comes first?_\n- [ ] Give up\n\n*Updated the plan*\n- [ ] Tell it\n",
     ["Store it", "Try again", "Give up", "Tell it"],
-  ),
-  todos(
-    "a slanted label right below the title, whatever that says",
-    "# Tasks of the queue\n\n*Definition of done (DoD)*\n- [ ] Nothing is lost\n\n*To do*\n- [ ] Store it\n",
-    ["Store it"],
-    [["Definition of done (DoD)", 1, "conditions"]],
   ),
   todos(
     "headings that are tags",
