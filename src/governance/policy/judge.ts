@@ -42,11 +42,8 @@ export type Judge = (request: ToolRequest, graph: TaskGraph, policy: Policy, now
 export function judgeWith(files: Files): Judge {
   const grounds = new WeakMap<Policy, Ground>();
   const groundFor = (policy: Policy): Ground => {
-    let ground = grounds.get(policy);
-    if (!ground) {
-      ground = groundOf(policy, files);
-      grounds.set(policy, ground);
-    }
+    const ground = grounds.get(policy) ?? groundOf(policy, files);
+    grounds.set(policy, ground);
     return ground;
   };
   return (request, graph, policy, now) => {
@@ -72,10 +69,8 @@ function firstDenial(question: Question): Verdict {
   return { allow: true };
 }
 
-type ShellRequest = Pick<ToolRequest, "command" | "folder">;
-
 /** What a shell command does, where the run is. */
-export function effectsOf(request: ShellRequest, policy: Policy, files: Files, ground?: Ground): EffectTree {
+export function effectsOf(request: Partial<ToolRequest>, policy: Policy, files: Files, ground?: Ground): EffectTree {
   const place: ShellPlace = {
     folder: policy.root,
     start: startOf(request, policy, files),
@@ -90,7 +85,7 @@ export function effectsOf(request: ShellRequest, policy: Policy, files: Files, g
 }
 
 /** Where a command starts, without `..`; undefined where a link makes that two places. */
-function startOf(request: Pick<ToolRequest, "folder">, policy: Policy, files: Files): string | undefined {
+function startOf(request: Partial<ToolRequest>, policy: Policy, files: Files): string | undefined {
   if (request.folder === undefined) return policy.root;
   const folder = startFolder(request, policy);
   return realPath(folder, "/", files) === undefined ? undefined : resolve(folder);

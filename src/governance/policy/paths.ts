@@ -157,11 +157,8 @@ function compile(patterns: readonly string[], letters: Letters): Matcher {
 export function matchesAny(path: string, patterns: readonly string[], letters: Letters = "exact"): boolean {
   if (patterns.length === 0) return false;
   const compiled = letters === "exact" ? exact : anyCase;
-  let matcher = compiled.get(patterns);
-  if (!matcher) {
-    matcher = compile(patterns, letters);
-    compiled.set(patterns, matcher);
-  }
+  const matcher = compiled.get(patterns) ?? compile(patterns, letters);
+  compiled.set(patterns, matcher);
   return matcher(path);
 }
 

@@ -27,11 +27,8 @@ export function protectedIn(
 /** What a folder has below it is deleted, moved or replaced with the folder. The worktree itself is judged as a whole. */
 function holds({ inTree }: LocatedPath, patterns: readonly string[]): string | undefined {
   if (inTree === undefined || inTree === "") return undefined;
-  let lines = starts.get(patterns);
-  if (lines === undefined) {
-    lines = `\n${patterns.join("\n")}`.toLowerCase();
-    starts.set(patterns, lines);
-  }
+  const lines = starts.get(patterns) ?? `\n${patterns.join("\n")}`.toLowerCase();
+  starts.set(patterns, lines);
   const start = `${inTree.toLowerCase()}/`;
   return lines.includes(`\n${start}`) ? patterns.find((pattern) => pattern.toLowerCase().startsWith(start)) : undefined;
 }

@@ -85,13 +85,8 @@ export function roleNamed(name: string, added: Readonly<Record<string, RoleSetti
   };
 }
 
-/** Sub-agents that agent programs bring along, and what they are for us. */
-const KNOWN_SUB_AGENTS: Readonly<Record<string, string>> = {
-  explore: "investigator",
-  Explore: "investigator",
-  plan: "investigator",
-  Plan: "investigator",
-};
+/** Sub-agents that agent programs bring along to look around. */
+const LOOKS_AROUND = /^(?:[eE]xplore|[pP]lan)$/;
 
 /** The role that a sub-agent has: the one that it is called, or that its part was assigned to, or else that of the one who starts it. */
 export function roleOfSubAgent(
@@ -99,7 +94,7 @@ export function roleOfSubAgent(
   { role, roles }: { readonly role: Role; readonly roles?: Readonly<Record<string, RoleSettings>> },
   assigned?: string,
 ): Role {
-  const named = to !== undefined && Object.hasOwn(KNOWN_SUB_AGENTS, to) ? KNOWN_SUB_AGENTS[to] : to;
+  const named = to !== undefined && LOOKS_AROUND.test(to) ? "investigator" : to;
   const find = (name: string | undefined) => (name === undefined ? undefined : roleNamed(name, roles));
   return find(named) ?? find(assigned) ?? role;
 }

@@ -258,10 +258,10 @@ export function deliverBytes(flow: Flow, sink: Sink, spot: Spot): void {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.docker\.internal)(?::\d*)?$/i;
 
-/** What is behind the last `@` of an address, and before its path, is the machine. */
+/** What is behind the last `@` of an address, and before its path, is the machine. Programs read backslashes differently. */
 export function isLoopback(where: string): boolean {
-  const [server = ""] = where.replace(/^[a-z+]+:\/\//i, "").split(/[/?#\\]/);
-  return LOOPBACK.test(server.slice(server.lastIndexOf("@") + 1));
+  const [server = ""] = where.replace(/^[a-z+]+:\/\//i, "").split(/[/?#]/);
+  return !server.includes("\\") && LOOPBACK.test(server.slice(server.lastIndexOf("@") + 1));
 }
 
 /** Arguments that are addresses: what a program or a file put into one leaves with it. */

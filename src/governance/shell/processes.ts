@@ -6,20 +6,25 @@ import { describeText, known, type Text, textOf } from "./values/text.ts";
 
 const OUR_NAMES = /^(?:node|nodejs|bwrap|bash|sh|init|systemd)$|prloom|claude|opencode|codex|gemini/;
 
+/** How the system lists them. */
+const LISTED = "/usr/bin/node prloom start nodejs /bin/bash bwrap init systemd claude opencode codex gemini";
+const SIGNS = /\\.|\[[^\]]*\]|\w?[?*]|[^\w\s/-]+/;
+
 /** `[p]rloom` is how one looks for it without finding oneself. */
 const spelled = (text: Text): string => (text.type === "glob" ? text.text : textOf(text)).replace(/\[(.)\]/g, "$1");
 
-export const isOurName = (text: Text): boolean => OUR_NAMES.test(spelled(text));
+/** Whether a pattern can mean one of ours, as an absurdly long one can: all that is plain in one of its alternatives is listed there. */
+export const isOurName = (text: Text): boolean => {
+  const pattern = spelled(text);
+  const means = (one: string) => one.split(SIGNS).every((part) => LISTED.includes(part));
+  return pattern.length > 1000 || OUR_NAMES.test(pattern) || pattern.split("|").some(means);
+};
 
 /** What a script picks from a list of processes: lines about our own hold their numbers. */
-export const picked = (scripts: readonly Text[], flow: Flow): Flow =>
-  scripts.some((script) =>
-    spelled(script)
-      .match(/[\w.-]+/g)
-      ?.some((word) => OUR_NAMES.test(word)),
-  )
-    ? cameFrom(flow.from | FROM.agents)
-    : flow;
+export const picked = (scripts: readonly Text[], flow: Flow): Flow => {
+  const words = scripts.flatMap((script) => spelled(script).split(/[^\w.-]+/));
+  return words.some((word) => OUR_NAMES.test(word)) ? cameFrom(flow.from | FROM.agents) : flow;
+};
 
 function noteOurs(spot: Spot, what: string): void {
   noteEffect(spot, { kind: "ours", what, instead: "End the process you started: kill <pid>." });

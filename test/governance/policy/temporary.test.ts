@@ -32,3 +32,24 @@ for (const [root, temporary, path, executor, investigator] of ROWS)
       assert.equal(shell, expected === "path scope" ? "shell safety" : expected, `${role}: ${command}`);
     }
   });
+
+/** The worktree lies there, and the dispatcher listens there. */
+const SHARED = { ...fakeFiles(), entries: () => ({ links: [], folders: ["try", "prloom-1000", "shop-7"] }) };
+for (const [command, expected] of [
+  ["rm -rf /tmp/prloom-*", "shell safety"],
+  ["cd /tmp && rm -rf pr*/", "shell safety"],
+  ["rm -f /tmp/prloom-*/*.sock", "shell safety"],
+  ["find /tmp -name 'prloom*' -exec rm -rf {} +", "shell safety"],
+  ["find /tmp -name '*.sock' -delete", "shell safety"],
+  ['for d in /tmp/p*; do rm -rf "$d"; done', "shell safety"],
+  ["ls -d /tmp/prloom* | xargs rm -rf", "shell safety"],
+  ["mv /tmp/*-1000 /tmp/x", "shell safety"],
+  ["chmod 0 /tmp/tr*", "shell safety"],
+  ["rm -rf /tmp/shop-* /tmp/prloom-test*", "allowed"],
+  ["rm -f /tmp/*/*.log; find /tmp -name '*.log' -delete", "allowed"],
+  ["cp src/*.ts /tmp/shop-7/", "allowed"],
+] as const)
+  test(`what a pattern means among temporary files: ${command} is ${expected}`, () => {
+    const asked = policy({ root: "/tmp/try/r", temporary: "/tmp" });
+    assert.equal(ruleOf(ask("shell", { command }, { policy: asked, host: "prloom", files: SHARED })), expected);
+  });

@@ -64,6 +64,7 @@ const SLOW: Readonly<Record<string, string>> = {
   "values for make": `make '${"f=".repeat(30_000)}'`,
   "words of a tool": `bun '${"a ".repeat(30_000)}'`,
   "zeros in a format": `printf '% ${"0".repeat(60_000)}1'`,
+  "brackets of a name": `pkill -f '${"[a".repeat(30_000)}'`,
   "empty lines that are printed": `x=$(printf '${"\n".repeat(60_000)}x')`,
 };
 

@@ -1,4 +1,5 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
+import { fitsPath } from "../../shell/values/glob.ts";
 import { beforePattern, describeText, folderBefore, placeOfFound, type Text, textOf } from "../../shell/values/text.ts";
 import { below, follow, isTemporary } from "../paths.ts";
 import { behindPattern, linksFound } from "../pattern-links.ts";
@@ -59,7 +60,7 @@ function refuse(effect: Effect, question: Question, command: string): RuleRefusa
   if (effect.kind === "writes" || effect.kind === "deletes") return refuseChange(effect, question, command);
   const { policy } = question;
   const readsOnly = policy.role.shell === "reads" || policy.door.state === "closed";
-  const isAllowed = effect.kind === "code" && isAllowedCode(effect, policy.interpreters);
+  const isAllowed = effect.kind === "code" && policy.interpreters.includes(effect.interpreter ?? "");
   const because = isAllowed ? undefined : NEVER[effect.kind];
   if (because !== undefined) {
     // What a program knows to do instead is for those who work: who only reads commits nothing.
@@ -99,9 +100,6 @@ function refuseProgram(effect: Effect, question: Question, command: string): Rul
     command,
   });
 }
-
-const isAllowedCode = ({ interpreter }: Effect, interpreters: readonly string[]): boolean =>
-  interpreter !== undefined && interpreters.includes(interpreter);
 
 interface Because {
   readonly why: string;
@@ -191,8 +189,9 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
       "It would delete everything in the worktree, also what is not committed.",
       "Delete what you mean by its name.",
     );
-  if (effect.kind === "deletes" && place.isAll && located.real === ground.temporary && SHARED.test(ground.temporary))
-    return because("It would delete what others keep there for a moment, too.", "Delete what you mean by its name.");
+  const isShared = effect.kind === "deletes" && place.isAll && SHARED.test(ground.temporary);
+  if (located.real === ground.temporary && (isShared || meansOthers(effect.path as Text, question)))
+    return because("It would change what others keep there for a moment, too.", "Name what you mean.");
   if (effect.kind === "writes" && effect.whole && holdsRoot)
     return because("It would change everything in the worktree.", "Name the files that you mean.");
   return refuseBehind(effect, question, command);
@@ -217,6 +216,16 @@ function refuseBehind(effect: Effect, question: Question, command: string): Rule
     if (refused) return refused;
   }
   return undefined;
+}
+
+/** A pattern or a search among temporary files can mean what lies there and is none, or a socket in that. */
+function meansOthers(path: Text, { files, ground }: Question): boolean {
+  if (path.type === "known" || path.type === "unknown") return false;
+  const pattern = path.text.slice(folderBefore(path.text).length).replace(/\/$/, "");
+  return files
+    .entries(ground.temporary)
+    .folders.filter((one) => !isTemporary(`${ground.temporary}/${one}`, ground))
+    .some((one) => fitsPath(pattern, one) || fitsPath(pattern, `${one}/0.sock`));
 }
 
 /** A name that no pattern has in it. */

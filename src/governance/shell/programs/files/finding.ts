@@ -1,7 +1,7 @@
 import { basename } from "node:path/posix";
 import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
-import { absolutePaths, reads, touch, writes } from "../../paths.ts";
+import { absolutePaths, inFolder, reads, touch, writes } from "../../paths.ts";
 import { noteUnknown, type Spot } from "../../state/state.ts";
 import { type Flow, FROM, literal, NOTHING, OUTPUT } from "../../values/flow.ts";
 import { fitsPattern, pathsMeant } from "../../values/glob.ts";
@@ -56,7 +56,7 @@ export const find: Behaviour = ({ args, spot }) => {
   });
   for (const folder of starts) reads(spot, folder);
   for (const [at, test] of tests.entries()) if (textOf(tests[at - 1] ?? known("")) === "-samefile") reads(spot, test);
-  for (let at = 0; at < tests.length; at += 1) at = action(tests, at, { spot, found });
+  for (let at = 0; at < tests.length; at += 1) at = action(tests, at, { spot, found, starts });
   // What else it prints of them is not their names.
   const formats = tests.filter((_, at) => /^-f?printf$/.test(textOf(tests[at - 1] ?? known(""))));
   const isNames = formats.every((format) => /^%p(?:\\n|\\0|\n)$/.test(textOf(format)));
@@ -147,19 +147,17 @@ const hasBraces = (word: Text): boolean => {
 const isWide = (test: string, pattern: string): boolean =>
   (test.endsWith("regex") ? /^[.*+/\\]*$/ : /^(?:\.?\/)?[*/]*$/).test(withoutWildcards(pattern, "*"));
 
-function action(tests: readonly Text[], at: number, { spot, found }: { spot: Spot; found: readonly Text[] }): number {
+type Names = Record<"found" | "starts", readonly Text[]>;
+
+function action(tests: readonly Text[], at: number, { spot, found, starts }: Names & { spot: Spot }): number {
   const name = textOf(tests[at] as Text);
   if (tests[at]?.type === "unknown") noteUnknown(spot, "gives find something that cannot be told, and it may delete");
   if (FILTERS.test(name)) return at + 1;
   if (name === "-delete") for (const path of found) touch(spot, { kind: "deletes", path, whole: true });
-  if (/^-f(?:print0?|ls)$/.test(name) || name === "-fprintf") {
+  const isList = name === "-files0-from";
+  if (isList || /^-f(?:print[0f]?|ls)$/.test(name)) {
     const path = tests[at + 1];
-    if (path) writes(spot, path);
-    return at + 1;
-  }
-  if (name === "-files0-from") {
-    const path = tests[at + 1];
-    if (path) reads(spot, path);
+    if (path) (isList ? reads : writes)(spot, path);
     return at + 1;
   }
   if (!/^-(?:exec|execdir|ok|okdir)$/.test(name)) return at;
@@ -171,11 +169,14 @@ function action(tests: readonly Text[], at: number, { spot, found }: { spot: Spo
       (textOf(word) === "+" && textOf(rest[index - 1] ?? known("")) === "{}"),
   );
   const words = length < 0 ? rest : rest.slice(0, length);
-  for (const path of found)
-    spot.line.engine.runWords(
-      words.map((word) => (word.type === "known" && word.text.includes("{}") ? fillIn(word.text, "{}", path) : word)),
-      { ...spot, input: NOTHING },
-    );
+  // In the folder of what is found, which can be the one above.
+  const above = starts.map((one) => inFolder(spot, /^\.\/*$/.test(textOf(one)) ? [one] : [one, known("..")]));
+  for (const inside of name.endsWith("dir") ? above : [spot])
+    for (const path of found)
+      spot.line.engine.runWords(
+        words.map((word) => (word.type === "known" && word.text.includes("{}") ? fillIn(word.text, "{}", path) : word)),
+        { ...inside, input: NOTHING },
+      );
   return at + words.length + 1;
 }
 

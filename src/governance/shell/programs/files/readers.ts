@@ -155,7 +155,7 @@ export const search = (rules: OptionRules): Behaviour => {
     if (files.length === 0 && flow.names) return narrowed(flow, given);
     if (tellsNames(files, spot, { given, isRipgrep })) return { ...flow, sources: foundIn(files, spot).names };
     // Lines of `ps` about our own processes hold their numbers.
-    return given.operands.length === 1 && args.some(isOurName) ? cameFrom(flow.from | FROM.agents) : flow;
+    return given.operands.length === 1 && args.some(isOurName) ? { ...flow, from: flow.from | FROM.agents } : flow;
   };
 };
 
@@ -197,7 +197,7 @@ export const printsUnless =
 /** `ps e` shows the environment of processes. */
 export const ps: Behaviour = ({ args, spot }) => {
   if (/^(?![^e]*$)[a-zA-Z]+$/.test(textOf(args[0] ?? known("")))) reads(spot, known("/proc/self/environ"));
-  return args.some(isOurName) ? cameFrom(FROM.agents) : OUTPUT;
+  return args.slice(1).some(isOurName) ? cameFrom(FROM.agents) : OUTPUT;
 };
 
 const MAX_NUMBERS = 50;
