@@ -4,6 +4,7 @@ import { sessionArgs } from "../dialogue/session-id.ts";
 import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
 import { openCodeEnvironment } from "./invocation.ts";
+import { databaseToDrop, KEPT_DATABASE } from "./kept-database.ts";
 
 /**
  * Where OpenCode looks for a repository's settings, relative to the worktree and to every folder above it up to the root
@@ -89,9 +90,8 @@ export const openCodeProgram: AgentProgram = {
     "AZURE_RESOURCE_NAME",
     "AWS_REGION",
   ],
-  keeps: ["storage", "opencode.db", "opencode.db-wal", "opencode.db-shm"].map(
-    (name) => `.local/share/opencode/${name}`,
-  ),
+  keeps: [".local/share/opencode/storage", ...KEPT_DATABASE],
+  keptToDrop: databaseToDrop,
   homeItems,
   loginOf,
   renewedLogin: (before, after) => renewedTokens(before, after, TOKENS),

@@ -33,9 +33,30 @@ export async function linksAstray(
 ): Promise<string[]> {
   const { links, astray } = await linksIn(worktree);
   const ground = [".git", ...places].map((place) => onAnyDisk(Buffer.from(place).toString("latin1")));
-  for (const link of links.values()) for (const passed of await wayAstray(link, links, ground)) astray.add(passed);
-  const names = new Set([...astray].map((path) => Buffer.from(path, "latin1").toString("utf8")));
+  const inWords = (path: string) => Buffer.from(path, "latin1").toString("utf8");
+  const isNew = new Set(changed);
+  const exits = await exitsOf(links, ground, (path) => !isNew.has(inWords(path)));
+  for (const link of links.values())
+    for (const passed of await wayAstray(link, { links, ground, exits })) astray.add(passed);
+  const names = new Set([...astray].map(inWords));
   return changed.filter((path) => names.has(path));
+}
+
+/**
+ * The names of links that lead astray by a relative way, and stay since the commit before has them. What is no link here may be one
+ * with what another branch brings: a link above it to a folder that has such a link.
+ */
+async function exitsOf(
+  links: Links,
+  ground: readonly string[],
+  stays: (path: string) => boolean,
+): Promise<Set<string>> {
+  const exits = new Set<string>();
+  for (const link of links.values()) {
+    if (link.target.startsWith("/") || !stays(link.path)) continue;
+    if ((await wayAstray(link, { links, ground, exits: new Set() })).length > 0) exits.add(nameOf(link.path));
+  }
+  return exits;
 }
 
 /** Paths are byte for byte. */
@@ -46,6 +67,15 @@ interface Link {
 
 /** By their paths as any disk takes them. */
 type Links = ReadonlyMap<string, Link>;
+
+interface Surroundings {
+  readonly links: Links;
+  readonly ground: readonly string[];
+  readonly exits: ReadonlySet<string>;
+}
+
+/** The last part of a path as any disk takes it. */
+const nameOf = (path: string): string => onAnyDisk(path.slice(path.lastIndexOf("/") + 1));
 
 interface StagedLinks {
   readonly links: Links;
@@ -76,7 +106,7 @@ async function linksIn(worktree: Worktree): Promise<StagedLinks> {
 const mayTurn = (target: string): boolean => /(?:^|\/)(?!\.{0,2}\/)[^/]+\/(?:\.?\/)*\.\.(?:\/|$)/.test(target);
 
 /** The links that one leads through, itself included, if it leads astray; one that leads around those places, another could lead on from. */
-async function wayAstray({ path }: Link, links: Links, ground: readonly string[]): Promise<string[]> {
+async function wayAstray({ path }: Link, { links, ground, exits }: Surroundings): Promise<string[]> {
   const way: string[] = [];
   const rest = [path.slice(path.lastIndexOf("/") + 1)];
   let at = above(path);
@@ -91,6 +121,7 @@ async function wayAstray({ path }: Link, links: Links, ground: readonly string[]
     if (ground.some((place) => isWithin(name, place))) return way;
     const link = links.get(name);
     if (!link) {
+      if (part !== ".." && exits.has(nameOf(part))) return way;
       at = next;
       continue;
     }

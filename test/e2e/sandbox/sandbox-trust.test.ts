@@ -171,7 +171,7 @@ const LOADED = [
 const CONVERSATIONS: Readonly<Record<string, string>> = {
   claude: ".claude/projects/x/conversation.jsonl",
   codex: ".codex/sessions/2026/11/conversation.jsonl",
-  opencode: ".local/share/opencode/opencode.db",
+  opencode: ".local/share/opencode/storage/conversation.json",
 };
 
 for (const [adapter, conversation] of oneOf(Object.entries(CONVERSATIONS))) {
