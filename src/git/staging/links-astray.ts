@@ -31,32 +31,11 @@ export async function linksAstray(
   changed: readonly string[],
   places: readonly string[],
 ): Promise<string[]> {
-  const { links, astray } = await linksIn(worktree);
   const ground = [".git", ...places].map((place) => onAnyDisk(Buffer.from(place).toString("latin1")));
-  const inWords = (path: string) => Buffer.from(path, "latin1").toString("utf8");
-  const isNew = new Set(changed);
-  const exits = await exitsOf(links, ground, (path) => !isNew.has(inWords(path)));
-  for (const link of links.values())
-    for (const passed of await wayAstray(link, { links, ground, exits })) astray.add(passed);
-  const names = new Set([...astray].map(inWords));
+  const { links, astray } = await linksIn(worktree, ground);
+  for (const link of links.values()) for (const passed of await wayAstray(link, links, ground)) astray.add(passed);
+  const names = new Set([...astray].map((path) => Buffer.from(path, "latin1").toString("utf8")));
   return changed.filter((path) => names.has(path));
-}
-
-/**
- * The names of links that lead astray by a relative way, and stay since the commit before has them. What is no link here may be one
- * with what another branch brings: a link above it to a folder that has such a link.
- */
-async function exitsOf(
-  links: Links,
-  ground: readonly string[],
-  stays: (path: string) => boolean,
-): Promise<Set<string>> {
-  const exits = new Set<string>();
-  for (const link of links.values()) {
-    if (link.target.startsWith("/") || !stays(link.path)) continue;
-    if ((await wayAstray(link, { links, ground, exits: new Set() })).length > 0) exits.add(nameOf(link.path));
-  }
-  return exits;
 }
 
 /** Paths are byte for byte. */
@@ -68,22 +47,13 @@ interface Link {
 /** By their paths as any disk takes them. */
 type Links = ReadonlyMap<string, Link>;
 
-interface Surroundings {
-  readonly links: Links;
-  readonly ground: readonly string[];
-  readonly exits: ReadonlySet<string>;
-}
-
-/** The last part of a path as any disk takes it. */
-const nameOf = (path: string): string => onAnyDisk(path.slice(path.lastIndexOf("/") + 1));
-
 interface StagedLinks {
   readonly links: Links;
   /** Which lead astray whatever the others do. */
   readonly astray: Set<string>;
 }
 
-async function linksIn(worktree: Worktree): Promise<StagedLinks> {
+async function linksIn(worktree: Worktree, ground: readonly string[]): Promise<StagedLinks> {
   const listed = await gitIn(worktree, ["ls-files", "--stage", "-z"], { encoding: "latin1" });
   const links = new Map<string, Link>();
   const astray = new Set<string>();
@@ -96,7 +66,7 @@ async function linksIn(worktree: Worktree): Promise<StagedLinks> {
     const other = links.get(onAnyDisk(path));
     // Which of the two it is depends on the disk.
     for (const one of other ? [other.path, path] : []) astray.add(one);
-    if (mayTurn(target)) astray.add(path);
+    if (mayTurn(target) || namesOne(target, ground)) astray.add(path);
     links.set(onAnyDisk(path), { path, target });
   }
   return { links, astray };
@@ -105,8 +75,14 @@ async function linksIn(worktree: Worktree): Promise<StagedLinks> {
 /** A `..` behind a name leads elsewhere as soon as the next commit makes a folder where a link was, which changes no link. */
 const mayTurn = (target: string): boolean => /(?:^|\/)(?!\.{0,2}\/)[^/]+\/(?:\.?\/)*\.\.(?:\/|$)/.test(target);
 
+/** Whatever stands before it: what is nothing here may be a link to the top with what another branch brings. */
+function namesOne(target: string, ground: readonly string[]): boolean {
+  const words = `/${onAnyDisk(target)}/`.replace(/\/(?:\.?\/)+/g, "/");
+  return ground.some((place) => words.includes(`/${place}/`));
+}
+
 /** The links that one leads through, itself included, if it leads astray; one that leads around those places, another could lead on from. */
-async function wayAstray({ path }: Link, { links, ground, exits }: Surroundings): Promise<string[]> {
+async function wayAstray({ path }: Link, links: Links, ground: readonly string[]): Promise<string[]> {
   const way: string[] = [];
   const rest = [path.slice(path.lastIndexOf("/") + 1)];
   let at = above(path);
@@ -121,7 +97,6 @@ async function wayAstray({ path }: Link, { links, ground, exits }: Surroundings)
     if (ground.some((place) => isWithin(name, place))) return way;
     const link = links.get(name);
     if (!link) {
-      if (part !== ".." && exits.has(nameOf(part))) return way;
       at = next;
       continue;
     }

@@ -77,10 +77,9 @@ const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] =
   ["out of the project, through one of the commit before", { b: "a/src" }, ["b"], { a: "../elsewhere" }],
   ["upwards first, and names with dots", { "a/b/c": "../.././/src/...", "a/d": "../..x/y..", e: ".a/..b" }, []],
   [
-    "through a link to the top, once another branch brings a folder in which there is one",
-    { a: `b/Root/${INTO}`, c: "b/root", d: "b/roots", e: "pkg/a/root/src", "x/root/y/l": "../z" },
-    ["a", "c"],
-    { "pkg/a/root": "../.." },
+    "by words that name those places, once another branch brings a link to the top",
+    { a: `b/Root/${INTO}`, c: "b/root/PRLOOM/.//.local/x", d: "b/.git/x", e: "prloom/local/x", f: "b/prloom/.locals" },
+    ["a", "c", "d"],
   ],
   ["what can turn, but was there before", { b: "a/src" }, [], { a: "src/.." }],
   ["itself", { a: "b", b: "a", c: "c/d" }, []],

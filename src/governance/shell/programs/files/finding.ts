@@ -147,9 +147,9 @@ const hasBraces = (word: Text): boolean => {
 const isWide = (test: string, pattern: string): boolean =>
   (test.endsWith("regex") ? /^[.*+/\\]*$/ : /^(?:\.?\/)?[*/]*$/).test(withoutWildcards(pattern, "*"));
 
-type Names = Record<"found" | "starts", readonly Text[]>;
+type FoundBelow = Record<"found" | "starts", readonly Text[]>;
 
-function action(tests: readonly Text[], at: number, { spot, found, starts }: Names & { spot: Spot }): number {
+function action(tests: readonly Text[], at: number, { spot, found, starts }: FoundBelow & { spot: Spot }): number {
   const name = textOf(tests[at] as Text);
   if (tests[at]?.type === "unknown") noteUnknown(spot, "gives find something that cannot be told, and it may delete");
   if (FILTERS.test(name)) return at + 1;
