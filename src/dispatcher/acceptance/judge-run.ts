@@ -106,8 +106,10 @@ async function unmetExpectation(
   const glob = /^files\s+(\S.*)$/.exec(expects)?.[1];
   // Evidence stands for a change that nothing more is said about.
   const isExplained = run.evidence || run.claims.nothingToChange !== undefined;
-  const isEnough = isExplained && glob === undefined && expects !== "tests";
-  if (changes.files.length === 0) return isEnough ? undefined : nothingChanged(changes.onlyProtected);
+  const isAnyFile = glob === undefined && expects !== "tests";
+  if (changes.files.length === 0 && isAnyFile && isExplained) return undefined;
+  // Where certain files are expected, an explanation would not do either: the agent is told of those.
+  if (changes.files.length === 0 && (isAnyFile || changes.onlyProtected)) return nothingChanged(changes.onlyProtected);
   if (glob !== undefined && !(await hasFitting(changes.files, glob))) {
     return `The TODO is ticked, but no changed file matches \`${glob}\`, which its context expects.`;
   }

@@ -58,31 +58,51 @@ export function checklistUnder(text: string, ...headings: readonly string[]): Ch
   const all = groupsOf(text);
   const found = headings.map((heading) => groupsUnder(text, all, heading));
   if (found.some((groups) => groups.length === 0)) return undefined;
-  const chosen = [...new Map(found.flat().map((group) => [group.boxes[0]?.start ?? 0, group])).values()];
-  return taken(
-    all,
-    chosen.sort((one, other) => (one.boxes[0]?.start ?? 0) - (other.boxes[0]?.start ?? 0)),
-  );
+  return taken(all, inOrder(found.flat()));
+}
+
+/** In the order of the text, and each box once. */
+function inOrder(groups: readonly Group[]): Group[] {
+  const known = new Set<number>();
+  const once = groups.map((group) => {
+    const boxes = group.boxes.filter(({ start }) => !known.has(start));
+    for (const { start } of boxes) known.add(start);
+    return { ...group, boxes };
+  });
+  const left = once.filter(({ boxes }) => boxes.length > 0);
+  return left.sort((one, other) => (one.boxes[0]?.start ?? 0) - (other.boxes[0]?.start ?? 0));
 }
 
 /**
- * The group of that name, whatever it would be taken for, with boxes or without, else those that may be something to do below a
- * heading of that name.
+ * The group of that name, whatever it would be taken for, with boxes or without, else the part of a group, and the groups that may be
+ * something to do, below a heading of that name.
  */
 function groupsUnder(text: string, all: readonly Group[], heading: string): readonly Group[] {
   const isNamed = (group: Group): boolean => group.boxes.length > 0 && sameHeading(group.heading, heading);
   const isBelow = ({ boxes, kind, within }: Group): boolean =>
     boxes.length > 0 && isToDo(kind) && within.some((name) => sameHeading(name, heading));
+  const plain = groupsOf(text, { of: "plain" });
   const ways = [
     () => all.filter(isNamed),
-    () => all.filter(isBelow),
-    () => groupsOf(text, { of: "plain" }).filter(isNamed),
+    () => [...partsUnder(all, heading), ...all.filter(isBelow)],
+    () => plain.filter(isNamed),
+    () => partsUnder(plain, heading),
   ];
   for (const way of ways) {
     const chosen = way();
     if (chosen.length > 0) return chosen;
   }
   return [];
+}
+
+/** What of these groups stands below a heading inside of them. */
+function partsUnder(groups: readonly Group[], heading: string): Group[] {
+  const isNamed = (words: string): boolean => sameHeading(words, heading);
+  return groups.flatMap((group) => {
+    const inside = group.boxes.filter(({ below }) => below.some(isNamed));
+    const boxes = inside.map((box) => ({ ...box, below: box.below.slice(box.below.findIndex(isNamed) + 1) }));
+    return boxes.length > 0 ? [{ ...group, heading: inside[0]?.below.find(isNamed) ?? heading, boxes }] : [];
+  });
 }
 
 /** Names of all groups, of lists without boxes too. */
@@ -142,10 +162,10 @@ const WHY = {
 } as const satisfies Record<Group["kind"], LeftOut["why"]>;
 
 function leftOutOf(all: readonly Group[], chosen: readonly Group[]): LeftOut[] {
-  const isChosen = new Set(chosen);
+  const isChosen = new Set(chosen.flatMap(({ boxes }) => boxes.map(({ start }) => start)));
   return all.flatMap((group) => {
     const { heading, boxes, placeholders, crossedOut, kind } = group;
-    const rest = isChosen.has(group) ? 0 : boxes.length;
+    const rest = boxes.filter(({ start }) => !isChosen.has(start)).length;
     return [
       ...(placeholders > 0 ? [{ heading, count: placeholders, why: "placeholders" as const }] : []),
       ...(crossedOut > 0 ? [{ heading, count: crossedOut, why: "crossed out" as const }] : []),

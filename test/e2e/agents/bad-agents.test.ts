@@ -75,7 +75,7 @@ const CASES: Readonly<Record<string, Case>> = {
   }),
   "links-folder": refused("[link-folder] one", /not ticked/, { metadata: { limits: { attemptsPerTodo: 2 } }, runs: 2 }),
   "links-plan": refused("[link-plan] one", /not ticked/),
-  "links-source": refused("[link-source] one", /would delete 4 of 6 files/),
+  "links-source": refused("[link-source] one", /The links `src` lead out of the project/),
   commits: done("[commits] one"),
   "other-branch": done("[other-branch] one"),
   // The branch is left as the agent put it, for a person to look at.

@@ -128,6 +128,29 @@ describe("the checkboxes of an issue", () => {
     assert.deepEqual(unticked(plain), [{ heading: "Plan", count: 2 }]);
   });
 
+  it("are those of a single part of the work that a person names", () => {
+    const text = "## Tasks\n\n### Backend\n- [ ] Route\n- [x] Table\n\n### Frontend\n- [ ] Button\n";
+    const under = (...headings: string[]) => {
+      const found = checklistUnder(text, ...headings);
+      const groups = found?.kind === "todos" ? found.groups : [];
+      return { boxes: groups.map((group) => [group.heading, ...group.boxes.map((box) => box.text)]), found, groups };
+    };
+    const { boxes, found, groups } = under("backend");
+    assert.deepEqual(boxes, [["Backend", "Route", "Table"]]);
+    assert.deepEqual(found?.leftOut, [{ heading: "Tasks", count: 1, why: "another group" }]);
+    const made = withTodos(text, groups);
+    assert.equal(
+      made,
+      "## Tasks\n\n### Backend\n\n### Frontend\n- [ ] Button\n\n## TODO\n\n- [ ] Route\n- [x] Table\n",
+    );
+    // What is named twice is taken once.
+    assert.deepEqual(under("Frontend", "Tasks").boxes.flat().sort(), ["Button", "Frontend", "Route", "Table", "Tasks"]);
+    assert.deepEqual(under("Frontend", "Tasks").found?.leftOut, []);
+    const plain = checklistUnder("## Plan\n### First\n- Parse\n### Then\n- Print\n", "then");
+    assert.deepEqual(plain && boxesIn(plain), ["Print"]);
+    assert.equal(checklistUnder(text, "Chores"), undefined);
+  });
+
   it("do not waive what is checked, nor hide what follows", () => {
     const plan = planFromIssue("## Tasks\n- [ ] Route\n  expects: none\n- [ ] Button\n\n```\nnever closed\n");
     const { todos } = parsePlan(plan);
