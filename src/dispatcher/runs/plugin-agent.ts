@@ -9,7 +9,7 @@ import { branchTip } from "../../git/repository.ts";
 import { changedNames, type KeptTree } from "../../git/worktree/snapshot.ts";
 import type { AgentOptions } from "../../hooks/contexts/context-types.ts";
 import { isoTime } from "../../kernel/clock.ts";
-import { PrloomError } from "../../kernel/errors.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { readTextNoFollow } from "../../kernel/files.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -105,7 +105,14 @@ async function inKeptTree(
   const kept = await keepNow(loom, record, head);
   const coming = { ...planned, stage, runDir, runId: `${record.uid}/hooks/${name}` };
   if (stage === "worker") {
-    const answer = await runIn(loom, record, coming);
+    const answer = await runIn(loom, record, coming).catch(async (error: unknown) => {
+      // Perhaps half of what it was to do: told all the more. Why it ended counts, whatever becomes of telling.
+      await tellLeft(loom, record, kept).catch((failure: unknown) => {
+        const text = `what a plugin's agent left could not be looked at: ${messageOf(failure)}`;
+        loom.report({ planId: record.id, level: "warn", text });
+      });
+      throw error;
+    });
     await tellLeft(loom, record, kept);
     return answer;
   }

@@ -55,7 +55,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "prloom/one:work.txt"), "first\n");
   });
 
-  test("what a worker of a plugin leaves uncommitted is told, with names", thorough, async () => {
+  test("what a worker of a plugin leaves uncommitted is told, with names, however it ended", thorough, async () => {
     const hook = `async beforeFinish(_, ctx) { await ctx.runAgent("Tidy up.", { stage: "worker" }); }`;
     const project = extended(
       { config: { plugins: { tidy: { module: "./plugins/tidy.ts" } }, bus: PATIENT } },
@@ -66,13 +66,18 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
       stages: { default: string };
     };
     const { command, args = [], ...rest } = agents[stages.default] ?? assert.fail();
-    const script = `case "$PRLOOM_RUN_ID" in */hooks/*) cat > /dev/null; echo x > left.txt ;; *) exec "$@" ;; esac`;
+    const left = `cat > /dev/null; echo x > left.txt; test "$PRLOOM_PLAN_ID" = one`;
+    const script = `case "$PRLOOM_RUN_ID" in */hooks/*) ${left} ;; *) exec "$@" ;; esac`;
     const worker = { ...rest, command: "sh", args: ["-c", script, "sh", command, ...args] };
     project.config({ agents: { ...agents, worker }, stages: { ...stages, worker: "worker" } });
     project.commit();
-    project.plan("one", ["first"]);
+    for (const id of ["one", "failing"]) project.plan(id, ["first"]);
     const { stdout } = await project.work();
-    assert.match(stdout, /a plugin's agent left changes uncommitted: left\.txt; the plan's next commit takes them/);
+    for (const id of ["one", "failing"]) {
+      const told = ` ${id}  a plugin's agent left changes uncommitted: left\\.txt; the plan's next commit takes them`;
+      assert.match(stdout, new RegExp(told));
+    }
+    assert.match(project.record("failing").blocked?.reason ?? "", /failed in beforeFinish: the agent ended with 1/);
   });
 
   test("a kill in the middle of a reviewer leaves nothing of it in the commit", thorough, async () => {
