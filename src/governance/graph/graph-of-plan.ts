@@ -82,8 +82,9 @@ function nodeOf(
   todos: readonly Todo[],
   { plan, category, at, isCurrent }: { plan: string; category: Category; at: number; isCurrent: boolean },
 ): TaskNode {
-  const usual = category === "research" ? FINDINGS : A_CHANGE;
-  const { after, by = usualRole(category), tools = [], expects = usual } = todo.settings;
+  const { after, by = usualRole(category), tools = [] } = todo.settings;
+  const isLooking = category === "research" || by === usualRole("research");
+  const { expects = isLooking ? FINDINGS : A_CHANGE } = todo.settings;
   // One that names nothing is after the one before; what the dispatcher took up waits for nothing, whatever was changed since.
   const named = after?.map((number) => todos[number - 1]) ?? (isCurrent ? [] : [todos[todo.index - 1]]);
   const before = isCurrent ? named.filter((one) => one?.state === "done") : named;

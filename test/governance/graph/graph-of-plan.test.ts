@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { A_CHANGE, FINDINGS } from "../../../src/governance/graph/expected-output.ts";
 import { graphOfPlan } from "../../../src/governance/graph/graph-of-plan.ts";
 import { blockersOf, findNode, nodesOf } from "../../../src/governance/graph/lookup.ts";
 import { graphSchema } from "../../../src/governance/graph/schema.ts";
@@ -66,6 +67,16 @@ for (const [what, todos] of [
     assert.deepEqual(found && blockersOf(graph, found.node), []);
     assert.notEqual(graph.workPlans[0]?.tasks[0]?.status, "active");
   });
+
+test("a TODO for an investigator expects what was found: a change is denied to it", () => {
+  const { plan } = graphOf(
+    "- [ ] Look\n  by: investigator\n- [ ] Look for tests\n  by: investigator\n  expects: none\n- [ ] Do\n",
+  );
+  assert.deepEqual(
+    nodesOf(plan).map(({ expectedOutput }) => expectedOutput),
+    [FINDINGS, "none", A_CHANGE],
+  );
+});
 
 test("what was taken up and is done by now is in hand no more", () => {
   const { todos } = parsePlan("# A plan\n\n## TODO\n\n- [x] Done\n- [ ] Next\n");
