@@ -8,7 +8,7 @@ const OUR_NAMES = /^(?:node|nodejs|bwrap|bash|sh|init|systemd)$|prloom|claude|op
 
 /** How the system lists them. */
 const LISTED = "/usr/bin/node prloom start nodejs /bin/bash bwrap init systemd claude opencode codex gemini";
-const SIGNS = /\\.|\[[^\]]*\]|\w?[?*]|[^\w\s/-]+/;
+const SIGNS = /\\.|\[[^[\]]*\]|\w?[?*]|[^\w\s/-]+/;
 
 /** `[p]rloom` is how one looks for it without finding oneself. */
 const spelled = (text: Text): string => (text.type === "glob" ? text.text : textOf(text)).replace(/\[(.)\]/g, "$1");
