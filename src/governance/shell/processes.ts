@@ -1,5 +1,5 @@
 import type { Behaviour } from "./call.ts";
-import { readArguments } from "./options.ts";
+import { type Arguments, readArguments } from "./options.ts";
 import { noteEffect, type Spot } from "./state/state.ts";
 import { cameFrom, type Flow, FROM, NOTHING, OUTPUT } from "./values/flow.ts";
 import { describeText, known, type Text, textOf } from "./values/text.ts";
@@ -38,21 +38,38 @@ export const kill: Behaviour = ({ args, spot }) => {
   const skipped = /^-[sn]$/.test(first) ? 2 : /^-\w+$/.test(first) ? 1 : 0;
   for (const one of args.slice(skipped)) {
     if (/^-?1$/.test(textOf(one))) noteEffect(spot, { kind: "system", what: "ends all processes" });
-    if (one.type === "unknown" && (one.from ?? 0) & FROM.agents) noteOurs(spot, "ends prloom, or an agent");
+    if (isOurNumber(one)) noteOurs(spot, "ends prloom, or an agent");
   }
   return NOTHING;
 };
 
-/** pgrep and its like: numbers of processes by their name. */
-export const findsProcesses: Behaviour = ({ args }) => (args.some(isOurName) ? cameFrom(FROM.agents) : OUTPUT);
+const isOurNumber = (one: Text): boolean => one.type === "unknown" && ((one.from ?? 0) & FROM.agents) > 0;
+
+const CHOICE = "s signal u U g G P parent t";
+
+/** Without a name, all of a person or a terminal are meant, or the children of one that the command knows by its number. */
+function isEveryone(given: Arguments): boolean {
+  const parents = given.values("P", "parent");
+  const isKnown = (one: Text) => (one.type === "known" ? /^\d{2,}$/.test(one.text) : !isOurNumber(one));
+  return given.operands.length === 0 && (parents.length === 0 || !parents.every(isKnown));
+}
+
+/** What ps shows of ours, and of the parent of something: that is the agent where it is the shell's. */
+export const showsOurs = (args: readonly Text[]): boolean =>
+  args.some((one) => (one.type === "known" ? isOurName(one) || /^(?!--).*ppid/.test(one.text) : isOurNumber(one)));
+
+/** pgrep and its like: numbers of processes by their name, or by their parent. */
+export const findsProcesses: Behaviour = ({ name, args }) => {
+  const given = readArguments(args, { valued: name === "pidof" ? "o" : CHOICE });
+  return isEveryone(given) || given.operands.some(isOurName) ? cameFrom(FROM.agents) : OUTPUT;
+};
 
 /** Ending processes by name can end the dispatcher. */
-export const endsByName: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(args, { valued: "s signal u U g G P t o n" });
+export const endsByName: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, { valued: name === "pkill" ? CHOICE : `${CHOICE} o n` });
   noteEffect(spot, { kind: "runs", what: "ends processes by their name" });
-  // By their owner or terminal, all of them are meant.
-  if (operands.length === 0 && args.length > 0) noteOurs(spot, "ends all processes of a person or a terminal");
-  for (const operand of operands)
+  if (isEveryone(given) && args.length > 0) noteOurs(spot, "ends all processes of a person or a terminal");
+  for (const operand of given.operands)
     if (operand.type !== "known" || isOurName(operand))
       noteOurs(spot, `ends all processes called ${describeText(operand)}, and prloom may be among them`);
   return OUTPUT;

@@ -124,7 +124,7 @@ const WRITES_LAST = /^(?:convert|magick|ffmpeg|wkhtmltopdf|wkhtmltoimage|cwebp)$
 function changedInPlace(name: string, args: readonly Text[]): Text[] {
   if (WRITES_LAST.test(name)) return args.slice(-1).filter((arg) => !startOf(arg).startsWith("-"));
   if (!ALWAYS_IN_PLACE.test(name) && !args.some((arg) => IN_PLACE.test(textOf(arg)))) return [];
-  return args.filter((arg) => /^(?:\/|\.\.\/|~)/.test(startOf(arg)));
+  return args.filter((arg) => /^(?:\/|\.\.(?:\/|$)|~)/.test(startOf(arg)));
 }
 
 /** What go only tells about modules and packages: it changes go.mod for others, and runs nothing of theirs unless it builds them. */

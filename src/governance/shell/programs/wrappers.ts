@@ -100,10 +100,12 @@ const LOOKS_AT_PROGRAM =
 /** Debuggers run what they are given, and commands of their own. */
 export const debugs: Behaviour = (call) => {
   const isHarmless = (at: number) =>
-    ONE_COMMAND.test(textOf(call.args[at] as Text)) && LOOKS_AT_PROGRAM.test(textOf(call.args[at + 1] ?? known("")));
+    ONE_COMMAND.test(textOf(call.args[at] ?? known(""))) &&
+    LOOKS_AT_PROGRAM.test(textOf(call.args[at + 1] ?? known("")));
   if (call.args.some((arg, at) => DEBUGGER_COMMANDS.test(textOf(arg)) && !isHarmless(at)))
     noteEffect(call.spot, { kind: "code", what: `gives commands to ${call.name}` });
-  return carrier(call);
+  // `r` and `c` are programs, too.
+  return carrier({ ...call, args: call.args.filter((_, at) => !isHarmless(at) && !isHarmless(at - 1)) });
 };
 
 const RUNS_AT_KEYS = /(?:execute|become|reload|transform|preview)[\w-]*[:(]/;

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, descriptorOf, reads, sendBytes, store, writes } from "../../paths.ts";
-import { isOurName } from "../../processes.ts";
+import { isOurName, showsOurs } from "../../processes.ts";
 import { judgePager } from "../../state/assignments.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import {
@@ -197,7 +197,7 @@ export const printsUnless =
 /** `ps e` shows the environment of processes. */
 export const ps: Behaviour = ({ args, spot }) => {
   if (/^(?![^e]*$)[a-zA-Z]+$/.test(textOf(args[0] ?? known("")))) reads(spot, known("/proc/self/environ"));
-  return args.slice(1).some(isOurName) ? cameFrom(FROM.agents) : OUTPUT;
+  return showsOurs(args.slice(1)) ? cameFrom(FROM.agents) : OUTPUT;
 };
 
 const MAX_NUMBERS = 50;

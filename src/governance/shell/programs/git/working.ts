@@ -91,7 +91,7 @@ export const removes: Behaviour = ({ name, args, spot }) => {
   if (name === "rm") for (const path of given.operands) deletes(spot, pathspec(path, spot), given.has("r"));
   else {
     const [target, ...sources] = given.operands.toReversed();
-    for (const path of sources) writes(spot, path);
+    for (const path of sources) for (const does of [reads, writes]) does(spot, path);
     const flow = cameFrom(FROM.files);
     if (target) for (const source of sources) copyTo(source, target, { spot, flow, keepsLinks: true });
   }
