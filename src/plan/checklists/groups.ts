@@ -6,10 +6,8 @@ import {
   headingKind,
   isConfirmation,
   isCrossedOut,
-  isOfForm,
   isPlaceholder,
   isTasks,
-  isToDo,
 } from "./heading-words.ts";
 
 /** A checkbox of a text, with what it stands below inside its group: headings that say nothing about it, plain items. */
@@ -125,9 +123,7 @@ function finished(group: Unfinished, all: readonly Box[]): Group {
   const isAsked = group.kind === "other" && isMost((text) => /[?？]$/.test(text.trim()));
   const said = isAsked ? "question" : group.kind;
   const isWork = group.kind === "work" && isTasks(group.heading);
-  const isForm = boxes.some(({ text }) => isOfForm(plainText(text)));
-  const answered = isForm && isToDo(said) ? "choice" : said;
-  const kind = !isWork && isMost((text) => isConfirmation(plainText(text))) ? "confirmation" : answered;
+  const kind = !isWork && isMost((text) => isConfirmation(plainText(text))) ? "confirmation" : said;
   const left = { placeholders: wanted.length - boxes.length, crossedOut: all.length - wanted.length };
   return { ...group, kind, boxes, ...left };
 }

@@ -222,15 +222,6 @@ export function isConfirmation(item: string): boolean {
   return CONFIRMATION.test(item.slice(0, MAX_CHARACTERS));
 }
 
-/** It tells what it is ticked for, is the author's own beside that of others, or asks for more: "Select this option if …", "Other (please specify)". */
-const OF_A_FORM =
-  /^(?:please )?(?:select|check|tick|mark) (?:this|the) (?:option|box|checkbox) (?:if|when)\b|^my own\b|\((?:please )?(?:specify|describe|explain|(?:give|provide) (?:more )?details)(?: (?:it|here|below))*[.:]?\)[.:]?$/iu;
-
-/** Whether only a form has such an item: those beside it are its choices too. */
-export function isOfForm(item: string): boolean {
-  return OF_A_FORM.test(item.slice(0, MAX_CHARACTERS).trim());
-}
-
 /** Why words are crossed out. Other words behind them are what is to be done in their place. */
 const REMARK =
   /^(?:\([^()]*\)[\s.]*$|#\d+[\s.]*$|(?:(?:was |already |has been )?(?:moved|done|fixed|handled|covered|tracked|superseded|replaced|dropped|removed|deferred|postponed)|deprecated|obsolete|duplicate|won['’]?t|wontfix|not|no longer|out of scope)\b)/iu;

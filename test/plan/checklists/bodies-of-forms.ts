@@ -231,24 +231,4 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     ["Add a column"],
     [["Non-functional requirements", 1, "conditions"]],
   ),
-  none(
-    "a single box of a form below a heading of its own",
-    "### What happens\nIt hangs.\n\n### New fault\n- [x] Please check this box if it worked before\n",
-    [],
-    [["New fault", 1, "choices"]],
-  ),
-  todos(
-    "choices of a form that ask for more or are the author's, one below a heading that says tasks",
-    "### Setup\n- [ ] That of the guide\n- [x] My own one\n\n### Tasks\n- [ ] One of the guide\n- [x] Another one (give details below)\n\n### Fix\n- [ ] Close the file\n",
-    ["Close the file"],
-    [
-      ["Setup", 2, "choices"],
-      ["Tasks", 2, "choices"],
-    ],
-  ),
-  todos(
-    "work in whose words a box is checked or something is to be told",
-    "## Tasks\n- [ ] Check this function for leaks\n- [ ] Select this option by default\n- [ ] Write the guide (describe every flag)\n",
-    ["Check this function for leaks", "Select this option by default", "Write the guide (describe every flag)"],
-  ),
 ];
