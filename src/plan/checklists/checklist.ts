@@ -84,7 +84,14 @@ function groupsUnder(text: string, all: readonly Group[], heading: string): read
   const plain = groupsOf(text, { of: "plain" });
   const ways = [
     () => all.filter(isNamed),
-    () => [...partsUnder(all, heading), ...all.filter(isBelow)],
+    () => [
+      ...partsUnder(
+        all.filter(({ kind }) => isToDo(kind)),
+        heading,
+      ),
+      ...all.filter(isBelow),
+    ],
+    () => partsUnder(all, heading),
     () => plain.filter(isNamed),
     () => partsUnder(plain, heading),
   ];
