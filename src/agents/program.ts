@@ -54,8 +54,8 @@ export interface AgentProgram {
    * settings. Relative to the home; `*` stands for any one name.
    */
   readonly keeps: readonly string[];
-  /** What of that has to go all the same, since a run wrote settings into it. */
-  keptToDrop?(home: string): Promise<readonly string[]>;
+  /** Makes of that anew what a run can write settings into, besides; files on the way lie in `scratch`. */
+  renewKept?(home: string, scratch: string): Promise<void>;
   homeItems(where: UserPlace): readonly HomeItem[];
   /** Says whether there is a login, without reading more of it than has to be, and never what it is. */
   loginOf(where: UserPlace): Login;

@@ -4,7 +4,7 @@ import { sessionArgs } from "../dialogue/session-id.ts";
 import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
 import { openCodeEnvironment } from "./invocation.ts";
-import { databaseToDrop, KEPT_DATABASE } from "./kept-database.ts";
+import { KEPT_DATABASE, renewDatabase } from "./kept-database.ts";
 
 /**
  * Where OpenCode looks for a repository's settings, relative to the worktree and to every folder above it up to the root
@@ -91,7 +91,7 @@ export const openCodeProgram: AgentProgram = {
     "AWS_REGION",
   ],
   keeps: [".local/share/opencode/storage", ...KEPT_DATABASE],
-  keptToDrop: databaseToDrop,
+  renewKept: renewDatabase,
   homeItems,
   loginOf,
   renewedLogin: (before, after) => renewedTokens(before, after, TOKENS),

@@ -9,7 +9,6 @@ import type { StageAgent } from "../../config/presets.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
-import { removeFrom } from "../../kernel/removal/remove-held.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { homeFolder, NO_HOME, ownUser } from "../../kernel/system/user.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -50,7 +49,7 @@ export async function enterHome({ agent, use, runDir, home, user }: Entering): P
   // Commands of the user need no login of an agent.
   const program = use === "checks" ? undefined : programOf(agent);
   renewHome(home, [...PACKAGES, ...(use === "checks" ? [] : agent.keeps), ...(program?.keeps ?? [])]);
-  for (const path of (await program?.keptToDrop?.(home)) ?? []) removeFrom(home, path);
+  await program?.renewKept?.(home, runDir);
   const overlays = join(runDir, OVERLAYS);
   await removeTree(overlays);
   const items = program?.homeItems({ home: user.home, env: user.env }) ?? [];

@@ -1,53 +1,93 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
-import { DATABASE_FILES, databaseToDrop } from "../../../src/agents/opencode/kept-database.ts";
+import { renewDatabase } from "../../../src/agents/opencode/kept-database.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "prloom-kept-"));
 after(() => rmSync(dir, { recursive: true, force: true }));
 
-const TABLES = `CREATE TABLE account (id text PRIMARY KEY, url text NOT NULL); CREATE TABLE account_state (id integer PRIMARY KEY,
-  active_account_id text); CREATE TABLE session (id text PRIMARY KEY); INSERT INTO session VALUES ('ses_1');`;
+const TABLES = `CREATE TABLE \`account\` (id text PRIMARY KEY, url text NOT NULL, time_created integer); CREATE TABLE control_account (url text);
+  CREATE TABLE project (id text PRIMARY KEY, commands text); CREATE TABLE permission (id text); CREATE TABLE migration (name text);
+  CREATE TABLE session (id text PRIMARY KEY, project_id text REFERENCES project(id), parent_id text, permission text);
+  CREATE INDEX session_project_idx ON session (project_id);
+  INSERT INTO project VALUES ('p', '{"start":"evil"}'); INSERT INTO migration VALUES ('first');
+  INSERT INTO session VALUES ('ses_1', 'p', NULL, '[{"permission":"*","pattern":"*","action":"allow"}]');`;
+const BEFORE = `CREATE TRIGGER t AFTER INSERT ON session BEGIN INSERT INTO account VALUES ('a', 'x', 1); END;`;
+const BY_HAND = "PRAGMA writable_schema = ON;";
 
-function homeWith(sql: string, name = "opencode.db"): string {
+const folderOf = (home: string): string => join(home, ".local/share/opencode");
+const fileOf = (home: string): string => join(folderOf(home), "opencode.db");
+
+function homeWith(sql: string): string {
   const home = mkdtempSync(join(dir, "home-"));
-  const folder = join(home, ".local/share/opencode");
-  mkdirSync(folder, { recursive: true });
-  const db = new DatabaseSync(join(folder, name));
-  db.exec(`PRAGMA journal_mode=WAL; ${sql}`);
+  mkdirSync(folderOf(home), { recursive: true });
+  const db = new DatabaseSync(fileOf(home), { defensive: false } as object);
+  db.exec(`PRAGMA journal_mode = WAL; ${sql}`);
   db.close();
   return home;
 }
 
-const [DATABASE = ""] = DATABASE_FILES;
+/** What OpenCode finds in the next run, which also begins a session. */
+function nextRun(home: string) {
+  const db = new DatabaseSync(fileOf(home));
+  try {
+    db.exec("INSERT INTO session VALUES ('ses_2', 'p', NULL, NULL)");
+    const all = (sql: string) =>
+      db
+        .prepare(sql)
+        .all()
+        .map((row) => Object.values(row));
+    return {
+      accounts: [...all("SELECT id FROM account"), ...all("SELECT url FROM control_account")].length,
+      rules:
+        all("SELECT permission FROM session WHERE permission IS NOT NULL").length +
+        all("SELECT id FROM permission").length,
+      commands: all("SELECT commands FROM project"),
+      sessions: all("SELECT id FROM session ORDER BY id").flat(),
+      sound: all("PRAGMA integrity_check").flat(),
+    };
+  } finally {
+    db.close();
+  }
+}
 
-test("a database with conversations is kept, and where there is none nothing is done", async () => {
-  assert.deepEqual(await databaseToDrop(homeWith(`${TABLES} INSERT INTO account_state VALUES (1, NULL);`)), []);
-  assert.deepEqual(await databaseToDrop(mkdtempSync(join(dir, "home-"))), []);
-});
+const CLEAN = { accounts: 0, rules: 0, commands: [[null]], sessions: ["ses_1", "ses_2"], sound: ["ok"] };
 
-const TOLD: Readonly<Record<string, string>> = {
-  "an account": `${TABLES} INSERT INTO account VALUES ('a', 'http://elsewhere');`,
-  "an account in other letters": "CREATE TABLE ACCOUNT (id text); INSERT INTO ACCOUNT VALUES ('a');",
-  "an account of an older OpenCode": `CREATE TABLE control_account (url text); INSERT INTO control_account VALUES ('x');`,
-  "a view": "CREATE TABLE other (id text); CREATE VIEW account AS SELECT * FROM other;",
-  "a trigger": `${TABLES} CREATE TRIGGER t AFTER INSERT ON session BEGIN INSERT INTO account VALUES ('a', 'x'); END;`,
+const PLANTED: Readonly<Record<string, string>> = {
+  nothing: "",
+  "an account": "INSERT INTO account VALUES ('a', 'http://elsewhere', 1);",
+  "an account of an older OpenCode": "INSERT INTO control_account VALUES ('x');",
+  "rules for all sessions": "INSERT INTO permission VALUES ('all');",
+  "a trigger": BEFORE,
+  "a trigger in other letters": `${BEFORE} ${BY_HAND} UPDATE sqlite_schema SET type = 'TRIGGER' WHERE name = 't';`,
+  "a trigger as bytes": `${BEFORE} ${BY_HAND} UPDATE sqlite_schema SET type = CAST('trigger' AS BLOB) WHERE name = 't';`,
+  "an account behind an index of something else": `INSERT INTO account VALUES ('a', 'x', 1); CREATE TABLE hollow (x integer); CREATE INDEX hollow_i ON hollow (x);
+    CREATE INDEX account_i ON account (time_created); ${BY_HAND}
+    UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'hollow_i') WHERE name = 'account_i';`,
 };
 
-for (const [name, sql] of Object.entries(TOLD)) {
-  test(`a database goes that has ${name}`, async () => {
-    assert.deepEqual(await databaseToDrop(homeWith(sql)), DATABASE_FILES);
+for (const [what, sql] of Object.entries(PLANTED)) {
+  test(`a conversation goes on in a database without what a run planted: ${what}`, async () => {
+    const home = homeWith(`${TABLES} ${sql}`);
+    await renewDatabase(home, dir);
+    assert.deepEqual(nextRun(home), CLEAN);
+    assert.equal(existsSync(join(dir, "opencode.db")), false);
   });
 }
 
-test("what is no database, or a link to one, goes", async () => {
+test("what is no database, a link to one, or larger than any, goes, and where there is none nothing is done", async () => {
   const broken = homeWith(TABLES);
-  writeFileSync(join(broken, DATABASE), "no database");
-  assert.deepEqual(await databaseToDrop(broken), DATABASE_FILES);
-  const linked = homeWith(TABLES, "other.db");
-  symlinkSync("other.db", join(linked, DATABASE));
-  assert.deepEqual(await databaseToDrop(linked), DATABASE_FILES);
+  writeFileSync(fileOf(broken), "no database");
+  const linked = homeWith(TABLES);
+  rmSync(fileOf(linked));
+  symlinkSync(fileOf(homeWith(TABLES)), fileOf(linked));
+  const huge = homeWith(TABLES);
+  truncateSync(fileOf(huge), 300 * 1024 * 1024);
+  for (const home of [broken, linked, huge, mkdtempSync(join(dir, "home-"))]) {
+    await renewDatabase(home, dir);
+    assert.equal(existsSync(fileOf(home)), false);
+  }
 });
