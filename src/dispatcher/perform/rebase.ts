@@ -289,7 +289,7 @@ async function undo(
     const byHand = `\`git -C ${worktree} ${merge ? "merge" : "rebase"} ${baseBranch}\``;
     const hint = merge
       ? `\`prloom unblock ${id}\` lets an agent try again; or merge it yourself first (${byHand}).`
-      : `\`prloom rebase ${id}\` lets an agent try again; or do it yourself (${byHand}). Then run \`prloom unblock ${id}\`.`;
+      : `\`prloom rebase ${id}\` lets an agent try again, and \`prloom send ${id} "…"\` tells it what it asks for; or do it yourself (${byHand}). Then run \`prloom unblock ${id}\`.`;
     blockPlan(loom, id, { reason, hint, cause: "step" }, () => changes);
   }
   await gitAt(loom.repo, ["update-ref", "-d", keptRef(record)]);

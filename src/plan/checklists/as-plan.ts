@@ -16,6 +16,19 @@ import { isOnlyWork, isToDo } from "./heading-words.ts";
  */
 export function planFromIssue(text: string, before = ""): string {
   if (!/\[[ xXbB]\]/.test(text)) return text;
+  const key = `${text.length} ${text}${before}`;
+  const plan = recent.get(key) ?? readIssue(text, before);
+  recent.delete(key);
+  recent.set(key, plan);
+  for (const oldest of recent.keys()) if (recent.size > MAX_RECENT) recent.delete(oldest);
+  return plan;
+}
+
+/** What was asked a moment ago: one upsert asks for the same several times. */
+const MAX_RECENT = 4;
+const recent = new Map<string, string>();
+
+function readIssue(text: string, before: string): string {
   const doc = parsePlan(text);
   if (doc.tooLarge !== undefined || hasTodoSection(doc)) return text;
   const found = readChecklist(text);
