@@ -113,6 +113,8 @@ export async function runEnclosed(
     if (ended === "interrupted" && !isStopped) {
       addStranded(loom, record.id);
       giveUpOnStranded(loom, record.id, runDir);
+      const text = "a command of its config was interrupted, though nothing stopped it; it is run again";
+      loom.report({ planId: record.id, level: "warn", text });
     }
     return ended;
   } finally {

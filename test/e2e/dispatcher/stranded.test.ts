@@ -29,6 +29,7 @@ test("a command whose shim always dies blocks its plan, and does not run without
   project.plan("one", ["one"]);
   const { code, stdout } = await project.work({ PRLOOM_SHIM_CRASH_AT: "shim-spawned" });
   assert.equal(code, 0, stdout);
+  assert.equal(stdout.match(/a command of its config was interrupted/g)?.length, 2);
   assert.match(project.record("one").blocked?.reason ?? "", IN_A_ROW);
 
   assert.equal((await project.cli(["unblock", "one"])).code, 0);
