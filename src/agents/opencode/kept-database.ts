@@ -15,12 +15,10 @@ import { removeFrom } from "../../kernel/removal/remove-held.ts";
 
 const FOLDER = ".local/share/opencode";
 const DATABASE = `${FOLDER}/opencode.db`;
-const WITH_ITS_LOG: readonly string[] = [DATABASE, `${DATABASE}-wal`];
+/** What is kept of a home for the next one's to be made from: with the log, which may hold what is newest. */
+export const KEPT_DATABASE: readonly string[] = [DATABASE, `${DATABASE}-wal`];
 /** With an index of the log, which is made anew, also when we look. */
-const ALL_FILES: readonly string[] = [...WITH_ITS_LOG, `${DATABASE}-shm`];
-
-/** What of the database is there for the next run to be made anew from. */
-export const KEPT_DATABASE = WITH_ITS_LOG;
+const ALL_FILES: readonly string[] = [...KEPT_DATABASE, `${DATABASE}-shm`];
 
 const CONVERSATIONS = ["migration", "data_migration", "project", "session", "message", "part", "todo"];
 
@@ -56,7 +54,7 @@ made.exec("COMMIT");
 
 /** Makes the database of a private home anew, in which nothing runs; where that cannot be done, there is none. */
 export async function renewDatabase(home: string, scratch: string): Promise<void> {
-  const there = WITH_ITS_LOG.map((path) => lstatSync(join(home, path), { throwIfNoEntry: false })).filter(
+  const there = KEPT_DATABASE.map((path) => lstatSync(join(home, path), { throwIfNoEntry: false })).filter(
     (stat) => stat !== undefined,
   );
   if (there.length === 0) return;

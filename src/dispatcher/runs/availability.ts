@@ -140,8 +140,8 @@ export function afterRefusal(
 
 /** Several plans are told the same end, each some moments off: it is the latest of these. */
 function endSaidBefore(before: AgentRefusal | undefined, end: number): number {
-  const later = (before?.resetsAt ?? end) - end;
-  return later > 0 && later < MINUTE ? end + later : end;
+  const said = before?.resetsAt ?? end;
+  return said > end && said - end < MINUTE ? said : end;
 }
 
 function waitMs({ firstMs, longestMs }: Waits, count: number, namedMs: number | undefined): number {

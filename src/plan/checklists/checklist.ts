@@ -81,7 +81,7 @@ function groupsUnder(text: string, all: readonly Group[], heading: string): read
   const isNamed = (group: Group): boolean => group.boxes.length > 0 && sameHeading(group.heading, heading);
   const isBelow = ({ boxes, kind, within }: Group): boolean =>
     boxes.length > 0 && isToDo(kind) && within.some((name) => sameHeading(name, heading));
-  const plain = groupsOf(text, { of: "plain" });
+  const plain = () => groupsOf(text, { of: "plain" });
   const ways = [
     () => all.filter(isNamed),
     () => [
@@ -92,8 +92,8 @@ function groupsUnder(text: string, all: readonly Group[], heading: string): read
       ...all.filter(isBelow),
     ],
     () => partsUnder(all, heading),
-    () => plain.filter(isNamed),
-    () => partsUnder(plain, heading),
+    () => plain().filter(isNamed),
+    () => partsUnder(plain(), heading),
   ];
   for (const way of ways) {
     const chosen = way();
