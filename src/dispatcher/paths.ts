@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Repository } from "../git/repository.ts";
 import type { Worktree } from "../git/worktree/worktrees.ts";
+import { isWithin } from "../kernel/paths.ts";
 import type { PlanRecord } from "../plan/record.ts";
 
 /** Where everything of one repository lies. */
@@ -60,6 +61,10 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     worktrees: join(repo.root, worktreesDir),
   };
 }
+
+/** Where agents write, as git's paths have it; not what lies outside of the main working tree. */
+export const agentPlaces = ({ root, local, worktrees }: Paths): string[] =>
+  [local, worktrees].filter((place) => isWithin(place, root)).map((place) => relative(root, place));
 
 /** The home of a plan and what lies in it. Paths are put together when they are asked for: lists ask for thousands. */
 export class Home {

@@ -25,6 +25,9 @@ export interface GitOptions {
   readonly secrets?: readonly string[];
 }
 
+/** A git of some repository or worktree. */
+export type AskGit = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
+
 const DEFAULT_TIMEOUT_MS = 120_000;
 
 /** Most that one git may say: names of a million files. An agent can make more and longer ones than memory holds. */

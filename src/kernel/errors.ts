@@ -24,6 +24,7 @@ export const ERROR_CODES = [
   "id-taken",
   "internal",
   "letter-not-found",
+  "link-astray",
   "lock-lost",
   "merge-conflict",
   "nested-repository",

@@ -15,7 +15,7 @@ const resultSchema = z.object({
   kept: z.string().optional(),
   uncommitted: z.string().optional(),
   aside: z.string().optional(),
-  repository: z.array(z.string()).optional(),
+  unsafe: z.string().optional(),
   undelivered: z.array(z.object({ author: z.string(), text: z.string() })).default([]),
 });
 
@@ -72,9 +72,9 @@ export async function merge(call: Call, plan: string, options: MergeFlags): Prom
       ? `${plan} was in ${base} already; it is done now.`
       : `${output.paint("green", "merged")} ${plan} into ${base}: ${sha.slice(0, 12)}, ${BECAME[method]}`,
   );
-  if (rest.repository !== undefined)
+  if (rest.unsafe !== undefined)
     output.line(
-      `${output.paint("yellow", "careful")}: git takes a folder of ${base} for a repository now, and runs what its settings say if you use git there. Rename one of these, unless you want that: ${visible(rest.repository.join(", "))}`,
+      `${output.paint("yellow", "careful")}: with what ${base} has now, ${visible(rest.unsafe)}. Rename one of these, unless you want that.`,
     );
   for (const { author, text } of undelivered)
     output.line(

@@ -1,17 +1,16 @@
-import { relative } from "node:path";
 import { stagedTree } from "../../git/commits/commit.ts";
-import { linksAstray } from "../../git/staging/links-astray.ts";
+import type { AskGit } from "../../git/run.ts";
+import { LIST_INDEX, linksAstray } from "../../git/staging/links-astray.ts";
 import { putBack } from "../../git/staging/put-back.ts";
 import { restoreProtected, stageAll } from "../../git/staging/stage.ts";
 import { type StagedChanges, stagedChanges } from "../../git/staging/staged-changes.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { foldAgentCommits, headState } from "../../git/worktree/settle-head.ts";
-import type { Worktree } from "../../git/worktree/worktrees.ts";
+import { gitIn, type Worktree } from "../../git/worktree/worktrees.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
-import { isWithin } from "../../kernel/paths.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
-import { type Located, worktreeOf } from "../paths.ts";
+import { agentPlaces, type Located, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { leftOut } from "../worktree/set-aside.ts";
 import type { Changes } from "./judge-run.ts";
@@ -63,9 +62,9 @@ async function withoutAstray(
 ): Promise<StagedChanges & { readonly astray: readonly string[] }> {
   if (staged.links.length === 0) return { ...staged, astray: [] };
   const { worktree, baseSha } = { worktree: worktreeOf(loom, record), baseSha: record.current?.baseSha ?? "" };
-  const { root, local, worktrees } = loom.paths;
-  const places = [local, worktrees].filter((place) => isWithin(place, root)).map((place) => relative(root, place));
-  const astray = new Set(await linksAstray(worktree, staged.links, places));
+  const ask: AskGit = (args, options) => gitIn(worktree, args, options);
+  const wanted = { changed: staged.links, places: agentPlaces(loom.paths) };
+  const astray = new Set(await linksAstray(ask, LIST_INDEX, wanted));
   if (astray.size === 0) return { ...staged, astray: [] };
   await putBack(worktree, baseSha, (path) => astray.has(path));
   const text = `taken out, since it leads out of the project, or to where agents write: ${[...astray].slice(0, MAX_TOLD).join(", ")}`;

@@ -1,7 +1,7 @@
-import { repositoriesMade } from "../../git/commits/history.ts";
 import { interruptedAt, ownBegin, rebaseOnto } from "../../git/commits/rebase.ts";
 import { changingMerge, haveSamePatches, messageOfCommit, type Replayed, replay } from "../../git/commits/replay.ts";
 import { standsOn } from "../../git/commits/stands-on.ts";
+import { type UnsafeTree, unsafeTree, unsafeWords } from "../../git/commits/unsafe-tree.ts";
 import { gitAt, isAncestor, STEP_TRAILER } from "../../git/repository.ts";
 import { inBytes, isProtected } from "../../git/staging/protected-paths.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
@@ -14,7 +14,7 @@ import type { PlanRecord, Rebase } from "../../plan/record.ts";
 import type { Publishing, Reporting } from "../capabilities.ts";
 import { settleRebased } from "../gates/carry-over.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { type Located, worktreeOf } from "../paths.ts";
+import { agentPlaces, type Located, worktreeOf } from "../paths.ts";
 import { baseTip } from "../publishing/base.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import { withoutSessions } from "../runs/count-run.ts";
@@ -28,7 +28,7 @@ type Rebasing = Located & Configured & Records & Gated & Publishing & Reporting;
 export type RebaseResult =
   | { readonly kind: "nothing" }
   | { readonly kind: "rebased"; readonly sha: string }
-  | { readonly kind: "repository"; readonly files: readonly string[] }
+  | UnsafeTree
   /** A merge on the branch has changes of its own: a rebase leaves merges out. */
   | { readonly kind: "lossy"; readonly merge: string }
   /** The branch is as it was; the record says that the plan's agent is to resolve it. */
@@ -50,12 +50,14 @@ export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<R
   updateRecord(loom, id, () => ({ rebase, kept: undefined }));
   crashPoint("rebase:begun");
   const callOff = () => updateRecord(loom, id, () => ({ rebase: undefined }));
-  const outcome = await rebaseOnto(worktree, { branch, base: onto, began, identity: loom.identity }).catch((error) => {
+  const { identity } = loom;
+  const request = { branch, base: onto, began, identity, places: agentPlaces(loom.paths) };
+  const outcome = await rebaseOnto(worktree, request).catch((error) => {
     callOff();
     throw error;
   });
   if (outcome.kind === "conflict") return outcome;
-  if (outcome.kind === "repository") {
+  if (outcome.kind === "repository" || outcome.kind === "link") {
     callOff();
     return outcome;
   }
@@ -73,9 +75,9 @@ function readsTodos(loom: Configured, record: PlanRecord): boolean {
 /** Blocks a plan whose branch cannot be rebased at all. */
 export function blockImpossible(loom: Records & Reporting, record: PlanRecord, outcome: RebaseResult): void {
   const { id, worktree, baseBranch } = record;
-  if (outcome.kind === "repository") {
-    const reason = `The branch cannot be rebased: ${outcome.files.join(", ")} would make a folder a git repository.`;
-    const hint = `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`) with other names, then run \`prloom unblock ${id}\`.`;
+  if (outcome.kind === "repository" || outcome.kind === "link") {
+    const reason = `The branch cannot be rebased: ${unsafeWords(outcome)}`;
+    const hint = `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`) with other names or without them, then run \`prloom unblock ${id}\`.`;
     blockPlan(loom, id, { reason, hint, cause: "step" });
   } else if (outcome.kind === "lossy") {
     const { message, hint } = lossyError(record, outcome.merge);
@@ -225,11 +227,9 @@ async function finish(
   { rebase, next: { tip, done } }: { rebase: Rebase; next: Replayed },
 ): Promise<void> {
   const { upstream, from, onto, resolved } = rebase;
-  const shapes = await repositoriesMade((args, options) => gitAt(loom.repo, args, options), onto, tip);
-  if (shapes.length > 0) {
-    const files = shapes.flatMap(({ entries }) => entries).join(", ");
-    return endRebase(loom, record.id, `Together with what base has, ${files} would make a folder a git repository.`);
-  }
+  const made = { base: onto, tip: from, head: tip, places: agentPlaces(loom.paths) };
+  const unsafe = await unsafeTree((args, options) => gitAt(loom.repo, args, options), made);
+  if (unsafe) return endRebase(loom, record.id, `Together with what base has, ${unsafeWords(unsafe)}`);
   await resetTo(worktreeOf(loom, record), tip, record.branch ?? "", record.prepared);
   crashPoint("rebase:whole");
   const isSame = !resolved && (await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: tip }));

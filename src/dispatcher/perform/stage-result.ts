@@ -6,6 +6,7 @@ import { readExit } from "../../agents/runner/run-exit.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { readAnswer } from "../../gate/answer.ts";
+import { unsafeWords } from "../../git/commits/unsafe-tree.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
@@ -267,8 +268,8 @@ function addTodos(
 function toldRebase(record: PlanRecord, outcome: RebaseResult | undefined): string {
   if (outcome?.kind === "conflict")
     return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
-  if (outcome?.kind === "repository")
-    return `The rebase is not possible: ${outcome.files.join(", ")} would make a folder a git repository.`;
+  if (outcome?.kind === "repository" || outcome?.kind === "link")
+    return `The rebase is not possible: ${unsafeWords(outcome)}`;
   if (outcome?.kind === "rebased") return `The branch is rebased: it stands at ${outcome.sha.slice(0, 8)} now.`;
   if (outcome?.kind === "nothing") return "There is nothing to rebase: the branch has all of its base.";
   if (outcome?.kind === "lossy") return lossyError(record, outcome.merge).message;
@@ -278,6 +279,7 @@ function toldRebase(record: PlanRecord, outcome: RebaseResult | undefined): stri
 const REBASE_REPORTS = {
   conflict: "; an agent resolves the conflicts of the rebase",
   repository: "; the rebase is not possible",
+  link: "; the rebase is not possible",
   lossy: "; the rebase is not possible",
   rebased: "; rebased",
   nothing: "; there was nothing to rebase",

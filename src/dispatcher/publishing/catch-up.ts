@@ -1,6 +1,6 @@
-import { repositoriesMade } from "../../git/commits/history.ts";
 import { mergedTree, writeCommit } from "../../git/commits/pick.ts";
 import { haveSamePatches } from "../../git/commits/replay.ts";
+import { unsafeTree } from "../../git/commits/unsafe-tree.ts";
 import { gitAt, isAncestor } from "../../git/repository.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -10,7 +10,7 @@ import { signoffOf } from "../acceptance/commit-hooks.ts";
 import type { Publishing, Reporting } from "../capabilities.ts";
 import { settleRebased } from "../gates/carry-over.ts";
 import type { Gated } from "../gates/gate-store.ts";
-import { type Located, worktreeOf } from "../paths.ts";
+import { agentPlaces, type Located, worktreeOf } from "../paths.ts";
 import { firstBase } from "../perform/begin.ts";
 import { beginRebase, blockImpossible, putAsideKept, type RebaseResult, requireBase } from "../perform/rebase.ts";
 import { type Records, requireRecord, updateRecord } from "../records.ts";
@@ -113,9 +113,9 @@ async function plannedMerge(loom: CatchingUp, record: PlanRecord, from: string):
   const message = mergeMessage(loom, record);
   const commit = { tree: merged.tree, parents: [from, onto], message, env: loom.identity };
   const to = await writeCommit(loom.repo, commit);
-  const shapes = await repositoriesMade((args, options) => gitAt(loom.repo, args, options), onto, to);
-  if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
-  return { from, to, onto };
+  const made = { base: onto, tip: from, head: to, places: agentPlaces(loom.paths) };
+  const unsafe = await unsafeTree((args, options) => gitAt(loom.repo, args, options), made);
+  return unsafe ?? { from, to, onto };
 }
 
 function uncommitted({ baseBranch, worktree }: PlanRecord): PrloomError {

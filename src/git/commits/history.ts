@@ -1,7 +1,5 @@
-import { type GitResult, splitNul } from "../output.ts";
+import { splitNul } from "../output.ts";
 import { gitAt, isAncestor, type Repository, STEP_TRAILER } from "../repository.ts";
-import type { GitOptions } from "../run.ts";
-import { hasRepositoryParts, inWords, type RepositoryShape, repositoryShapes } from "../staging/repository-shape.ts";
 
 export interface FileStat {
   readonly path: string;
@@ -88,17 +86,4 @@ export async function commitsBetween(repo: Repository, base: string, head: strin
     const [sha = "", subject = "", trailer = ""] = entry.split("\n");
     return { sha, subject, ...(trailer === "" ? {} : { trailer }) };
   });
-}
-
-type AskGit = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
-
-/** The folders that are repositories in the commit `head` and were none in `base`: two branches may have half of one each. */
-export async function repositoriesMade(ask: AskGit, base: string, head: string): Promise<RepositoryShape[]> {
-  const list = async (...args: string[]) => (await ask([...args, "-z"], { encoding: "latin1" })).entries();
-  const names = (commit: string) => list("ls-tree", "-r", "--name-only", "--full-tree", commit);
-  const compare = ["diff-tree", "-r", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=none"];
-  const changed = await list(...compare, base, head);
-  if (!(await hasRepositoryParts(changed))) return [];
-  const shapes = await repositoryShapes({ before: await names(base), after: await names(head), changed });
-  return shapes.map(inWords);
 }

@@ -26,8 +26,10 @@ export interface MergeRequest {
   readonly check?: (sha: string) => Promise<void>;
   /** Keeps what is about to be merged; base moves afterwards. */
   readonly keep?: (made: MadeMerge) => void;
-  /** Whether folders of base may become repositories by it. */
-  readonly allowRepositories?: boolean;
+  /** Where agents write, below the top. */
+  readonly places: readonly string[];
+  /** Whether a person wants the tree although it is unsafe. */
+  readonly allowUnsafe?: boolean;
 }
 
 interface Tips {

@@ -4,11 +4,11 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readCheckedOut } from "../../kernel/files.ts";
 import { branchTip, gitAt, isAncestor, type Repository, treeOf } from "../repository.ts";
-import { GitFailure, git, requireGitVersion } from "../run.ts";
+import { type AskGit, GitFailure, git, requireGitVersion } from "../run.ts";
 import { unfinishedOperation } from "../worktree/settle-head.ts";
 import { listWorktrees } from "../worktree/worktrees.ts";
-import { repositoriesMade } from "./history.ts";
 import { hasMerged, isEmptied, type MergeRequest, writeMerge } from "./merge-commit.ts";
+import { type UnsafeTree, unsafeTree } from "./unsafe-tree.ts";
 
 type InTheWay = {
   readonly kind: "checkout-in-the-way";
@@ -19,16 +19,16 @@ type InTheWay = {
 };
 
 export type MergeOutcome =
-  /** `repository`: files that make a folder of base a repository, which was allowed. */
-  | { readonly kind: "merged"; readonly sha: string; readonly repository?: readonly string[] }
+  /** `unsafe`: which was allowed. */
+  | { readonly kind: "merged"; readonly sha: string; readonly unsafe?: UnsafeTree }
   | { readonly kind: "already" }
   | { readonly kind: "conflict"; readonly files: string[] }
   /** The branch stands on commits that base had, and has no more. */
   | { readonly kind: "rewritten"; readonly commits: number }
   /** A person took the plan's work off the branch, up to this commit, and base does not have it. */
   | { readonly kind: "emptied"; readonly newest: string }
-  /** Together with what base has, the branch's files would make a folder a repository. */
-  | { readonly kind: "repository"; readonly files: string[] }
+  /** Together with what base has. */
+  | UnsafeTree
   | InTheWay;
 
 /** A base branch that moves under us is read again this often. */
@@ -188,15 +188,15 @@ export async function mergeIntoBase(repo: Repository, request: MergeRequest): Pr
     if (checkout !== undefined && "kind" in checkout) return checkout;
     const made = await writeMerge(repo, request, { old, tip });
     if (made.kind === "conflict") return made;
-    const shapes = await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
-    const files = shapes.flatMap(({ entries }) => entries);
-    if (files.length > 0 && !request.allowRepositories) return { kind: "repository", files };
+    const ask: AskGit = (args, options) => gitAt(repo, args, options);
+    const unsafe = await unsafeTree(ask, { base: old, tip, head: made.sha, places: request.places });
+    if (unsafe && !request.allowUnsafe) return unsafe;
     if (request.check && (await treeOf(repo, made.sha)) !== request.checked) await request.check(made.sha);
     request.keep?.({ tip, sha: made.sha });
     crashPoint("merge:written");
     const outcome = await advance(repo, request, { old, sha: made.sha, checkout });
     if (outcome === "done") {
-      return { kind: "merged", sha: made.sha, ...(files.length === 0 ? {} : { repository: files }) };
+      return { kind: "merged", sha: made.sha, ...(unsafe ? { unsafe } : {}) };
     }
     if (outcome !== "moved") return outcome;
   }

@@ -1,10 +1,11 @@
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { splitNul } from "../output.ts";
+import type { AskGit } from "../run.ts";
 import { clearHidingFlags } from "../staging/hiding-flags.ts";
 import { settleHead, unfinishedOperation } from "../worktree/settle-head.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
-import { repositoriesMade } from "./history.ts";
+import { type UnsafeTree, unsafeTree } from "./unsafe-tree.ts";
 
 export interface RebaseRequest {
   readonly branch: string;
@@ -14,14 +15,16 @@ export interface RebaseRequest {
   readonly began?: string | undefined;
   /** From `commitIdentity`. */
   readonly identity: Readonly<Record<string, string>>;
+  /** Where agents write, below the top. */
+  readonly places: readonly string[];
 }
 
 export type RebaseOutcome =
   | { readonly kind: "rebased"; readonly sha: string }
   | { readonly kind: "nothing" }
   | { readonly kind: "conflict"; readonly files: string[] }
-  /** Together with what base has, the branch's files would make a folder a repository. */
-  | { readonly kind: "repository"; readonly files: string[] };
+  /** Together with what base has. */
+  | UnsafeTree;
 
 const REBASE_CONFIG = ["rebase.updateRefs=false", "rebase.autoSquash=false", "rebase.rebaseMerges=false"].flatMap(
   (setting) => ["-c", setting],
@@ -30,7 +33,7 @@ const REBASE_CONFIG = ["rebase.updateRefs=false", "rebase.autoSquash=false", "re
 /**
  * Rebases the plan's branch in its worktree. Between runs only, with everything committed: uncommitted changes are an
  * error, except those of a rebase of ours that was interrupted. Where the branch was is kept until the result was looked
- * at: after a kill in between the rebase is done, and must still be taken back if it made a repository.
+ * at: after a kill in between the rebase is done, and must still be taken back if it is unsafe.
  */
 export async function rebaseOnto(worktree: Worktree, request: RebaseRequest): Promise<RebaseOutcome> {
   const { branch } = request;
@@ -94,19 +97,20 @@ async function backTo(worktree: Worktree, branch: string, sha: string): Promise<
   await gitIn(worktree, ["reset", "--quiet", "--hard", sha]);
 }
 
-/** Takes a rebase back that made a folder a repository. What leaves the branch stays findable: after a kill a person may have committed to it. */
+/** Takes a rebase back that nobody is to have. What leaves the branch stays findable: after a kill a person may have committed to it. */
 async function looked(
   worktree: Worktree,
-  { branch }: RebaseRequest,
+  { branch, places }: RebaseRequest,
   { onto, before }: { onto: string; before: string },
 ): Promise<RebaseOutcome> {
   const sha = await read(worktree, `refs/heads/${branch}`);
-  const shapes = await repositoriesMade((args, options) => gitIn(worktree, args, options), onto, sha);
-  if (shapes.length === 0) return { kind: "rebased", sha };
+  const ask: AskGit = (args, options) => gitIn(worktree, args, options);
+  const unsafe = await unsafeTree(ask, { base: onto, tip: before, head: sha, places });
+  if (!unsafe) return { kind: "rebased", sha };
   await gitIn(worktree, ["update-ref", `refs/prloom/aside/${sha}`, sha]);
   await gitIn(worktree, ["update-ref", "-m", "prloom: put back", `refs/heads/${branch}`, before, sha]);
   await backTo(worktree, branch, before);
-  return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
+  return unsafe;
 }
 
 /** Undefined when it is done. */

@@ -1,11 +1,10 @@
-import { readlink } from "node:fs/promises";
-import { errnoOf } from "../../kernel/errors.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import { isWithin } from "../../kernel/paths.ts";
 import { takeTurns } from "../../kernel/turns.ts";
-import { gitIn, type Worktree } from "../worktree/worktrees.ts";
+import { lined } from "../output.ts";
+import type { AskGit } from "../run.ts";
 import { above } from "./paths-above.ts";
 import { onAnyDisk } from "./repository-shape.ts";
-import { bytesOf } from "./tree-entries.ts";
 
 /*
  * What git ignores is in no commit, and nobody looks at it: an agent can make a repository there, in its worktree, its home or its
@@ -22,17 +21,24 @@ const MAX_PARTS = 64;
 /** What the system has everywhere, and no agent writes. */
 const SYSTEM = /^\/(?:usr\/|dev\/(?:null|zero|full|u?random|tty|stdin|stdout|stderr)$)/;
 
+/** So many targets are read at once; none that was on a disk has more than 4,095 bytes. */
+const READ_AT_ONCE = 4096;
+
+/** What prints the files of an index, or of a commit, one entry each as `linksAstray` takes them. */
+export const LIST_INDEX = ["ls-files", "--stage", "-z"];
+export const listCommit = (commit: string) => ["ls-tree", "-r", "-z", "--full-tree", commit];
+
 /**
- * Those of the changed links with which some link of the index leads out of the project, or to where agents write: `.git`, and
- * `places` below the top. Call it after `stageAll`.
+ * Those of the changed links with which some link of what `list` prints leads out of the project, or to where agents write:
+ * `.git`, and `places` below the top.
  */
 export async function linksAstray(
-  worktree: Worktree,
-  changed: readonly string[],
-  places: readonly string[],
+  ask: AskGit,
+  list: readonly string[],
+  { changed, places }: { readonly changed: readonly string[]; readonly places: readonly string[] },
 ): Promise<string[]> {
   const ground = [".git", ...places].map((place) => onAnyDisk(Buffer.from(place).toString("latin1")));
-  const { links, astray } = await linksIn(worktree, ground);
+  const { links, astray } = await linksIn(ask, list, ground);
   for (const link of links.values()) for (const passed of await wayAstray(link, links, ground)) astray.add(passed);
   const names = new Set([...astray].map((path) => Buffer.from(path, "latin1").toString("utf8")));
   return changed.filter((path) => names.has(path));
@@ -47,22 +53,17 @@ interface Link {
 /** By their paths as any disk takes them. */
 type Links = ReadonlyMap<string, Link>;
 
-interface StagedLinks {
+interface FoundLinks {
   readonly links: Links;
   /** Which lead astray whatever the others do. */
   readonly astray: Set<string>;
 }
 
-async function linksIn(worktree: Worktree, ground: readonly string[]): Promise<StagedLinks> {
-  const listed = await gitIn(worktree, ["ls-files", "--stage", "-z"], { encoding: "latin1" });
+async function linksIn(ask: AskGit, list: readonly string[], ground: readonly string[]): Promise<FoundLinks> {
   const links = new Map<string, Link>();
   const astray = new Set<string>();
-  for (const entry of await listed.entries()) {
+  for (const { path, target } of await readLinks(ask, list)) {
     await takeTurns();
-    if (!entry.startsWith("120000 ")) continue;
-    const path = entry.slice(entry.indexOf("\t") + 1);
-    const target = await targetOf(bytesOf(worktree, path));
-    if (target === undefined) continue;
     const other = links.get(onAnyDisk(path));
     // Which of the two it is depends on the disk.
     for (const one of other ? [other.path, path] : []) astray.add(one);
@@ -70,6 +71,33 @@ async function linksIn(worktree: Worktree, ground: readonly string[]): Promise<S
     links.set(onAnyDisk(path), { path, target });
   }
   return { links, astray };
+}
+
+async function readLinks(ask: AskGit, list: readonly string[]): Promise<Link[]> {
+  const found: { path: string; object: string }[] = [];
+  for (const entry of await (await ask(list, { encoding: "latin1" })).entries()) {
+    await takeTurns();
+    const object = /^120000 (?:blob )?([0-9a-f]+)/.exec(entry)?.[1];
+    if (object !== undefined) found.push({ path: entry.slice(entry.indexOf("\t") + 1), object });
+  }
+  const links: Link[] = [];
+  for (let from = 0; from < found.length; from += READ_AT_ONCE) {
+    const some = found.slice(from, from + READ_AT_ONCE);
+    const input = lined(
+      some.map(({ object }) => object),
+      "\n",
+    );
+    const { stdout } = await ask(["cat-file", "--batch=%(objectsize)"], { input, encoding: "latin1" });
+    let at = 0;
+    for (const { path, object } of some) {
+      const start = stdout.indexOf("\n", at) + 1;
+      const end = start + Number(stdout.slice(at, start));
+      if (Number.isNaN(end)) throw new PrloomError("git-failed", `${object} is missing.`, "Look with `git fsck`.");
+      links.push({ path, target: stdout.slice(start, end) });
+      at = end + 1;
+    }
+  }
+  return links;
 }
 
 /** A `..` behind a name leads elsewhere as soon as the next commit makes a folder where a link was, which changes no link. */
@@ -107,14 +135,4 @@ async function wayAstray({ path }: Link, links: Links, ground: readonly string[]
   }
   const end = onAnyDisk(at);
   return end === "" || ground.some((place) => isWithin(place, end)) ? way : [];
-}
-
-/** Without holding others up: it may lie on a disk that does not answer. */
-async function targetOf(path: Buffer): Promise<string | undefined> {
-  try {
-    return (await readlink(path, "buffer")).toString("latin1");
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
 }

@@ -11,7 +11,13 @@ import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 
-const REQUEST = { branch: BRANCH, base: "main", message: "Merge the plan\n\nPlan: plan", identity: IDENTITY };
+const REQUEST = {
+  branch: BRANCH,
+  base: "main",
+  message: "Merge the plan\n\nPlan: plan",
+  identity: IDENTITY,
+  places: [],
+};
 const METHODS = ["squash", "rebase"] as const;
 
 function commit(path: string, files: Record<string, string>, message = "work"): string {

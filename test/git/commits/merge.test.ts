@@ -9,7 +9,7 @@ import { branchTip, openRepository } from "../../../src/git/repository.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 
-const REQUEST = { branch: BRANCH, base: "main", message: "Merge the plan\n\nBody", identity: IDENTITY };
+const REQUEST = { branch: BRANCH, base: "main", message: "Merge the plan\n\nBody", identity: IDENTITY, places: [] };
 
 function commit(path: string, files: Record<string, string>, message = "work"): string {
   write(path, files);
@@ -202,7 +202,7 @@ test("a merge interrupted after the files were written, before the branch moved,
   assert.equal(plainGit(repo.root, "status", "--porcelain", "--untracked-files=no"), "");
 });
 
-const REBASE = { branch: BRANCH, base: "main", identity: IDENTITY };
+const REBASE = { branch: BRANCH, base: "main", identity: IDENTITY, places: [] };
 
 test("a rebase carries step commits over with their messages, and is nothing the second time", async (t) => {
   const box = await planSandbox();

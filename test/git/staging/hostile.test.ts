@@ -63,7 +63,7 @@ test("listing the conflicts of a rebase runs nothing of a repository that an age
   write(box.repo.root, { "a.txt": "main\n" });
   plainGit(box.repo.root, "commit", "-q", "-am", "main");
   rmSync(box.canary, { force: true });
-  const rebased = await rebaseOnto(box.worktree, { branch: BRANCH, base: "main", identity: IDENTITY });
+  const rebased = await rebaseOnto(box.worktree, { branch: BRANCH, base: "main", identity: IDENTITY, places: [] });
   assert.deepEqual(rebased, { kind: "conflict", files: ["a.txt"] });
   assert.equal(existsSync(box.canary), false);
 });

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { linksAstray } from "../../../src/git/staging/links-astray.ts";
+import type { AskGit } from "../../../src/git/run.ts";
+import { LIST_INDEX, linksAstray } from "../../../src/git/staging/links-astray.ts";
 import { stageAll } from "../../../src/git/staging/stage.ts";
 import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";
+import { gitIn } from "../../../src/git/worktree/worktrees.ts";
 import { plainGit, planSandbox, removedAfter } from "../fixture.ts";
 
 const boxes = removedAfter();
@@ -28,7 +30,8 @@ async function astrayOf(links: Links, before: Links = {}): Promise<string[]> {
   make(links);
   await stageAll(worktree);
   const changed = (await stagedChanges(worktree, "HEAD")).links;
-  return linksAstray(worktree, changed, ["prloom/.local", ".trees"]);
+  const ask: AskGit = (args, options) => gitIn(worktree, args, options);
+  return linksAstray(ask, LIST_INDEX, { changed, places: ["prloom/.local", ".trees"] });
 }
 
 const INTO = "prloom/.local/worktrees/plan/ignored/lib";

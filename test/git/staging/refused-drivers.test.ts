@@ -129,7 +129,7 @@ test("a merge driver of the user leaves a conflict instead of running", async ()
   plainGit(box.path, "commit", "-q", "-m", "agent");
   write(box.repo.root, { "a.txt": "main\n" });
   plainGit(box.repo.root, "commit", "-q", "-am", "main");
-  const request = { branch: BRANCH, base: "main", identity: IDENTITY };
+  const request = { branch: BRANCH, base: "main", identity: IDENTITY, places: [] };
   assert.deepEqual(await rebaseOnto(box.worktree, request), { kind: "conflict", files: ["a.txt"] });
   assert.equal(existsSync(box.canary), false);
   const rebased = await rebaseOnto({ ...box.worktree, trustedFilters: ["mine"] }, request);

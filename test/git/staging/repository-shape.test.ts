@@ -183,12 +183,12 @@ for (const method of oneOf(["merge", "squash", "rebase"] as const)) {
     plainGit(repo.root, "add", "-A");
     plainGit(repo.root, "commit", "-q", "-m", "the other half");
     const before = plainGit(repo.root, "rev-parse", "main");
-    const request = { branch: BRANCH, base: "main", message: "Merge", identity: IDENTITY, method };
+    const request = { branch: BRANCH, base: "main", message: "Merge", identity: IDENTITY, places: [], method };
     assert.deepEqual(await mergeIntoBase(repo, request), { kind: "repository", files: ["lib/HEAD"] });
     assert.equal(plainGit(repo.root, "rev-parse", "main"), before);
-    const allowed = await mergeIntoBase(repo, { ...request, allowRepositories: true });
+    const allowed = await mergeIntoBase(repo, { ...request, allowUnsafe: true });
     const sha = plainGit(repo.root, "rev-parse", "main").trim();
-    assert.deepEqual(allowed, { kind: "merged", sha, repository: ["lib/HEAD"] });
+    assert.deepEqual(allowed, { kind: "merged", sha, unsafe: { kind: "repository", files: ["lib/HEAD"] } });
   });
 }
 

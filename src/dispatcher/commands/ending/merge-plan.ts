@@ -1,5 +1,6 @@
 import { type MergeOutcome, mergeIntoBase } from "../../../git/commits/merge.ts";
 import { standsOn } from "../../../git/commits/stands-on.ts";
+import { unsafeError, unsafeWords } from "../../../git/commits/unsafe-tree.ts";
 import { unfinishedKind } from "../../../git/worktree/settle-head.ts";
 import type { MergeMethod } from "../../../hooks/contexts/event-types.ts";
 import { isoTime } from "../../../kernel/clock.ts";
@@ -17,7 +18,7 @@ import { isAsked } from "../../gates/doors.ts";
 import type { Gated } from "../../gates/gate-store.ts";
 import { gateOf } from "../../gates/plan-gate.ts";
 import type { Undelivered } from "../../messages/messages.ts";
-import { type Located, worktreeOf } from "../../paths.ts";
+import { agentPlaces, type Located, worktreeOf } from "../../paths.ts";
 import { endFound, endPlan } from "../../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../../records.ts";
 import { asideByRebase } from "../../report/read-aside.ts";
@@ -28,9 +29,11 @@ import { refuseStacked } from "../../stacking/refuse-stacked.ts";
 import { deferredComments, unansweredComments } from "../../steps/observe.ts";
 import { ownOf } from "../../steps/watch-merges.ts";
 import { hasUncommitted } from "../../worktree/set-aside.ts";
+import { refuseWhileOpen } from "../open.ts";
 import { removeMerged } from "./finish.ts";
 import { mergeAtServer, mergedBefore } from "./merge-at-server.ts";
 import { refuseUnapproved } from "./unapproved.ts";
+
 export interface MergeResult {
   readonly sha?: string;
   readonly base: string;
@@ -47,8 +50,8 @@ export interface MergeResult {
   readonly uncommitted?: string;
   /** The patch that has what a person left in it before a rebase. */
   readonly aside?: string;
-  /** Files with which git takes a folder of base for a repository, merged by force. */
-  readonly repository?: readonly string[];
+  /** Why nobody was to have what was merged by force. */
+  readonly unsafe?: string;
 }
 
 type Merging = CommandRunning & Gated & Buses & Publishing & Waking;
@@ -80,7 +83,8 @@ export async function mergePlan(loom: Merging, id: string, options: MergeOptions
 function refuseMerge(loom: Merging, record: PlanRecord, { force }: MergeOptions): void {
   if (record.status !== "done") refuseUnapproved(loom, record);
   refuseUnlessReviewed(loom, record);
-  refuseOpened(loom, record);
+  // What a person is about to change must not be merged meanwhile.
+  refuseWhileOpen(loom, record.id);
   refuseStacked(loom, record);
   if (force) return;
   refuseUnfinished(loom, record);
@@ -149,7 +153,8 @@ async function mergeNow(loom: Merging, id: string, options: LandingMerge): Promi
       updateRecord(loom, id, () => ({ merge }));
       loom.store.sync();
     },
-    allowRepositories: force,
+    places: agentPlaces(loom.paths),
+    allowUnsafe: force,
     ...(force
       ? {}
       : { began, own: ownOf(record), checked: record.checked, check: (sha) => checkMerge(loom, record, sha) }),
@@ -165,9 +170,10 @@ async function mergeNow(loom: Merging, id: string, options: LandingMerge): Promi
   const { left, kept } = options.deleteBranch ? await removeMerged(loom, after) : { left: [], kept: undefined };
   // Only told: a worktree that cannot be looked at is not what was merged.
   const uncommitted = !options.deleteBranch && (await hasUncommitted(loom, after).catch(() => false));
-  const { kind: _, ...made } = outcome;
+  const { kind: _, unsafe, ...made } = { unsafe: undefined, ...outcome };
   return {
     ...{ ...made, base: baseBranch, method, undelivered, ...asideByRebase(loom, id) },
+    ...(unsafe ? { unsafe: unsafeWords(unsafe) } : {}),
     ...(left.length > 0 ? { left } : {}),
     ...(kept === undefined ? {} : { kept }),
     ...(uncommitted && after.worktree !== undefined ? { uncommitted: after.worktree } : {}),
@@ -216,10 +222,11 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
           : `Run \`prloom merge ${id}\` again when that git is done. If none runs there, remove the file first.`,
       );
     case "repository":
-      return new PrloomError(
-        "nested-repository",
-        `With ${branch}, git would take a folder of ${baseBranch} for a repository and run what its settings say: ${outcome.files.join(", ")}`,
-        `Rename them on the branch; if they are meant (data of a test), run \`prloom merge ${id} --force\`.`,
+    case "link":
+      return unsafeError(
+        outcome,
+        `With ${branch} in ${baseBranch}`,
+        `if they are meant: \`prloom merge ${id} --force\`.`,
       );
   }
 }
@@ -288,12 +295,4 @@ function refuseUnfinished(loom: Merging, record: PlanRecord): void {
   const how = `\`git -C ${path} ${what} --continue\``;
   const hint = `Finish it (${how}) or give it up (\`--abort\`), then run \`prloom merge ${id}\` again.`;
   throw new PrloomError("plan-state", `A ${what} is not finished in the worktree of ${id}.`, hint);
-}
-
-/** What a person is about to change must not be merged meanwhile. */
-function refuseOpened({ occupancy }: AtWork, { id }: PlanRecord): void {
-  const opened = occupancy.personIn(id);
-  if (!opened) return;
-  const hint = `Leave it there (process ${opened.pid}), then run \`prloom merge ${id}\` again.`;
-  throw new PrloomError("plan-state", `${id} is open in another terminal (\`prloom open\`).`, hint);
 }

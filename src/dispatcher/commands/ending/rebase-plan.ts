@@ -1,3 +1,4 @@
+import { unsafeError } from "../../../git/commits/unsafe-tree.ts";
 import { hasChanges } from "../../../git/worktree/reset.ts";
 import { PrloomError } from "../../../kernel/errors.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
@@ -64,11 +65,8 @@ async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlan
     case "lossy":
       throw lossyError(record, outcome.merge);
     case "repository":
-      throw new PrloomError(
-        "nested-repository",
-        `On top of ${base}, git would take a folder of ${branch} for a repository and run what its settings say: ${outcome.files.join(", ")}`,
-        `Rename them on the branch, then run \`prloom rebase ${id}\` again.`,
-      );
+    case "link":
+      throw unsafeError(outcome, `With ${branch} on top of ${base}`, `then run \`prloom rebase ${id}\` again.`);
   }
 }
 

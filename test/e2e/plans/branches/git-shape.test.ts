@@ -122,7 +122,7 @@ test("two plans that make one repository together are merged only by force, whic
   // By a person who forces it for another reason, too.
   const forced = await p.cli(["merge", "two", "--force"]);
   assert.equal(forced.code, 0);
-  assert.match(forced.stdout, /^careful: git takes a folder of main for a repository now.*: lib\/objects$/m);
+  assert.match(forced.stdout, /^careful: .*git would take a folder for a repository .*: lib\/objects\./m);
 });
 
 const PLUGIN = 'import { writeFileSync } from "node:fs"; writeFileSync(new URL("ran", import.meta.url), "");';
