@@ -16,30 +16,43 @@ import { isOnlyWork, isToDo } from "./heading-words.ts";
  */
 export function planFromIssue(text: string, before = ""): string {
   if (!/\[[ xXbB]\]/.test(text)) return text;
-  const key = `${text.length} ${text}${before}`;
-  const plan = recent.get(key) ?? readIssue(text, before);
+  const plan = clearPlan(text);
+  return plan === UNCLEAR
+    ? once(`${text.length} ${text}${before}`, () => asPlan(text, groupsWith(text, before)))
+    : plan;
+}
+
+/** No plan is this. */
+const UNCLEAR = "";
+/** What was asked a moment ago: one upsert asks for the same several times, and of the same text with other ones before it. */
+const MAX_RECENT = 8;
+const recent = new Map<string, string>();
+
+function once(key: string, make: () => string): string {
+  const plan = recent.get(key) ?? make();
   recent.delete(key);
   recent.set(key, plan);
   for (const oldest of recent.keys()) if (recent.size > MAX_RECENT) recent.delete(oldest);
   return plan;
 }
 
-/** What was asked a moment ago: one upsert asks for the same several times. */
-const MAX_RECENT = 4;
-const recent = new Map<string, string>();
+/** The plan where nothing before it has to say which boxes are meant. */
+function clearPlan(text: string): string {
+  return once(`clear ${text}`, () => {
+    const doc = parsePlan(text);
+    if (doc.tooLarge !== undefined || hasTodoSection(doc)) return text;
+    const found = readChecklist(text);
+    return found.kind === "todos" || found.kind === "all-ticked" ? asPlan(text, found.groups) : UNCLEAR;
+  });
+}
 
-function readIssue(text: string, before: string): string {
-  const doc = parsePlan(text);
-  if (doc.tooLarge !== undefined || hasTodoSection(doc)) return text;
-  const found = readChecklist(text);
-  const isClear = found.kind === "todos" || found.kind === "all-ticked";
-  const groups = isClear ? found.groups : groupsWith(text, before);
+function asPlan(text: string, groups: readonly Group[]): string {
   return groups.length === 0 ? text : (withTodos(text, groups) ?? text);
 }
 
 /** Headings of tasks that `planFromIssue` leaves in the text of an issue that was a plan `before`: it does not know whether they are meant. */
 export function headingsLeft(text: string, before: string): string[] {
-  if (hasTodoSection(parsePlan(text))) return [];
+  if (hasTodoSection(parsePlan(text)) || clearPlan(text) !== UNCLEAR) return [];
   const found = readChecklist(text);
   const taken = found.kind === "unclear" ? groupsWith(text, before) : [];
   if (found.kind !== "unclear" || taken.length === 0) return [];

@@ -44,14 +44,11 @@ interface Above {
 const LABEL_DEPTH = 7;
 
 /** All groups of a text, in order. Quotes and code have none. `of: "plain"`: of lists without boxes instead. */
-export function groupsOf(
-  text: string,
-  { blocks = blocksOf(text), of = "boxes" }: { blocks?: readonly Block[]; of?: "boxes" | "plain" } = {},
-): Group[] {
+export function groupsOf(text: string, { of = "boxes" }: { of?: "boxes" | "plain" } = {}): Group[] {
   const found = new Map<string, { group: Unfinished; boxes: Box[] }>();
   let above: Above[] = [];
   const folded: Above[][] = [];
-  for (const block of blocks) {
+  for (const block of blocksOf(text)) {
     if (block.type === "html") above = belowFolds(block, text, { above, folded });
     const next = aboveFrom(block, text);
     if (next) above = under(above, next);
@@ -138,7 +135,17 @@ function aboveFrom(block: Block, text: string): Above | undefined {
 
 function labelled(depth: number, source: string, at: number): Above {
   const words = plainText(source.trim()).replace(/(?<!\s)\s*[:：]$/, "");
-  return { depth, text: words, kind: headingKind(words), at };
+  let kind: HeadingKind | undefined;
+  return {
+    depth,
+    text: words,
+    at,
+    // Only asked of those that have a list below them.
+    get kind() {
+      kind ??= headingKind(words);
+      return kind;
+    },
+  };
 }
 
 /** Whether a block is such a label, and nothing else. */

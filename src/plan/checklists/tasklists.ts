@@ -13,7 +13,9 @@ export function withoutTasklistFences(text: string): string {
   const cuts = blocksOf(text).flatMap(({ type, start, end }) => {
     const opened = lineEnd(text, start);
     if (type !== "code" || !OPENS.test(text.slice(start, opened))) return [];
-    const closing = Math.max(text.lastIndexOf("\n", end - 1), text.lastIndexOf("\r", end - 1)) + 1;
+    // Looked for in the fence alone: a text has only one kind of line breaks, and the other would be looked for up to its start.
+    const inside = text.slice(opened, end);
+    const closing = opened + Math.max(inside.lastIndexOf("\n"), inside.lastIndexOf("\r")) + 1;
     // One that is not closed goes to the end of the text.
     const isClosed = closing > opened && CLOSES.test(text.slice(closing, end));
     return [{ at: start, to: opened, text: "" }, ...(isClosed ? [{ at: closing, to: end, text: "" }] : [])];

@@ -27,7 +27,7 @@ export interface PlanDoc {
   readonly sections: readonly Section[];
   readonly todos: readonly Todo[];
   readonly dependsOn: readonly string[];
-  /** Sentences for people about what was not understood; never fatal. */
+  /** Sentences for people about what was not understood; never fatal. Looked for when they are asked for. */
   readonly problems: readonly string[];
   /** Why this text is not worked on: it is larger than a plan may be, or not text at all. Without TODOs when it was not read. */
   readonly tooLarge?: string;
@@ -46,10 +46,10 @@ interface SectionNodes extends Section {
 const MAX_PROBLEMS = 20;
 
 /**
- * Texts that were read a moment ago: one step looks at the same one several times. Counted in characters, and small: what
- * lies in files is remembered where the files are read.
+ * Texts that were read a moment ago: one step looks at the same one several times, and an upsert at a dozen of them. Counted in
+ * characters: what lies in files is remembered where the files are read.
  */
-const RECENT_CHARACTERS = 2_000_000;
+const RECENT_CHARACTERS = 8_000_000;
 const recent = new Map<string, PlanDoc>();
 let recentCharacters = 0;
 
@@ -79,13 +79,23 @@ function readPlan(text: string): PlanDoc {
   const { todos, problems } = todosOf(text, sections);
   const title = titleIn(text, sections) ?? h1;
   const tooLarge = size?.why ?? todosProblem(todos.length);
+  const told = [...(tooLarge ? [tooLarge] : []), ...problems];
+  const sectionsRead = sections.map(({ heading, key, start, bodyStart, end }) => ({
+    heading,
+    key,
+    start,
+    bodyStart,
+    end,
+  }));
   return {
     ...(title && { title: title.text, titleAt: { start: title.start, end: title.end } }),
     ...(tooLarge !== undefined && { tooLarge }),
-    sections: sections.map(({ heading, key, start, bodyStart, end }) => ({ heading, key, start, bodyStart, end })),
+    sections: sectionsRead,
     todos,
     dependsOn: dependsOnIn(text, sections),
-    problems: shortened([...(tooLarge ? [tooLarge] : []), ...problems, ...homelessTasks(text, blocks, sections)]),
+    get problems() {
+      return shortened([...told, ...homelessTasks(text, sectionsRead)]);
+    },
   };
 }
 
@@ -210,9 +220,9 @@ function dependsOnIn(text: string, sections: readonly SectionNodes[]): string[] 
 }
 
 /** Checkboxes in a plan that has no TODO section: a likely mistake, so it is told. */
-function homelessTasks(text: string, blocks: readonly Block[], sections: readonly SectionNodes[]): string[] {
+function homelessTasks(text: string, sections: readonly Section[]): string[] {
   if (hasTodoSection({ sections })) return [];
-  const groups = groupsOf(text, { blocks }).filter(({ kind, boxes }) => isToDo(kind) && boxes.length > 0);
+  const groups = groupsOf(text).filter(({ kind, boxes }) => isToDo(kind) && boxes.length > 0);
   const count = groups.reduce((sum, { boxes }) => sum + boxes.length, 0);
   if (count === 0) return [];
   const headings = groups.map(({ heading }) => heading).filter((heading) => heading !== "");

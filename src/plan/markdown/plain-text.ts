@@ -16,23 +16,29 @@ const WORD = /[\p{L}\p{N}]/u;
 interface Piece {
   text: string;
   readonly sign?: "*" | "_" | "[" | "![";
-  readonly opens?: boolean;
+}
+
+interface Read {
+  readonly pieces: Piece[];
+  /** Marks that may yet be closed: a line has hundreds, and each that closes would look through all pieces. */
+  readonly open: Readonly<Record<"*" | "_", Piece[]>>;
 }
 
 /** What a reader sees of one line of inline Markdown: links, code and emphasis reduced to their text. */
 export function plainText(source: string): string {
   const line = source.replace(/\s+/g, " ").trim();
   if (line.length > MAX_INLINE || !MARKUP.test(line)) return line;
-  const pieces: Piece[] = [];
-  for (let at = 0; at < line.length; ) at += readPiece(line, at, pieces);
-  return pieces
+  const read: Read = { pieces: [], open: { "*": [], _: [] } };
+  for (let at = 0; at < line.length; ) at += readPiece(line, at, read);
+  return read.pieces
     .map(({ text }) => text)
     .join("")
     .trim();
 }
 
 /** Takes what is at `at`; returns how many characters that was. */
-function readPiece(line: string, at: number, pieces: Piece[]): number {
+function readPiece(line: string, at: number, read: Read): number {
+  const { pieces } = read;
   switch (line[at]) {
     case "\\":
       return take(pieces, match(ESCAPE, line, at)) ?? literal(pieces, "\\");
@@ -46,7 +52,7 @@ function readPiece(line: string, at: number, pieces: Piece[]): number {
     }
     case "*":
     case "_":
-      return readEmphasis(line, at, pieces);
+      return readEmphasis(line, at, read);
     case "!":
       if (line[at + 1] !== "[") return literal(pieces, "!");
       pieces.push({ text: "![", sign: "![" });
@@ -55,7 +61,7 @@ function readPiece(line: string, at: number, pieces: Piece[]): number {
       pieces.push({ text: "[", sign: "[" });
       return 1;
     case "]":
-      return readLinkEnd(line, at, pieces);
+      return readLinkEnd(line, at, read);
     default:
       return literal(pieces, line[at] ?? "");
   }
@@ -88,28 +94,39 @@ function readCode(line: string, at: number, pieces: Piece[]): number {
   return literal(pieces, ticks);
 }
 
-function readLinkEnd(line: string, at: number, pieces: Piece[]): number {
-  const open = pieces.findLastIndex(({ sign }) => sign === "[" || sign === "![");
+function readLinkEnd(line: string, at: number, { pieces, open: marks }: Read): number {
   const resource = match(RESOURCE, line, at + 1)?.[0];
+  const open = resource === undefined ? -1 : pieces.findLastIndex(({ sign }) => sign === "[" || sign === "![");
   if (open < 0 || resource === undefined) return literal(pieces, "]");
   const isImage = pieces[open]?.sign === "![";
   const words = pieces.splice(open).slice(1);
-  if (!isImage) pieces.push(...words);
+  if (isImage) for (const sign of ["*", "_"] as const) dropMarks(marks[sign], words);
+  else pieces.push(...words);
   return 1 + resource.length;
 }
 
+/** What describes a picture is not shown, and its marks close nothing. They are the newest. */
+function dropMarks(marks: Piece[], words: readonly Piece[]): void {
+  const dropped = new Set(words);
+  while (marks.length > 0 && dropped.has(marks.at(-1) as Piece)) marks.pop();
+}
+
 /** `*` and `_` around words are markup; alone, or `_` inside a word, they are what they are. */
-function readEmphasis(line: string, at: number, pieces: Piece[]): number {
+function readEmphasis(line: string, at: number, { pieces, open: marks }: Read): number {
   const run = match(STARS, line, at)?.[0] ?? "";
   const sign = run[0] === "*" ? "*" : "_";
   const before = line[at - 1] ?? " ";
   const after = line[at + run.length] ?? " ";
   const inWord = sign === "_" && WORD.test(before) && WORD.test(after);
   const closes = before !== " " && !inWord;
-  const open = closes ? pieces.findLast((piece) => piece.sign === sign && piece.opens && piece.text !== "") : undefined;
+  const open = closes ? marks[sign].at(-1) : undefined;
   const left = run.slice(open?.text.length ?? 0);
   if (open) open.text = open.text.slice(run.length);
-  if (left !== "") pieces.push({ text: left, sign, opens: after !== " " && !inWord });
+  if (open?.text === "") marks[sign].pop();
+  if (left === "") return run.length;
+  const piece: Piece = { text: left, sign };
+  pieces.push(piece);
+  if (after !== " " && !inWord) marks[sign].push(piece);
   return run.length;
 }
 

@@ -15,6 +15,9 @@ import { isSpaceAt, LineCursor } from "./line-cursor.ts";
 
 /** Each line costs one look per open block, so what is nested deeper than this is read as words. */
 const MAX_OPEN = 64;
+/** Of a text of more blocks than this, which no person writes, the rest is read less deep: each line could open 60 of them. */
+const MAX_BLOCKS = 100_000;
+const MAX_OPEN_THEN = 8;
 
 /**
  * The block structure of Markdown after CommonMark: one pass over the lines, no line is looked at twice. What stands
@@ -32,6 +35,7 @@ class Scanner {
   readonly #open: [Open, ...Open[]];
   /** How many of them the current line goes on with. */
   #matched = 1;
+  #count = 0;
 
   constructor(text: string, start: number) {
     this.#text = text;
@@ -250,7 +254,7 @@ class Scanner {
   }
 
   #isDeep(): boolean {
-    return this.#matched > MAX_OPEN;
+    return this.#matched > (this.#count < MAX_BLOCKS ? MAX_OPEN : MAX_OPEN_THEN);
   }
 
   /** Opens a block inside the newest one that the line goes on with and that may hold it. */
@@ -259,6 +263,7 @@ class Scanner {
     while (!canHold(this.#tip.type, type)) this.#closeTo(this.#open.length - 1);
     const number = this.#line.number;
     const block: Open = { type, start, end: start, line: number, endLine: number, children: [] };
+    this.#count += 1;
     this.#tip.children.push(block);
     this.#open.push(block);
     this.#matched = this.#open.length;

@@ -176,13 +176,14 @@ function replaceSection(plan: ParsedPlan, section: Section, source: string): Edi
 
 /** The text, with what it left open (a code fence, a comment) closed, so that a heading below it is one. */
 function withEnd(text: string): string {
+  if (isClosed(text)) return text;
   const last = blocksOf(text).at(-1);
   const source = last ? text.slice(last.start, last.end) : "";
   const fence = /^(?:`{3,}|~{3,})/.exec(source)?.[0];
-  for (const end of [undefined, fence, "-->", "</pre>"]) {
-    const lines = end === undefined ? [] : [end];
-    const result = insertLines(text, text.length, lines, { before: false, after: false });
-    if (isClosed(result)) return end === undefined ? text : result;
+  for (const end of [fence, "-->", "</pre>"]) {
+    if (end === undefined) continue;
+    const result = insertLines(text, text.length, [end], { before: false, after: false });
+    if (isClosed(result)) return result;
   }
   return text;
 }

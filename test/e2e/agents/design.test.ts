@@ -87,7 +87,8 @@ test(
     assert.deepEqual(stages(project, "p"), ["designer", "triage", "worker", "worker", "worker"]);
     assert.deepEqual(project.commits("p"), ["designed one", "designed two", "add a switch"]);
     assert.match(project.planText("p"), /^## Notes\n\nNot at night\.$/m);
-    assert.deepEqual((await thread(project, "p")).length, 2);
+    const said = await thread(project, "p");
+    assert.deepEqual(said.length, 2, said.join("\n----\n"));
   },
 );
 
