@@ -103,10 +103,18 @@ async function readLinks(ask: AskGit, list: readonly string[]): Promise<Link[]> 
 /** A `..` behind a name leads elsewhere as soon as the next commit makes a folder where a link was, which changes no link. */
 const mayTurn = (target: string): boolean => /(?:^|\/)(?!\.{0,2}\/)[^/]+\/(?:\.?\/)*\.\.(?:\/|$)/.test(target);
 
-/** Whatever stands before it: what is nothing here may be a link to the top with what another branch brings. */
+/**
+ * Whatever stands before it: what is nothing here may be a link to the top, with what another branch brings or with what is ignored
+ * in a checkout (`node_modules` has such links). A link to the beginning of a place is one too: the next link names the rest.
+ */
 function namesOne(target: string, ground: readonly string[]): boolean {
   const words = `/${onAnyDisk(target)}/`.replace(/\/(?:\.?\/)+/g, "/");
-  return ground.some((place) => words.includes(`/${place}/`));
+  return ground.some((place) => words.includes(`/${place}/`) || endsInBeginning(words, place));
+}
+
+function endsInBeginning(words: string, place: string): boolean {
+  for (let start = above(place); start !== ""; start = above(start)) if (words.endsWith(`/${start}/`)) return true;
+  return false;
 }
 
 /** The links that one leads through, itself included, if it leads astray; one that leads around those places, another could lead on from. */

@@ -84,6 +84,11 @@ const ASTRAY: [name: string, links: Links, astray: string[], before?: Links][] =
     { a: `b/Root/${INTO}`, c: "b/root/PRLOOM/.//.local/x", d: "b/.git/x", e: "prloom/local/x", f: "b/prloom/.locals" },
     ["a", "c", "d"],
   ],
+  [
+    "by words of two links, through a link to the top that a checkout ignores",
+    { a: "docs/node_modules/lib/Prloom/.", b: "a/.local/worktrees/plan/ignored/lib", c: "b/prlooms", d: "b/prloom/x" },
+    ["a"],
+  ],
   ["what can turn, but was there before", { b: "a/src" }, [], { a: "src/.." }],
   ["itself", { a: "b", b: "a", c: "c/d" }, []],
   ["under a name that is no text", { "\xff": `hop/../${INTO}` }, ["\ufffd"], { hop: "src/deep" }],
