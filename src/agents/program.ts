@@ -54,7 +54,7 @@ export interface AgentProgram {
    * settings. Relative to the home; `*` stands for any one name.
    */
   readonly keeps: readonly string[];
-  /** Makes of that anew what a run can write settings into, besides; files on the way lie in `scratch`. */
+  /** Makes of that anew what a run can write settings into, besides; `scratch` is a folder of ours beside the home, where files become whole. */
   renewKept?(home: string, scratch: string): Promise<void>;
   homeItems(where: UserPlace): readonly HomeItem[];
   /** Says whether there is a login, without reading more of it than has to be, and never what it is. */

@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
-import { lstatSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { isMissing } from "../../kernel/errors.ts";
-import { placeFile } from "../../kernel/held/files.ts";
+import { placeMoved } from "../../kernel/held/files.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
 
 /*
@@ -20,34 +19,54 @@ export const KEPT_DATABASE: readonly string[] = [DATABASE, `${DATABASE}-wal`];
 /** With an index of the log, which is made anew, also when we look. */
 const ALL_FILES: readonly string[] = [...KEPT_DATABASE, `${DATABASE}-shm`];
 
-const CONVERSATIONS = ["migration", "data_migration", "project", "session", "message", "part", "todo"];
+const CONVERSATIONS = ["migration", "project", "session", "message", "part", "data_migration", "todo"];
 
-/** Reading takes twice this in memory, and a conversation is far smaller. */
+/** A conversation is far smaller. */
 const MAX_BYTES = 256 * 1024 * 1024;
+const PAGE_BYTES = 4096;
 const DEADLINE_MS = 15_000;
 
-/** In a process of its own, that can be ended: an agent decides what has to be read. Tables are made by what they say they are. */
+/**
+ * In a process of its own, that can be ended: an agent decides what has to be read. What its tables are called and what their
+ * columns hold is taken over, and never what stands in their definitions: a default can be a rule, and fill gigabytes.
+ */
 const COPY = `
 const { DatabaseSync } = require("node:sqlite");
 const [from, to, ...kept] = process.argv.slice(1);
 const options = { enableForeignKeyConstraints: false };
 const old = new DatabaseSync(from, { ...options, readOnly: true });
 const made = new DatabaseSync(to, options);
+made.exec("PRAGMA page_size = ${PAGE_BYTES}; PRAGMA max_page_count = ${MAX_BYTES / PAGE_BYTES}");
 made.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
 const named = (name) => '"' + name.replaceAll('"', '""') + '"';
-const parts = old.prepare("SELECT CAST(sql AS TEXT) AS sql FROM sqlite_schema WHERE sql IS NOT NULL").all();
-for (const kind of [/^create table (?!\\W?sqlite_)/i, /^create (?:unique )?index /i])
-  for (const { sql } of parts) if (kind.test(sql)) made.prepare(sql).run();
+const listed = (names) => names.map(named).join(", ");
+const columnsOf = (table) => old.prepare("PRAGMA table_xinfo(" + named(table) + ")").all();
+const definition = ({ name, type, dflt_value, hidden }) => {
+  if (hidden !== 0 || !/^(?:text|integer|real|numeric|blob|)$/i.test(type)) throw new Error("unknown column " + name);
+  const otherwise = /^(?:\\d{1,9}|'')$/.test(dflt_value) ? " DEFAULT " + dflt_value : "";
+  return named(name) + " " + type + otherwise;
+};
+const tables = old.prepare("PRAGMA main.table_list").all().filter(({ type, name }) => type === "table" && !/^sqlite_/i.test(name));
+for (const { name } of tables) {
+  const columns = columnsOf(name);
+  const key = columns.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk).map((column) => column.name);
+  const parts = [...columns.map(definition), ...(key.length === 0 ? [] : ["PRIMARY KEY (" + listed(key) + ")"])];
+  made.exec("CREATE TABLE " + named(name) + " (" + parts.join(", ") + ")");
+}
+for (const { sql } of old.prepare("SELECT CAST(sql AS TEXT) AS sql FROM sqlite_schema WHERE sql IS NOT NULL").all())
+  if (/^create (?:unique )?index /i.test(sql)) made.prepare(sql).run();
 const emptied = { session: ["permission"], project: ["commands"] };
+const optional = ["data_migration", "todo"];
 for (const table of kept) {
-  const columns = made.prepare("PRAGMA table_info(" + named(table) + ")").all().map(({ name }) => name);
-  if (columns.length === 0) continue;
-  const list = columns.map(named).join(", ");
+  if (optional.includes(table) && !tables.some(({ name }) => name === table)) continue;
+  const columns = columnsOf(table).map(({ name }) => name);
+  const list = listed(columns);
   const insert = made.prepare("INSERT INTO " + named(table) + " (" + list + ") VALUES (" + columns.map(() => "?").join(", ") + ")");
   const rows = old.prepare("SELECT " + list + " FROM " + named(table));
   rows.setReadBigInts(true);
   const without = emptied[table] ?? [];
-  for (const row of rows.iterate()) insert.run(...columns.map((name) => (without.includes(name) ? null : row[name])));
+  for (const row of rows.iterate())
+    insert.run(...columns.map((name) => (without.includes(name.toLowerCase()) ? null : row[name])));
 }
 made.exec("COMMIT");
 `;
@@ -60,25 +79,18 @@ export async function renewDatabase(home: string, scratch: string): Promise<void
   if (there.length === 0) return;
   const isFit = there.every((stat) => stat.isFile()) && there.reduce((sum, { size }) => sum + size, 0) <= MAX_BYTES;
   const made = join(scratch, "opencode.db");
-  const data = isFit ? await copied(join(home, DATABASE), made) : undefined;
+  const isMade = isFit && (await copied(join(home, DATABASE), made));
   for (const path of ALL_FILES) removeFrom(home, path);
-  if (data) placeFile(home, DATABASE, data);
+  if (isMade) placeMoved(home, DATABASE, made);
+  else rmSync(made, { force: true });
 }
 
-async function copied(from: string, to: string): Promise<Buffer | undefined> {
+async function copied(from: string, to: string): Promise<boolean> {
   rmSync(to, { force: true });
   const args = ["--disable-warning=ExperimentalWarning", "-e", COPY, "--", from, to, ...CONVERSATIONS];
   const options = { cwd: "/", env: {}, timeout: DEADLINE_MS, killSignal: "SIGKILL" } as const;
-  const isMade = await promisify(execFile)(process.execPath, args, options).then(
+  return promisify(execFile)(process.execPath, args, options).then(
     () => true,
     () => false,
   );
-  try {
-    return isMade ? readFileSync(to) : undefined;
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    return undefined;
-  } finally {
-    rmSync(to, { force: true });
-  }
 }

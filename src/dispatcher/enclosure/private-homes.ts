@@ -2,7 +2,7 @@ import { isAbsolute, join } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
 import type { UserPlace } from "../../agents/program.ts";
 import { keepLogins, type ProgramSpec, type Renewal, returnLogins } from "../../agents/sandbox/login-return.ts";
-import { type Furnished, furnishHome, renewHome } from "../../agents/sandbox/private-home.ts";
+import { besideOf, type Furnished, furnishHome, renewHome } from "../../agents/sandbox/private-home.ts";
 import { PACKAGES } from "../../agents/sandbox/toolchains.ts";
 import type { Stage } from "../../config/agent-words.ts";
 import type { StageAgent } from "../../config/presets.ts";
@@ -49,7 +49,7 @@ export async function enterHome({ agent, use, runDir, home, user }: Entering): P
   // Commands of the user need no login of an agent.
   const program = use === "checks" ? undefined : programOf(agent);
   renewHome(home, [...PACKAGES, ...(use === "checks" ? [] : agent.keeps), ...(program?.keeps ?? [])]);
-  await program?.renewKept?.(home, runDir);
+  await program?.renewKept?.(home, besideOf(home));
   const overlays = join(runDir, OVERLAYS);
   await removeTree(overlays);
   const items = program?.homeItems({ home: user.home, env: user.env }) ?? [];

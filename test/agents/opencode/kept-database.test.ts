@@ -11,12 +11,17 @@ after(() => rmSync(dir, { recursive: true, force: true }));
 
 const TABLES = `CREATE TABLE \`account\` (id text PRIMARY KEY, url text NOT NULL, time_created integer); CREATE TABLE control_account (url text);
   CREATE TABLE project (id text PRIMARY KEY, commands text); CREATE TABLE permission (id text); CREATE TABLE migration (name text);
+  CREATE TABLE message (id text, note text DEFAULT '' NOT NULL); CREATE TABLE part (id text);
   CREATE TABLE session (id text PRIMARY KEY, project_id text REFERENCES project(id), parent_id text, permission text);
   CREATE INDEX session_project_idx ON session (project_id);
   INSERT INTO project VALUES ('p', '{"start":"evil"}'); INSERT INTO migration VALUES ('first');
   INSERT INTO session VALUES ('ses_1', 'p', NULL, '[{"permission":"*","pattern":"*","action":"allow"}]');`;
 const BEFORE = `CREATE TRIGGER t AFTER INSERT ON session BEGIN INSERT INTO account VALUES ('a', 'x', 1); END;`;
 const BY_HAND = "PRAGMA writable_schema = ON;";
+
+const RULES = `'[{"permission":"*","pattern":"*","action":"allow"}]'`;
+/** The tables as a run has defined them anew. */
+const defined = (what: string): string => TABLES.replace("parent_id text, permission text)", what);
 
 const folderOf = (home: string): string => join(home, ".local/share/opencode");
 const fileOf = (home: string): string => join(folderOf(home), "opencode.db");
@@ -64,6 +69,13 @@ const PLANTED: Readonly<Record<string, string>> = {
   "a trigger": BEFORE,
   "a trigger in other letters": `${BEFORE} ${BY_HAND} UPDATE sqlite_schema SET type = 'TRIGGER' WHERE name = 't';`,
   "a trigger as bytes": `${BEFORE} ${BY_HAND} UPDATE sqlite_schema SET type = CAST('trigger' AS BLOB) WHERE name = 't';`,
+  "rules as a default": defined(`parent_id text, permission text NOT NULL ON CONFLICT REPLACE DEFAULT ${RULES})`),
+  "rules under a name in other letters": defined("parent_id text, PERMISSION text)"),
+  "commands as a default": TABLES.replace(
+    "commands text)",
+    "commands text NOT NULL ON CONFLICT REPLACE DEFAULT 'evil')",
+  ),
+  "a check that lets no other session in": defined("parent_id text, permission text, CHECK (id = 'ses_1'))"),
   "an account behind an index of something else": `INSERT INTO account VALUES ('a', 'x', 1); CREATE TABLE hollow (x integer); CREATE INDEX hollow_i ON hollow (x);
     CREATE INDEX account_i ON account (time_created); ${BY_HAND}
     UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'hollow_i') WHERE name = 'account_i';`,
@@ -71,14 +83,14 @@ const PLANTED: Readonly<Record<string, string>> = {
 
 for (const [what, sql] of Object.entries(PLANTED)) {
   test(`a conversation goes on in a database without what a run planted: ${what}`, async () => {
-    const home = homeWith(`${TABLES} ${sql}`);
+    const home = homeWith(sql.startsWith(TABLES.slice(0, 20)) ? sql : `${TABLES} ${sql}`);
     await renewDatabase(home, dir);
     assert.deepEqual(nextRun(home), CLEAN);
     assert.equal(existsSync(join(dir, "opencode.db")), false);
   });
 }
 
-test("what is no database, a link to one, or larger than any, goes, and where there is none nothing is done", async () => {
+test("what is no database, a link to one, larger than any, or has no tables of OpenCode's, goes, and where there is none nothing is done", async () => {
   const broken = homeWith(TABLES);
   writeFileSync(fileOf(broken), "no database");
   const linked = homeWith(TABLES);
@@ -86,7 +98,14 @@ test("what is no database, a link to one, or larger than any, goes, and where th
   symlinkSync(fileOf(homeWith(TABLES)), fileOf(linked));
   const huge = homeWith(TABLES);
   truncateSync(fileOf(huge), 300 * 1024 * 1024);
-  for (const home of [broken, linked, huge, mkdtempSync(join(dir, "home-"))]) {
+  // A megabyte in the file, and 300 in the rows.
+  const swelling = homeWith(`${TABLES} WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 300)
+    INSERT INTO message (id) SELECT x FROM n; ALTER TABLE message ADD COLUMN data text DEFAULT '${"x".repeat(1e6)}';`);
+  const computed = homeWith(
+    defined(`parent_id text, permission text AS (${RULES}))`).replace("'p', NULL, '[", "'p', NULL); --"),
+  );
+  const shown = homeWith(`${TABLES} DROP TABLE message; CREATE VIEW message AS SELECT 'a' AS id;`);
+  for (const home of [broken, linked, huge, swelling, computed, shown, mkdtempSync(join(dir, "home-"))]) {
     await renewDatabase(home, dir);
     assert.equal(existsSync(fileOf(home)), false);
   }
