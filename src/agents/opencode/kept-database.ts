@@ -28,7 +28,7 @@ const DEADLINE_MS = 15_000;
 
 /**
  * In a process of its own, that can be ended: an agent decides what has to be read. What its tables are called and what their
- * columns hold is taken over, and never what stands in their definitions: a default can be a rule, and fill gigabytes.
+ * columns hold is taken over, and never what stands in their definitions: a default can be a rule, and an index fill gigabytes.
  */
 const COPY = `
 const { DatabaseSync } = require("node:sqlite");
@@ -52,9 +52,13 @@ for (const { name } of tables) {
   const key = columns.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk).map((column) => column.name);
   const parts = [...columns.map(definition), ...(key.length === 0 ? [] : ["PRIMARY KEY (" + listed(key) + ")"])];
   made.exec("CREATE TABLE " + named(name) + " (" + parts.join(", ") + ")");
+  for (const index of old.prepare("PRAGMA index_list(" + named(name) + ")").all()) {
+    const over = old.prepare("PRAGMA index_info(" + named(index.name) + ")").all().map((column) => column.name);
+    if (index.origin === "pk" || index.partial !== 0 || over.includes(null)) continue;
+    const kind = index.unique === 0 ? "INDEX " : "UNIQUE INDEX ";
+    made.exec("CREATE " + kind + named(index.name.replace(/^sqlite_/i, "")) + " ON " + named(name) + " (" + listed(over) + ")");
+  }
 }
-for (const { sql } of old.prepare("SELECT CAST(sql AS TEXT) AS sql FROM sqlite_schema WHERE sql IS NOT NULL").all())
-  if (/^create (?:unique )?index /i.test(sql)) made.prepare(sql).run();
 const emptied = { session: ["permission"], project: ["commands"] };
 const optional = ["data_migration", "todo"];
 for (const table of kept) {

@@ -39,7 +39,7 @@ function homeWith(sql: string): string {
 function nextRun(home: string) {
   const db = new DatabaseSync(fileOf(home));
   try {
-    db.exec("INSERT INTO session VALUES ('ses_2', 'p', NULL, NULL)");
+    db.exec("INSERT INTO session (id, project_id) VALUES ('ses_2', 'p')");
     const all = (sql: string) =>
       db
         .prepare(sql)
@@ -76,6 +76,9 @@ const PLANTED: Readonly<Record<string, string>> = {
     "commands text NOT NULL ON CONFLICT REPLACE DEFAULT 'evil')",
   ),
   "a check that lets no other session in": defined("parent_id text, permission text, CHECK (id = 'ses_1'))"),
+  "a default for sessions to come": defined(`parent_id text, permission text DEFAULT ${RULES})`),
+  "an index that fills gigabytes": `INSERT INTO part VALUES (1), (2); CREATE INDEX part_x ON part (id); ${BY_HAND}
+    UPDATE sqlite_schema SET sql = 'CREATE INDEX part_x ON part (zeroblob(900000000 + id))' WHERE name = 'part_x';`,
   "an account behind an index of something else": `INSERT INTO account VALUES ('a', 'x', 1); CREATE TABLE hollow (x integer); CREATE INDEX hollow_i ON hollow (x);
     CREATE INDEX account_i ON account (time_created); ${BY_HAND}
     UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'hollow_i') WHERE name = 'account_i';`,
