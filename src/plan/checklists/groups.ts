@@ -37,22 +37,27 @@ type Unfinished = Omit<Group, "boxes" | "placeholders" | "crossedOut">;
 interface Above {
   readonly depth: number;
   readonly text: string;
-  readonly kind: HeadingKind;
+  /** Only asked of those that have a list below them, or a label. */
+  readonly kind: () => HeadingKind;
   readonly at: number;
+  /** Names a part by itself. A line that ends with a colon, or a summary, may lead to what stands below such a one. */
+  readonly isTitle: boolean;
 }
 
 const LABEL_DEPTH = 7;
+const LEAD_DEPTH = 8;
 
 /** All groups of a text, in order. Quotes and code have none. `of: "plain"`: of lists without boxes instead. */
 export function groupsOf(text: string, { of = "boxes" }: { of?: "boxes" | "plain" } = {}): Group[] {
   const found = new Map<string, { group: Unfinished; boxes: Box[] }>();
   let above: Above[] = [];
   const folded: Above[][] = [];
+  let listAt = -1;
   for (const block of blocksOf(text)) {
-    if (block.type === "html") above = belowFolds(block, text, { above, folded });
-    const next = aboveFrom(block, text);
-    if (next) above = under(above, next);
+    if (block.type === "html") above = belowFolds(block, text, { above, folded, listAt });
+    for (const next of aboveFrom(block, text)) above = under(above, next, listAt);
     if (block.type !== "list") continue;
+    listAt = block.start;
     const { key, group, parts } = groupBelow(above);
     const boxes = of === "boxes" ? boxesOf(block, text, parts) : plainBoxes(block, text, parts);
     if (boxes.length === 0) continue;
@@ -63,8 +68,13 @@ export function groupsOf(text: string, { of = "boxes" }: { of?: "boxes" | "plain
   return [...found.values()].map(({ group, boxes }) => finished(group, boxes));
 }
 
-function under(above: readonly Above[], next: Above): Above[] {
-  return [...above.filter(({ depth }) => depth < next.depth), next];
+/** A line that says nothing about its list is part of the label before it that does, if no list was between, and so are those that follow it. */
+function under(above: readonly Above[], next: Above, listAt: number): Above[] {
+  const last = above.at(-1);
+  const isOpen = last?.depth === LABEL_DEPTH && last.isTitle && last.kind() !== "other" && listAt < last.at;
+  const isLead = !next.isTitle && (isOpen || last?.depth === LEAD_DEPTH) && next.kind() === "other";
+  const depth = isLead ? LEAD_DEPTH : next.depth;
+  return [...above.filter((one) => one.depth < depth), { ...next, depth }];
 }
 
 /** Below the headings that it stands under, and above those inside of it. */
@@ -82,11 +92,13 @@ const FOLDS = /<(\/?)details\b|<(summary|h([1-6]))\b[^<>]{0,100}>(.{1,200}?)<\/\
 function belowFolds(
   { start, end }: Block,
   text: string,
-  { above, folded }: { above: Above[]; folded: Above[][] },
+  { above, folded, listAt }: { above: Above[]; folded: Above[][]; listAt: number },
 ): Above[] {
   let now = above;
-  for (const { index, 1: close, 3: depth, 4: words } of text.slice(start, end).matchAll(FOLDS)) {
-    if (words !== undefined) now = under(now, labelled(Number(depth ?? foldDepth(now)), words, start + index));
+  for (const { index, 1: close, 3: tag, 4: words } of text.slice(start, end).matchAll(FOLDS)) {
+    const depth = Number(tag ?? foldDepth(now));
+    const isTitle = tag !== undefined;
+    if (words !== undefined) now = under(now, { ...labelled(words, start + index), depth, isTitle }, listAt);
     else if (close === "") folded.push(now);
     else now = folded.pop() ?? now;
   }
@@ -95,20 +107,20 @@ function belowFolds(
 
 /** The nearest heading or label that says something names the group; one that says nothing is part of it, and so are tests of the work. */
 function groupBelow(above: readonly Above[]) {
-  const isPart = (at: number) => above.slice(0, at).some(({ kind, depth }) => kind === "work" && depth > 1);
+  const isPart = (at: number) => above.slice(0, at).some(({ kind, depth }) => depth > 1 && kind() === "work");
   // A question is about the list right below it, as in a form, labels or not; with headings below it, it is a chapter.
   const isChapter = (at: number) =>
     /[?？]$/.test(above[at]?.text ?? "") && above.slice(at + 1).some(({ depth }) => depth < LABEL_DEPTH);
   const isSilent = (kind: HeadingKind, at: number) =>
     kind === "tests" ? isPart(at) : (kind === "choice" || kind === "confirmation") && isChapter(at);
-  const speaks = above.findLastIndex(({ kind }, at) => kind !== "other" && !isSilent(kind, at));
+  const speaks = above.findLastIndex(({ kind }, at) => kind() !== "other" && !isSilent(kind(), at));
   const own = speaks === -1 ? above.length - 1 : speaks;
   const named = above[own];
   const within = above.slice(0, Math.max(own, 0)).map(({ text }) => text);
   const beside = JSON.stringify([named?.depth, above[own - 1]?.at]);
   return {
     key: String(named?.at),
-    group: { heading: named?.text ?? "", kind: named?.kind ?? ("other" as const), beside, within },
+    group: { heading: named?.text ?? "", kind: named?.kind() ?? ("other" as const), beside, within },
     parts: above.slice(own + 1).map(({ text }) => text),
   };
 }
@@ -125,23 +137,25 @@ function finished(group: Unfinished, all: readonly Box[]): Group {
   return { ...group, kind, boxes, ...left };
 }
 
-function aboveFrom(block: Block, text: string): Above | undefined {
-  const [depth, source] =
-    block.type === "heading"
-      ? [block.depth ?? 1, text.slice(block.words?.start ?? block.start, block.words?.end ?? block.end)]
-      : [LABEL_DEPTH, labelOf(block, text)];
-  return source === undefined ? undefined : labelled(depth, source, block.start);
+function aboveFrom(block: Block, text: string): Above[] {
+  if (block.type === "heading") {
+    const words = text.slice(block.words?.start ?? block.start, block.words?.end ?? block.end);
+    return [{ ...labelled(words, block.start), depth: block.depth ?? 1, isTitle: true }];
+  }
+  return labelsOf(block, text).map(({ line, at }) => ({
+    ...labelled(line, at),
+    depth: LABEL_DEPTH,
+    isTitle: TITLE.test(line),
+  }));
 }
 
-function labelled(depth: number, source: string, at: number): Above {
+function labelled(source: string, at: number): Pick<Above, "text" | "kind" | "at"> {
   const words = plainText(source.trim()).replace(/(?<!\s)\s*[:：]$/, "");
   let kind: HeadingKind | undefined;
   return {
-    depth,
     text: words,
     at,
-    // Only asked of those that have a list below them.
-    get kind() {
+    kind: () => {
       kind ??= headingKind(words);
       return kind;
     },
@@ -150,16 +164,22 @@ function labelled(depth: number, source: string, at: number): Above {
 
 /** Whether a block is such a label, and nothing else. */
 export function isLabel(block: Block, text: string): boolean {
-  return block.type === "paragraph" && labelOf(block, text) === text.slice(block.start, block.end).trim();
+  return labelsOf(block, text).some(({ line }) => line === text.slice(block.start, block.end).trim());
 }
 
 const BOLD = /^(?:(\*\*|__)([*_]{0,2})[^*_]+\2\1|<(b|strong)>[^<]+<\/\3>)$/i;
 
-/** The last line of a paragraph that ends with a colon, whatever surrounds it, or is bold as a whole. */
-function labelOf({ type, start, end }: Block, text: string): string | undefined {
-  if (type !== "paragraph") return undefined;
-  const line = linesOf(text.slice(start, end)).at(-1)?.trim() ?? "";
-  return /[:：](?:[*_]{1,3}|<\/b>|<\/strong>)?$/i.test(line) || BOLD.test(line) ? line : undefined;
+/** Emphasised as a whole, its colon inside or behind. */
+const TITLE = /^(?:[*_]+[^*_]+[*_]+|<(b|strong)>[^<]+<\/\1>)[:：]?$/i;
+
+/** Of a paragraph, the lines that are bold as a whole, and its last one if it ends with a colon, whatever surrounds that. */
+function labelsOf({ type, start, end }: Block, text: string): { line: string; at: number }[] {
+  if (type !== "paragraph") return [];
+  const lines = linesOf(text.slice(start, end)).map((line) => line.trim());
+  const isLabel = (line: string, index: number) =>
+    BOLD.test(line.replace(/[:：]$/, "")) ||
+    (index === lines.length - 1 && /[:：](?:[*_]{1,3}|<\/b>|<\/strong>)?$/i.test(line));
+  return lines.flatMap((line, index) => (isLabel(line, index) ? [{ line, at: start + index }] : []));
 }
 
 /** The items of a list as if they were boxes; of a list that has some there are none. */

@@ -11,9 +11,10 @@ import {
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { BODIES_WITH_TODOS } from "./bodies.ts";
 import { BODIES_OF_FORMS } from "./bodies-of-forms.ts";
+import { BODIES_OF_LABELS } from "./bodies-of-labels.ts";
 import { BODIES_WITHOUT } from "./bodies-without.ts";
 
-const BODIES = [...BODIES_WITH_TODOS, ...BODIES_OF_FORMS, ...BODIES_WITHOUT];
+const BODIES = [...BODIES_WITH_TODOS, ...BODIES_OF_FORMS, ...BODIES_OF_LABELS, ...BODIES_WITHOUT];
 
 const boxesIn = (found: Checklist): string[] =>
   found.kind === "none" ? [] : found.groups.flatMap(({ boxes }) => boxes.map(({ text }) => text));

@@ -1,0 +1,59 @@
+import { type Body, none, todos, unclear } from "./body.ts";
+
+const EXPORT = "- [ ] It opens in Excel\n- [ ] It has a header\n";
+const FOUND = ["It opens in Excel", "It has a header"];
+const criteria = (name: string, text: string, heading = "Acceptance criteria"): Body =>
+  none(name, text, [], [[heading, 2, "conditions"]]);
+
+/** Issues whose labels have other labels, or words, between them and their list. */
+export const BODIES_OF_LABELS: readonly Body[] = [
+  criteria("a bold title, and a line with a colon right below it", `**Acceptance criteria**\nThe export:\n${EXPORT}`),
+  criteria("one above a line with a colon", `**Acceptance criteria**\n\nThe export:\n\n${EXPORT}`),
+  criteria("one with a colon behind it", `__Acceptance criteria__:\nThe export:\n${EXPORT}`),
+  criteria("one that is slanted", `*Acceptance criteria:*\n\nThe export:\n${EXPORT}`),
+  criteria("one that is a tag", `<b>Acceptance criteria</b>\n\nThe export:\n${EXPORT}`),
+  criteria("one whose lines end as on Windows", `**Acceptance criteria**\r\nThe export:\r\n${EXPORT}`),
+  criteria("one with words right below it", `**Acceptance criteria**\nThe export must be usable.\n${EXPORT}`),
+  criteria("one with words and a line with a colon", `**Acceptance criteria**\nSee #4.\n\nThe export:\n${EXPORT}`),
+  criteria(
+    "one below words of the same paragraph",
+    `We need CSV.\n**Acceptance criteria**\nThe export:\n${EXPORT}`,
+  ),
+  criteria(
+    "one with several lines with a colon",
+    "**Acceptance criteria**\nFor guests:\n- [ ] It opens in Excel\n\nFor members:\n- [ ] It has a header\n",
+  ),
+  criteria(
+    "one above a list that folds",
+    `**Acceptance criteria**\n\n<details>\n<summary>Show</summary>\n\n${EXPORT}\n</details>\n`,
+  ),
+  criteria("a heading, a bold title and a line with a colon", `## Tasks\n\n**Acceptance criteria**\nIt:\n${EXPORT}`),
+  criteria("a heading, a bold title and a line", `## Export\n\n**Acceptance criteria**\n\nIt:\n\n${EXPORT}`),
+  criteria("two bold labels, of which the second says it", `**Export**\n\n**Acceptance criteria**\n${EXPORT}`),
+  todos("two bold labels, of which the first says something", `**Out of scope**\n\n**Export**\n${EXPORT}`, FOUND),
+  todos("the same in one paragraph", `**Acceptance criteria**\n**Tasks**\n${EXPORT}`, FOUND),
+  todos("a line with a colon that says more", `**Acceptance criteria**\nNone.\n\nTasks:\n${EXPORT}`, FOUND),
+  todos(
+    "a bold title that has a list, and a line with a colon",
+    `**Acceptance criteria**\n- [ ] Under 5 s\n\nThe export:\n${EXPORT}`,
+    FOUND,
+    [["Acceptance criteria", 1, "conditions"]],
+  ),
+  todos(
+    "a fault, and a line with a colon",
+    `**Steps to reproduce**\n1. Open it\n\nWe could do this:\n${EXPORT}`,
+    FOUND,
+  ),
+  todos(
+    "parts of bold tasks",
+    "**Tasks**\nServer:\n- [ ] Route\n\nPage:\n- [ ] Button\n\n**Acceptance criteria**\nIt:\n- [ ] Looks well\n",
+    ["Route", "Button"],
+    [["Acceptance criteria", 1, "conditions"]],
+  ),
+  todos(
+    "phases, each with a line with a colon",
+    "**Phase 1**\nDo:\n- [ ] Route\n\n**Phase 2**\nDo:\n- [ ] Button\n\n**Phase 3**\nDo:\n- [ ] Chapter\n",
+    ["Route", "Button", "Chapter"],
+  ),
+  unclear("two that say nothing", "**Server**\nDo:\n- [ ] Route\n\n**Page**\nMake:\n- [ ] Button\n", ["Do", "Make"]),
+];
