@@ -15,10 +15,7 @@ export const BODIES_OF_LABELS: readonly Body[] = [
   criteria("one whose lines end as on Windows", `**Acceptance criteria**\r\nThe export:\r\n${EXPORT}`),
   criteria("one with words right below it", `**Acceptance criteria**\nThe export must be usable.\n${EXPORT}`),
   criteria("one with words and a line with a colon", `**Acceptance criteria**\nSee #4.\n\nThe export:\n${EXPORT}`),
-  criteria(
-    "one below words of the same paragraph",
-    `We need CSV.\n**Acceptance criteria**\nThe export:\n${EXPORT}`,
-  ),
+  criteria("one below words of the same paragraph", `We need CSV.\n**Acceptance criteria**\nThe export:\n${EXPORT}`),
   criteria(
     "one with several lines with a colon",
     "**Acceptance criteria**\nFor guests:\n- [ ] It opens in Excel\n\nFor members:\n- [ ] It has a header\n",
