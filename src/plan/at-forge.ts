@@ -56,11 +56,14 @@ export const behindSchema = z.strictObject({
 /** Its branch stands on that of another plan, by its uid: that one's branch is its base. */
 export const stackSchema = z.strictObject({ on: z.string() });
 
+/** Where people are told something. */
+export const placesSchema = z.array(z.strictObject({ target: z.string(), token: z.string().optional() }));
+
 /** TODOs that are done, and where those who asked for them are to be told so once the commit is there. */
 export const doneForSchema = z.array(
   z.strictObject({
     todoId: z.string(),
     attempt: z.int(),
-    to: z.array(z.strictObject({ target: z.string(), token: z.string().optional() })),
+    to: placesSchema,
   }),
 );

@@ -1,7 +1,14 @@
 import * as z from "zod";
 import { STAGES } from "../config/agent-words.ts";
 import { ownJsonIn } from "../kernel/json-fields.ts";
-import { behindSchema, changeRequestSchema, doneForSchema, publishedSchema, stackSchema } from "./at-forge.ts";
+import {
+  behindSchema,
+  changeRequestSchema,
+  doneForSchema,
+  placesSchema,
+  publishedSchema,
+  stackSchema,
+} from "./at-forge.ts";
 import { PHASES, type PlanSource } from "./plan-types.ts";
 import { REACHED } from "./reached.ts";
 
@@ -77,6 +84,8 @@ const rebaseSchema = z.strictObject({
   merge: z.strictObject({ message: z.string(), date: z.string() }).optional(),
   /** An agent resolved a conflict. */
   resolved: z.literal(true).optional(),
+  /** Where the people who asked for it in a comment are to be told how it ended. */
+  asked: placesSchema.optional(),
   /** It is called off: the branch goes back to where it was, and with a reason the plan is blocked. */
   ended: z.strictObject({ reason: z.string().optional() }).optional(),
 });

@@ -72,7 +72,8 @@ export function answerEvents(
   });
 }
 
-function addressesOf(events: readonly BusEvent[], also: ReplyAddress | undefined): ReplyAddress[] {
+/** Each place that they came from, once. */
+export function addressesOf(events: readonly BusEvent[], also?: ReplyAddress): ReplyAddress[] {
   const addresses = [...events.map(({ replyTo }) => replyTo), also].filter((address) => address !== undefined);
   return [
     ...new Map(addresses.map(({ target, token }) => [JSON.stringify([target, token]), { target, token }])).values(),

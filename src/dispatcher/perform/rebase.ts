@@ -22,8 +22,10 @@ import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { keepNow, leftOut, takeBack } from "../worktree/set-aside.ts";
 import { branchHead, firstBase } from "./begin.ts";
+import { nowAt, type RebaseTelling, tellRebased } from "./tell-rebased.ts";
 
 type Rebasing = Located & Configured & Records & Gated & Publishing & Reporting;
+type Ending = Rebasing & RebaseTelling;
 
 export type RebaseResult =
   | { readonly kind: "nothing" }
@@ -137,7 +139,7 @@ async function putAside(loom: Located & Configured & Reporting, record: PlanReco
  * Goes on with a rebase that has conflicts: makes commits again up to the next one that conflicts, and puts that one into the worktree for
  * an agent. Made again they are the same, so a kill at any point repeats what was under way.
  */
-export async function continueRebase(loom: Rebasing, record: PlanRecord): Promise<void> {
+export async function continueRebase(loom: Ending, record: PlanRecord): Promise<void> {
   const { rebase } = record;
   if (!rebase) return;
   if (rebase.ended) return undo(loom, record, rebase);
@@ -222,7 +224,7 @@ function todoOfCommit({ uid }: PlanRecord, message: string): string | undefined 
 }
 
 async function finish(
-  loom: Rebasing,
+  loom: Ending,
   record: PlanRecord,
   { rebase, next: { tip, done } }: { rebase: Rebase; next: Replayed },
 ): Promise<void> {
@@ -235,6 +237,7 @@ async function finish(
   const isSame = !resolved && (await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: tip }));
   // A resolved conflict was reviewed as such, its neighbours were not: they may change something else now.
   const isRead = isSame || (resolved && done === 1);
+  tellRebased(loom, record, nowAt(tip));
   settleRebased(loom, record.id, { from, to: tip, onto, isSame, reviewAgain: !isRead && readsTodos(loom, record) });
   await gitAt(loom.repo, ["update-ref", "-d", keptRef(record)]);
   const { baseBranch } = record;
@@ -268,11 +271,7 @@ async function putBack(loom: Rebasing, record: PlanRecord, from: string): Promis
 }
 
 /** Before anything was done to it, the branch is as the person left it, who may have committed to it or rebased it since. */
-async function undo(
-  loom: Rebasing,
-  record: PlanRecord,
-  { from, ended, stands, conflict, merge }: Rebase,
-): Promise<void> {
+async function undo(loom: Ending, record: PlanRecord, { from, ended, stands, conflict, merge }: Rebase): Promise<void> {
   const { id, branch = "", worktree, baseBranch } = record;
   const isOurs = stands !== from || conflict || (await interruptedAt(worktreeOf(loom, record), branch)) !== undefined;
   if (isOurs) await putBack(loom, record, from);
@@ -290,6 +289,7 @@ async function undo(
     const hint = merge
       ? `\`prloom unblock ${id}\` lets an agent try again; or merge it yourself first (${byHand}).`
       : `\`prloom rebase ${id}\` lets an agent try again, and \`prloom send ${id} "…"\` tells it what it asks for; or do it yourself (${byHand}). Then run \`prloom unblock ${id}\`.`;
+    tellRebased(loom, record, reason);
     blockPlan(loom, id, { reason, hint, cause: "step" }, () => changes);
   }
   await gitAt(loom.repo, ["update-ref", "-d", keptRef(record)]);

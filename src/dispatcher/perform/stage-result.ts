@@ -35,13 +35,14 @@ import type { Configured } from "../settings/pinned.ts";
 import { isDesignDue } from "../steps/decide.ts";
 import { isReviewed } from "../steps/is-reviewed.ts";
 import { takeBackRun } from "../worktree/set-aside.ts";
-import { answerEvents, authorOf, givenEvents, isByApprovers } from "./answer-events.ts";
+import { addressesOf, answerEvents, authorOf, givenEvents, isByApprovers } from "./answer-events.ts";
 import { answerTriaged } from "./answer-triaged.ts";
 import { nextRun } from "./begin.ts";
 import { GIVEN_WORDS } from "./gates/gate.ts";
 import { hookDue } from "./hook-due.ts";
 import { beginRebase, blockImpossible, lossyError, type RebaseResult } from "./rebase.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
+import { nowAt } from "./tell-rebased.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
 export async function settleSide(
@@ -232,7 +233,12 @@ async function takeTriage(
   const rebased = parsed.result.rebase_requested ? await beginRebase(loom, record) : undefined;
   answerTriaged(loom, record, { result: parsed.result, events, rebased: toldRebase(record, rebased) });
   crashPoint("triage:settled");
-  updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
+  const asked = addressesOf(events.filter(({ context }) => context?.author));
+  updateRecord(loom, record.id, (now) => ({
+    ...withoutSessions(now, ["triage"]),
+    side: undefined,
+    ...(rebased && now.rebase ? { rebase: { ...now.rebase, asked } } : {}),
+  }));
   loom.report({
     planId: record.id,
     level: "good",
@@ -270,7 +276,7 @@ function toldRebase(record: PlanRecord, outcome: RebaseResult | undefined): stri
     return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
   if (outcome?.kind === "repository" || outcome?.kind === "link")
     return `The rebase is not possible: ${unsafeWords(outcome)}`;
-  if (outcome?.kind === "rebased") return `The branch is rebased: it stands at ${outcome.sha.slice(0, 8)} now.`;
+  if (outcome?.kind === "rebased") return nowAt(outcome.sha);
   if (outcome?.kind === "nothing") return "There is nothing to rebase: the branch has all of its base.";
   if (outcome?.kind === "lossy") return lossyError(record, outcome.merge).message;
   return "";

@@ -36,7 +36,11 @@ export const rebaseAsked: Scenario = async (project, point) => {
 };
 
 /** A plan that is done, and whose first commit conflicts with what base got meanwhile. */
-export async function conflicting(project: Project, how: string): Promise<ExpectedPlan[]> {
+export async function conflicting(
+  project: Project,
+  how: string,
+  ask = (): Promise<unknown> => succeed(project, ["rebase", "first"]),
+): Promise<ExpectedPlan[]> {
   const { agents } = project.config() as { agents: { chaos: { env: object } } };
   project.config({ agents: { chaos: { ...agents.chaos, env: { ...agents.chaos.env, RESOLVE: how } } } });
   const plans = twoPlans(project, ["make one", "make two"]);
@@ -44,9 +48,18 @@ export async function conflicting(project: Project, how: string): Promise<Expect
   writeFileSync(join(project.root, "work-first.txt"), "of a person\n");
   project.git("add", "work-first.txt");
   project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "the same file");
-  await succeed(project, ["rebase", "first"]);
+  await ask();
   return plans;
 }
+
+/** A comment asks for the rebase, and is told how it ended. */
+export const told: Scenario = async (project, point) => {
+  const said: ExpectedPlan["said"][number][] = [];
+  const ask = async () => said.push(await comment(project, "first", "rebase"));
+  const [first, second] = (await conflicting(project, "keeps-own", ask)) as [ExpectedPlan, ExpectedPlan];
+  await crash(project, point);
+  return { plans: [{ ...first, said }, second] };
+};
 
 export const resolved: Scenario = async (project, point) => {
   const plans = await conflicting(project, "keeps-own");

@@ -12,7 +12,7 @@ import { FLOW_POINTS } from "./flow-points.ts";
 import { GATE_SCENARIOS } from "./gate-scenario.ts";
 import { edited, paused, putBack, reloaded, ticked } from "./person-scenarios.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
-import { checkedMerge, givenUp, rebaseAsked, rebased, resolved } from "./rebase-scenarios.ts";
+import { checkedMerge, givenUp, rebaseAsked, rebased, resolved, told } from "./rebase-scenarios.ts";
 import { comment, crash, crashCommand, finish, noted, plan, type Scenario, succeed, twoPlans } from "./scenario.ts";
 
 export const work: Scenario = async (project, point) => {
@@ -260,6 +260,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "rebase:moved": resolved,
   "rebase:placed": resolved,
   "rebase:rebased": rebased,
+  "rebase:told": told,
   "rebase:undone": givenUp,
   "rebase:whole": resolved,
   "recover:ended": recovery,

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { conflicting } from "../../../testing/conflicting.ts";
+import type { Project } from "../../../testing/project.ts";
 import { projectMaker } from "../../../testing/projects.ts";
 import { thorough } from "../../../testing/thorough.ts";
 
 const fresh = projectMaker();
 
-test("a rebase that a comment asks for is told of, in the log and in the thread", thorough, async () => {
-  const project = fresh();
+/** Triage that takes every comment for the wish to rebase. */
+function rebasing(project: Project): Project {
   const { agents } = project.config() as { agents: { test: object } };
   const answer = JSON.stringify({ reply_markdown: "Will do.", todos: [], rebase_requested: true });
   const triage = { adapter: "command", command: "sh", args: ["-c", `echo '${answer}' > "$PRLOOM_RESULT_FILE"`] };
@@ -14,6 +16,11 @@ test("a rebase that a comment asks for is told of, in the log and in the thread"
     agents: { ...agents, triage: { ...triage, sandbox: "none" } },
     stages: { default: "test", triage: "triage" },
   });
+  return project;
+}
+
+test("a rebase that a comment asks for is told of, in the log and in the thread", thorough, async () => {
+  const project = rebasing(fresh());
   project.plan("p", ["one"]);
   await project.work();
   for (const [moves, told, thread] of [
@@ -26,4 +33,23 @@ test("a rebase that a comment asks for is told of, in the log and in the thread"
     assert.match((await project.work()).stdout, told);
     assert.match((await project.cli(["show", "p"])).stdout, thread);
   }
+});
+
+test("one with conflicts is told of in the thread when it ends, once, also after a kill", async () => {
+  const project = await conflicting(rebasing(fresh()));
+  await project.cli(["comment", "second", "please rebase"]);
+  await project.work({ PRLOOM_CRASH_AT: "rebase:told" });
+  assert.equal((await project.work()).code, 0);
+  const { stdout } = await project.cli(["show", "second"]);
+  assert.match(stdout, /The rebase conflicts in: work\.txt\. An agent resolves it\./);
+  const sha = project.git("rev-parse", "prloom/second").slice(0, 8);
+  assert.equal(stdout.split(`The branch is rebased: it stands at ${sha} now.`).length, 2, stdout);
+});
+
+test("one that is given up is told of in the thread, too", thorough, async () => {
+  const project = await conflicting(rebasing(fresh({ env: { RESOLVE: "gives-up" } })));
+  await project.cli(["comment", "second", "please rebase"]);
+  await project.work();
+  const { stdout } = await project.cli(["show", "second"]);
+  assert.match(stdout, /prloom, .*\n +The branch was not rebased onto main, and is as it was\. The agent says/);
 });
