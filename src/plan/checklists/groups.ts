@@ -52,12 +52,13 @@ export function groupsOf(text: string, { of = "boxes" }: { of?: "boxes" | "plain
   const found = new Map<string, { group: Unfinished; boxes: Box[] }>();
   let above: Above[] = [];
   const folded: Above[][] = [];
-  let listAt = -1;
+  let since: Since = { list: -1, words: -1 };
   for (const block of blocksOf(text)) {
-    if (block.type === "html") above = belowFolds(block, text, { above, folded, listAt });
-    for (const next of aboveFrom(block, text)) above = under(above, next, listAt);
+    if (block.type === "html") above = belowFolds(block, text, { above, folded, since });
+    for (const next of aboveFrom(block, text)) above = under(above, next, since);
+    if (isProse(block, text)) since = { ...since, words: block.end };
     if (block.type !== "list") continue;
-    listAt = block.start;
+    since = { ...since, list: block.end };
     const { key, group, parts } = groupBelow(above);
     const boxes = of === "boxes" ? boxesOf(block, text, parts) : plainBoxes(block, text, parts);
     if (boxes.length === 0) continue;
@@ -68,11 +69,22 @@ export function groupsOf(text: string, { of = "boxes" }: { of?: "boxes" | "plain
   return [...found.values()].map(({ group, boxes }) => finished(group, boxes));
 }
 
-/** A line that says nothing about its list is part of the label before it that does, if no list was between, and so are those that follow it. */
-function under(above: readonly Above[], next: Above, listAt: number): Above[] {
+/** Where the last list and the last words ended. */
+interface Since {
+  readonly list: number;
+  readonly words: number;
+}
+
+/**
+ * A line that says nothing about its list is part of the bold one right before it that does, and so are those that follow it. Behind words
+ * it begins something else: "Expected behavior", a sentence, "We need to:".
+ */
+function under(above: readonly Above[], next: Above, since: Since): Above[] {
   const last = above.at(-1);
-  const isOpen = last?.depth === LABEL_DEPTH && last.isTitle && last.kind() !== "other" && listAt < last.at;
-  const isLead = !next.isTitle && (isOpen || last?.depth === LEAD_DEPTH) && next.kind() === "other";
+  const isOpen =
+    last?.depth === LEAD_DEPTH ||
+    (last?.depth === LABEL_DEPTH && last.isTitle && last.kind() !== "other" && since.list < last.at);
+  const isLead = isOpen && !next.isTitle && since.words < (last?.at ?? 0) && next.kind() === "other";
   const depth = isLead ? LEAD_DEPTH : next.depth;
   return [...above.filter((one) => one.depth < depth), { ...next, depth }];
 }
@@ -92,13 +104,13 @@ const FOLDS = /<(\/?)details\b|<(summary|h([1-6]))\b[^<>]{0,100}>(.{1,200}?)<\/\
 function belowFolds(
   { start, end }: Block,
   text: string,
-  { above, folded, listAt }: { above: Above[]; folded: Above[][]; listAt: number },
+  { above, folded, since }: { above: Above[]; folded: Above[][]; since: Since },
 ): Above[] {
   let now = above;
   for (const { index, 1: close, 3: tag, 4: words } of text.slice(start, end).matchAll(FOLDS)) {
     const depth = Number(tag ?? foldDepth(now));
     const isTitle = tag !== undefined;
-    if (words !== undefined) now = under(now, { ...labelled(words, start + index), depth, isTitle }, listAt);
+    if (words !== undefined) now = under(now, { ...labelled(words, start + index), depth, isTitle }, since);
     else if (close === "") folded.push(now);
     else now = folded.pop() ?? now;
   }
@@ -180,6 +192,12 @@ function labelsOf({ type, start, end }: Block, text: string): { line: string; at
     BOLD.test(line.replace(/[:：]$/, "")) ||
     (index === lines.length - 1 && /[:：](?:[*_]{1,3}|<\/b>|<\/strong>)?$/i.test(line));
   return lines.flatMap((line, index) => (isLabel(line, index) ? [{ line, at: start + index }] : []));
+}
+
+/** A paragraph whose end is no label. */
+function isProse(block: Block, text: string): boolean {
+  const words = text.slice(block.start, block.end).trim();
+  return block.type === "paragraph" && !labelsOf(block, text).some(({ line }) => words.endsWith(line));
 }
 
 /** The items of a list as if they were boxes; of a list that has some there are none. */

@@ -14,7 +14,15 @@ export const BODIES_OF_LABELS: readonly Body[] = [
   criteria("one that is a tag", `<b>Acceptance criteria</b>\n\nThe export:\n${EXPORT}`),
   criteria("one whose lines end as on Windows", `**Acceptance criteria**\r\nThe export:\r\n${EXPORT}`),
   criteria("one with words right below it", `**Acceptance criteria**\nThe export must be usable.\n${EXPORT}`),
-  criteria("one with words and a line with a colon", `**Acceptance criteria**\nSee #4.\n\nThe export:\n${EXPORT}`),
+  criteria("one with words and a line with a colon", `**Acceptance criteria**\nSee #4.\nThe export:\n${EXPORT}`),
+  todos("what is expected, and what to do", `**Expected behavior**\nIt works.\n\nWe need to:\n${EXPORT}`, FOUND),
+  todos("words below a bold title", `**Environment**\n\nmacOS 14\n\nTo be changed are:\n${EXPORT}`, FOUND),
+  todos(
+    "a list, words, and what to do",
+    `**Environment**\nSeen:\n- [ ] macOS\n\nSo far.\n\nWe need:\n${EXPORT}`,
+    FOUND,
+    [["Environment", 1, "choices"]],
+  ),
   criteria("one below words of the same paragraph", `We need CSV.\n**Acceptance criteria**\nThe export:\n${EXPORT}`),
   criteria(
     "one with several lines with a colon",
