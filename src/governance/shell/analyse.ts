@@ -44,7 +44,16 @@ export function analyse(source: string, place: ShellPlace): EffectTree {
     traps: [],
     budget: MAX_LOOKS,
   };
-  const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, depth: 0, calls: [], isForked: false };
+  const spot: Spot = {
+    line,
+    shell: newShell(place),
+    tree,
+    input: TERMINAL,
+    depth: 0,
+    calls: [],
+    left: [],
+    isForked: false,
+  };
   try {
     toItsEnd(spot, () => engine.runSource({ type: "known", text: source }, spot));
     // Links that it makes may be there before what stands in front of them.

@@ -4,6 +4,7 @@ import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBe
 import { kill } from "./processes.ts";
 import { alias } from "./state/aliases.ts";
 import { HIDES, set, shift } from "./state/positional.ts";
+import { noteLeaving } from "./state/rounds.ts";
 import {
   ANYWHERE,
   copyShell,
@@ -14,6 +15,7 @@ import {
   type Shell,
   spend,
 } from "./state/state.ts";
+import { runAtAnyTime } from "./state/traps.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
@@ -55,7 +57,7 @@ const cd: Behaviour = ({ args, spot }) => {
   // Then it is looked for in other folders, too.
   const isSearched = shell.variables.has("CDPATH");
   if (isBack) moveTo(shell.left, shell);
-  else if (isSearched || isAmbiguous(target, spot)) moveTo(ANYWHERE, shell);
+  else if (isSearched || operands.length > 1 || isAmbiguous(target, spot)) moveTo(ANYWHERE, shell);
   else {
     const folders = foldersMeant(target, spot);
     const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
@@ -167,8 +169,7 @@ const trap: Behaviour = ({ args, spot }) => {
     return NOTHING;
   if (signals.some((signal) => textOf(signal) === "DEBUG"))
     noteUnknown(spot, "runs something before each command", "Write the commands themselves.");
-  spot.line.traps?.push(action);
-  return spot.line.engine.runSource(action, spot);
+  return runAtAnyTime(action, spot);
 };
 
 /** `-C` runs a command, and `-W` expands its words. */
@@ -235,15 +236,17 @@ function tells({ args, spot }: ProgramCall, flow: Flow): Flow {
   return flow;
 }
 
+const leaves: Behaviour = ({ spot }) => {
+  noteLeaving(spot);
+  return NOTHING;
+};
+
 export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ...[
     ":",
     "true",
     "false",
     "exit",
-    "return",
-    "break",
-    "continue",
     "times",
     "umask",
     "ulimit",
@@ -255,6 +258,7 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "logout",
     "caller",
   ].map((name): [string, Behaviour] => [name, nothing]),
+  ...["return", "break", "continue"].map((name): [string, Behaviour] => [name, leaves]),
   ...["type", "jobs", "dirs", "help", "which", "whereis"].map((name): [string, Behaviour] => [name, prints]),
   ...["export", "declare", "typeset", "local", "readonly"].map((name): [string, Behaviour] => [name, declareVariables]),
   ["cd", cd],

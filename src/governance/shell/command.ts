@@ -4,11 +4,12 @@ import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { afterExec, redirect } from "./redirect.ts";
 import { judgeAssignment, judgeExported } from "./state/assignments.ts";
+import { joinShells } from "./state/joining.ts";
 import { setPositional } from "./state/positional.ts";
+import { toAnyEnd } from "./state/rounds.ts";
 import {
   copyShell,
   type FunctionBody,
-  joinShells,
   noteEffect,
   noteUnknown,
   outsideOf,
@@ -26,6 +27,7 @@ import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, NOTHING, OUTPUT, oneOfFlows } from "./values/flow.ts";
 import { lookAtPlace, lookAtRenaming } from "./values/hidden-commands.ts";
 import { joinWords } from "./values/join-words.ts";
+import { GAPS, placed, without } from "./values/lists.ts";
 import { lookAtPrompt } from "./values/parameters.ts";
 import {
   addChoice,
@@ -50,6 +52,9 @@ export interface Expanding {
 const isWord = ({ type }: Word | Assignment): boolean => type === "Word";
 const isAssignment = (one: Command["prefix"][number]): one is Assignment => one.type === "Assignment";
 
+/** What is set for one of these stays, where it is named there. */
+const DECLARES = new Set(["export", "declare", "typeset", "local", "readonly"]);
+
 /** A simple command: assignments, redirections, and what it is called with. */
 export function runSimpleCommand(node: Command, outer: Spot, expanding: Expanding): Flow {
   const spot = afterExec(outer);
@@ -64,8 +69,10 @@ export function runSimpleCommand(node: Command, outer: Spot, expanding: Expandin
   for (const one of assignments) assign(one, { ...spot, shell }, expanding, true);
   const flow = runWith(node, shell, { spot, expanding, ways });
   spot.shell.folders = shell.folders;
+  const stays = DECLARES.has(node.name.value);
   for (const [name, value] of isOwn ? before : [])
-    if (value) shell.variables.set(name, value);
+    if (stays) shell.variables.set(name, addChoice(value ?? [known("")], shell.variables.get(name) ?? []));
+    else if (value) shell.variables.set(name, value);
     else shell.variables.delete(name);
   return flow;
 }
@@ -145,26 +152,6 @@ function valuesOf({ value }: Assignment, spot: Spot, expanding: Expanding): Text
   return [known("(…)")];
 }
 
-const GAPS = unknown("it stands in a list of which the order cannot be told");
-
-/** A list with a value at an index; a word that is neither a number nor a variable is a key, and the order of keys does not matter. */
-function placed(list: readonly Text[], index: Text, { spot, value }: { spot: Spot; value: Text }): readonly Text[] {
-  lookAtNumber(index, spot);
-  const text = textOf(index);
-  if (/^\d+$/.test(text)) {
-    const at = Number(text);
-    return at > list.length || list.includes(GAPS) ? [GAPS] : [...list.slice(0, at), value, ...list.slice(at + 1)];
-  }
-  const isKey = index.type === "known" && /^[^$()+*-]+$/.test(text) && !spot.shell.variables.has(text);
-  return isKey && !list.includes(GAPS) ? [...list, value] : [GAPS];
-}
-
-/** What stands behind `[1]=`. */
-function without(start: string, [only, ...more]: readonly Text[]): Text {
-  if (more.length > 0 || (only?.type !== "known" && only?.type !== "glob")) return GAPS;
-  return { type: only.type, text: only.text.slice(start.length) };
-}
-
 const inOtherLetters = (text: Text): Text[] =>
   text.type === "known" ? [known(text.text.toLowerCase()), known(text.text.toUpperCase())] : [];
 
@@ -179,7 +166,8 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   if (one.value.type === "ArrayValue") {
     let elements = one.append ? (shell.arrays.get(name) ?? []) : [];
     for (const word of joinWords(one.value.elements)) {
-      const texts = expanding.words([word], spot)[0] ?? [];
+      const [only = [], ...more] = expanding.words([word], spot);
+      const texts = more.length > 0 ? [SEVERAL] : only;
       lookAtPlace(word, spot);
       const [start, index] = /^\[([^\]]*)\]\+?=/.exec(word.text) ?? [];
       elements = start
@@ -206,7 +194,7 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   const given = one.append ? before.flatMap((start) => values.map((value) => joinTexts([start, value]))) : values;
   const isCased = shell.changing.get(name) === "letters";
   const all = isCased ? given.flatMap((text) => [text, ...inOtherLetters(text)]) : given;
-  const made = addChoice(shell.fixed.has(name) ? (shell.variables.get(name) ?? []) : [], all);
+  const made = addChoice([], all);
   for (const value of made) {
     spend(spot, textOf(value).length >> 9);
     if (shell.changing.get(name) === "number") lookAtNumber(value, spot);
@@ -249,9 +237,11 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
   }
   const body = spot.shell.functions.get(name.text);
   if (body) {
+    const before = UNSURE.has(body) ? copyShell(spot.shell) : undefined;
     const flow = callFunction({ name: name.text, body, args }, spot, expanding);
+    if (before) joinShells(spot.shell, before);
     // Behind `command`, `env` and their like it is the program of that name; an alias may not be expanded.
-    if (!UNSURE.has(body) && spot.outer?.get(name.text) !== body) return flow;
+    if (!before && spot.outer?.get(name.text) !== body) return flow;
   }
   const builtin = BUILTINS.get(name.text);
   if (builtin) return builtin({ name: name.text, args, spot });
@@ -279,7 +269,8 @@ function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding:
   shell.locals.clear();
   setPositional(shell, depth < MAX_DEPTH ? args : [SEVERAL]);
   const isForked = spot.isForked && spot.calls.length > 0;
-  const flow = expanding.body(body, { ...spot, calls: [...spot.calls, body], isForked });
+  const inside = { ...spot, calls: [...spot.calls, body], left: [], isForked };
+  const flow = toAnyEnd(inside, (one) => expanding.body(body, one));
   for (const [local] of shell.locals) {
     const before = variables.get(local);
     if (before) shell.variables.set(local, before);

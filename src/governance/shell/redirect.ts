@@ -11,7 +11,7 @@ import {
   sizeOf,
   spend,
 } from "./state/state.ts";
-import { cameFrom, type Flow, FROM, literal, originOf } from "./values/flow.ts";
+import { cameFrom, type Flow, FROM, literal, oneOfFlows, originOf } from "./values/flow.ts";
 import { lookAtCommands } from "./values/hidden-commands.ts";
 import { describeText, known, type Text, textOf, unknown } from "./values/text.ts";
 
@@ -82,6 +82,8 @@ interface Opening {
 /** In a here-document, a backslash is one before these characters, and joins lines. */
 const unescaped = (body: string): string => body.replace(/\\([$`\\]|\n)/g, (_, next) => (next === "\n" ? "" : next));
 
+const flowOf = (text: Text): Flow => (text.type === "known" ? literal(`${text.text}\n`) : cameFrom(originOf(text)));
+
 function channelsOf(one: Redirection, spot: Spot, { words, output }: Opening): Channel[] {
   if (one.type === "HereDoc") {
     const plain = one.delimiter?.quoted ? one.body.text : unescaped(one.body.text);
@@ -90,10 +92,7 @@ function channelsOf(one: Redirection, spot: Spot, { words, output }: Opening): C
   }
   if (!one.target) return [];
   const targets = words.string(one.target, spot);
-  if (one.type === "HereString")
-    return targets.map((text) => ({
-      reads: text.type === "known" ? literal(`${text.text}\n`) : cameFrom(originOf(text)),
-    }));
+  if (one.type === "HereString") return [{ reads: oneOfFlows(targets.map((text) => flowOf(text))) }];
   return targets.flatMap((path) => opened({ operator: one.operator, path }, spot, output));
 }
 

@@ -20,14 +20,14 @@ import { linksIn } from "./links.ts";
 import { deliverBytes } from "./paths.ts";
 import { redirect } from "./redirect.ts";
 import { giveVariable } from "./state/assignments.ts";
+import { joinShells } from "./state/joining.ts";
 import { isEndless, startsWithoutEnd } from "./state/loops.ts";
-import { runRounds } from "./state/rounds.ts";
+import { runRounds, toAnyEnd } from "./state/rounds.ts";
 import {
   copyForReading,
   copyShell,
   type Folders,
   type FunctionBody,
-  joinShells,
   noteEffect,
   noteUnknown,
   type Spot,
@@ -67,25 +67,33 @@ function runWhole(command: Statement["command"], spot: Spot): Flow {
   return command.type === "AndOr" ? runAndOr(command, spot) : runPipeline(command, spot);
 }
 
-/** Each part but the first may be left out. */
+/** Each part but the first may be left out; what is behind that begins as it was before. */
 function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
   const flows: Flow[] = [];
-  let stopped: Spot["shell"] | undefined;
+  /** What goes on behind the next `&&`, and behind the next `||`. */
+  const waiting: Record<AndOr["operators"][number], Spot["shell"] | undefined> = { "&&": undefined, "||": undefined };
   let { folders } = spot.shell;
   for (const [at, command] of commands.entries()) {
-    if (at > 0) {
-      spend(spot, sizeOf(spot.shell));
-      if (stopped) joinShells(stopped, spot.shell);
-      else stopped = copyShell(spot.shell);
+    const operator = operators[at - 1];
+    if (operator) {
+      const { shell } = spot;
+      spend(spot, sizeOf(shell));
+      const isMoved = operator === "&&" && isChangeOfFolder(commands[at - 1], spot);
+      const other = operator === "&&" ? "||" : "&&";
+      if (isMoved && shell.folders === shell.reached) {
+        // It was there, so this has not failed.
+      } else if (waiting[other]) joinShells(waiting[other], shell);
+      else waiting[other] = copyShell(shell);
+      // A part behind `||` is reached when the one before failed: `cd` has not moved then.
+      if (operator === "||") shell.folders = eitherFolder(shell.folders, folders);
+      else if (isMoved) shell.folders = shell.reached;
+      if (waiting[operator]) joinShells(shell, waiting[operator]);
+      waiting[operator] = undefined;
     }
-    // A part behind `||` is reached when the one before failed: `cd` has not moved then.
-    if (operators[at - 1] === "||") spot.shell.folders = eitherFolder(spot.shell.folders, folders);
-    else if (operators[at - 2] !== "||" && isChangeOfFolder(commands[at - 1], spot))
-      spot.shell.folders = spot.shell.reached;
     ({ folders } = spot.shell);
     flows.push(runPipeline(command, spot));
   }
-  if (stopped) joinShells(spot.shell, stopped);
+  for (const shell of Object.values(waiting)) if (shell) joinShells(spot.shell, shell);
   return joinFlows(flows);
 }
 
@@ -188,8 +196,15 @@ function runIf(node: If, spot: Spot): Flow {
     flows.push(maybe(clause, spot));
     branches.push(then);
   }
-  if (node.else) branches.push(node.else);
-  for (const branch of branches) flows.push(maybe(branch, spot));
+  const others = branches.map((branch) => {
+    spend(spot, sizeOf(spot.shell));
+    const shell = copyShell(spot.shell);
+    flows.push(runStatements(branch.commands, { ...spot, shell }));
+    return shell;
+  });
+  // One of them runs, where there is an `else`.
+  if (node.else) flows.push(runStatements(node.else.commands, spot));
+  for (const other of others) joinShells(spot.shell, other);
   return joinFlows(flows);
 }
 
@@ -205,7 +220,7 @@ function maybe({ commands }: CompoundList, spot: Spot): Flow {
 /** It may run again, with the links that it made. */
 function repeat(spot: Spot, own: string, round: (spot: Spot) => Flow): Flow {
   const links = linksIn(spot.line);
-  const flow = runRounds(spot, own, round);
+  const flow = runRounds(spot, own, (one) => toAnyEnd(one, round));
   if (linksIn(spot.line) > links) spot.line.isReordered = true;
   return flow;
 }
@@ -220,7 +235,7 @@ function runFor({ type, name, wordlist, body }: For | Select, spot: Spot): Flow 
     const inner = { ...outer, shell: copyShell(outer.shell) };
     const flows = (distinct.length === 0 ? [known("")] : distinct).map((value) => {
       giveVariable(name.value, [value.type === "found" ? { ...value, mayBeNone: false } : value], inner);
-      const flow = runStatements(body.commands, inner);
+      const flow = toAnyEnd(inner, (one) => runStatements(body.commands, one));
       if (!isSure) joinShells(inner.shell, outer.shell);
       return flow;
     });

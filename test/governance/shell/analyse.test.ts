@@ -23,7 +23,7 @@ const CASES: readonly [command: string, effects: string[]][] = [
   ['D=src; mv $D/a.ts "$D"/b.ts', ["reads src/a.ts", "deletes src/a.ts", "writes src/b.ts", "writes src/b.ts/a.ts"]],
   ["for f in a b; do touch $f.ts; done", ["writes a.ts", "writes b.ts"]],
   ["touch {a,b}.ts", ["writes a.ts", "writes b.ts"]],
-  ["if true; then D=a; else D=b; fi; rm -r $D", ["deletes a", "deletes b"]],
+  ["if true; then D=a; else D=b; fi; rm -r $D", ["deletes b", "deletes a"]],
   ["sh -c 'touch \"$1\"' _ x", ["writes x"]],
   ['f() { touch "$1"; }; f y', ["writes y"]],
   ["npm test", ["runs"]],

@@ -51,10 +51,9 @@ function inputItems({ input }: Spot, { isWhole, separator }: Items): Text[] {
   // Quotes are taken away before it is filled in: what stands there then must not be taken for a program's own.
   if (!isWhole && /["'\\]/.test(input.text))
     return [{ type: "unknown", why: "it has quotes in it", from: FROM.decoded }];
-  return input.text
-    .split(isWhole ? /[\0\n]/ : separator)
-    .filter(Boolean)
-    .map(known);
+  const items = input.text.split(isWhole ? /[\0\n]/ : separator);
+  // With a separator of its own, what is empty is one of them.
+  return (isWhole && input.text !== "" ? items : items.filter(Boolean)).map(known);
 }
 
 /** GNU parallel: a command, then `:::` and its arguments. */

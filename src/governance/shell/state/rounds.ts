@@ -2,7 +2,8 @@ import type { EffectTree } from "../effects.ts";
 import { type Flow, joinFlows } from "../values/flow.ts";
 import type { Names } from "../values/names.ts";
 import { sameText, type Text } from "../values/text.ts";
-import { copyShell, SEVERAL, type Shell, type Spot } from "./state.ts";
+import { joinShells } from "./joining.ts";
+import { copyShell, SEVERAL, type Shell, type Spot, sizeOf, spend } from "./state.ts";
 
 /** After so many rounds, what still changes counts as anything. */
 const MAX_ROUNDS = 4;
@@ -74,4 +75,18 @@ function forget(before: Shell, shell: Shell): void {
 function addNew<T>(own: T[], more: readonly T[]): void {
   const seen = new Set(own.map((one) => JSON.stringify(one)));
   for (const one of more) if (!seen.has(JSON.stringify(one))) own.push(one);
+}
+
+/** What a loop or a function does, up to its end or to where it is left. */
+export function toAnyEnd(spot: Spot, run: (spot: Spot) => Flow): Flow {
+  const start = spot.left.length;
+  const flow = run(spot);
+  for (const shell of spot.left.slice(start)) joinShells(spot.shell, shell);
+  return flow;
+}
+
+/** Leaves a loop or a function. Whether a condition decides that is not asked: what is behind it may be done, too. */
+export function noteLeaving(spot: Spot): void {
+  spend(spot, sizeOf(spot.shell));
+  spot.left.push(copyShell(spot.shell));
 }

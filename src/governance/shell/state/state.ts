@@ -105,6 +105,8 @@ export interface Spot {
   readonly depth: number;
   /** Functions that are being called. */
   readonly calls: readonly FunctionBody[];
+  /** The shells that `return`, `break` and `continue` have left as they were then. */
+  readonly left: Shell[];
   /** Whether a copy of the shell was started since the last call. */
   readonly isForked: boolean;
   /** Functions of a shell around this, which are not known here unless they are exported. */
@@ -200,60 +202,7 @@ export function copyForReading(shell: Shell): Shell {
   return copy;
 }
 
-/** Afterwards the shell is in one state or the other. */
-export function joinShells(shell: Shell, other: Shell): void {
-  if (!shell.variables.isSame(other.variables))
-    for (const [name, choices] of other.variables) {
-      const own = shell.variables.get(name) ?? [known("")];
-      if (own !== choices) shell.variables.set(name, addChoice(own, choices));
-    }
-  joinArrays(shell.arrays, other.arrays);
-  addNames(shell.exported, other.exported);
-  joinFunctions(shell.functions, other.functions);
-  addNames(shell.channels, other.channels);
-  addNames(shell.locals, other.locals);
-  addNames(shell.fixed, other.fixed);
-  addNames(shell.changing, other.changing);
-  if (shell.folders !== other.folders) shell.folders = [...new Set([...shell.folders, ...other.folders])];
-  if (shell.left !== other.left) shell.left = [...new Set([...shell.left, ...other.left])];
-  if (shell.stack !== other.stack) shell.stack = [];
-  joinPositional(shell, other);
-}
-
 export const SEVERAL = unknown("it can be several things");
-
-/** Of two lists of which one is the end of the other, it is the longer one, or an end of that. */
-function joinPositional(shell: Shell, other: Shell): void {
-  shell.isShifted ||= other.isShifted;
-  const [one, two] = [shell.positional, other.positional];
-  if (one === two) return;
-  const [short, long] = one.length < two.length ? [one, two] : [two, one];
-  const isEnd = short.every((text, at) => text === long[long.length - short.length + at]);
-  shell.positional = isEnd ? long : [SEVERAL];
-  if (short.length < long.length) shell.isShifted = true;
-}
-
-/** A list to which something was added may be the longer one; others cannot be told. */
-function joinArrays(own: Shell["arrays"], others: Shell["arrays"]): void {
-  if (own.isSame(others)) return;
-  for (const [name, list] of others) {
-    const before = own.get(name) ?? [];
-    if (before === list || list.every((text, at) => text === before[at])) continue;
-    own.set(name, before.every((text, at) => text === list[at]) ? list : [SEVERAL]);
-  }
-}
-
-/** A function that may not be defined, or otherwise, is called with what else has its name. */
-function joinFunctions(own: Shell["functions"], others: Shell["functions"]): void {
-  if (own.isSame(others)) return;
-  for (const [name, body] of own) if (!others.has(name)) UNSURE.add(body);
-  for (const [name, body] of others) {
-    const before = own.get(name);
-    if (before === body) continue;
-    if (!before) UNSURE.add(body);
-    own.set(name, before ? SEVERAL_BODIES : body);
-  }
-}
 
 /** Sets a variable, by its own name or another one; of an array it is the first element. */
 export function setVariable(shell: Shell, written: string, choices: readonly Text[]): void {
@@ -263,17 +212,16 @@ export function setVariable(shell: Shell, written: string, choices: readonly Tex
   if (name !== written) setArray(shell, name, [SEVERAL]);
   else {
     if (array) shell.arrays.set(name, only && choices.length === 1 ? [only, ...array.slice(1)] : [SEVERAL]);
-    shell.variables.set(name, choices);
+    shell.variables.set(
+      name,
+      shell.fixed.has(name) ? addChoice(shell.variables.get(name) ?? [known("")], choices) : choices,
+    );
   }
 }
 
 export function setArray(shell: Shell, name: string, elements: readonly Text[]): void {
   shell.variables.delete(name);
   shell.arrays.set(name, elements);
-}
-
-function addNames<V>(own: Names<V>, others: Names<V>): void {
-  if (!own.isSame(others)) for (const [name, value] of others) own.set(name, value);
 }
 
 /** Where it is not this shell that looks for a command. */

@@ -1,5 +1,7 @@
 import type { Flow } from "../values/flow.ts";
-import type { Spot } from "./state.ts";
+import type { Text } from "../values/text.ts";
+import { joinShells } from "./joining.ts";
+import { copyShell, noteUnknown, type Spot } from "./state.ts";
 
 /** Runs a shell to its end, and then what it left for it with `trap`, in the folder and with the values that it has there. */
 export function toItsEnd(spot: Spot, run: () => Flow): Flow {
@@ -12,5 +14,18 @@ export function toItsEnd(spot: Spot, run: () => Flow): Flow {
   line.traps = undefined;
   for (const action of left) line.engine.runSource(action, spot);
   line.traps = traps;
+  return flow;
+}
+
+/** What it sets may be set at any time from then on; what else it changes cannot be told. */
+export function runAtAnyTime(action: Text, spot: Spot): Flow {
+  spot.line.traps?.push(action);
+  const shell = copyShell(spot.shell);
+  const flow = spot.line.engine.runSource(action, { ...spot, shell });
+  if (!shell.arrays.isSame(spot.shell.arrays) || shell.folders !== spot.shell.folders)
+    noteUnknown(spot, "goes to another folder, or sets an array, at any time", "Do it where it stands.");
+  for (const [name, choices] of shell.variables)
+    if (choices !== spot.shell.variables.get(name)) spot.shell.fixed.set(name, true);
+  joinShells(spot.shell, shell);
   return flow;
 }

@@ -128,9 +128,12 @@ function partTexts(part: WordPart, spot: Spot, isFirst: boolean): Piece[] {
       if (part.parts) expandParts(part.parts, spot);
       return [whole(unknown("it has braces"))];
     default:
-      return expansionTexts(part, spot).map((texts) => ({ texts, splits: true }));
+      return nothingOr(expansionTexts(part, spot)).map((texts) => ({ texts, splits: true }));
   }
 }
+
+/** There is always one way: what uses a word is not left out. */
+const nothingOr = (ways: (readonly Text[])[]): (readonly Text[])[] => (ways.length > 0 ? ways : [[known("")]]);
 
 type Expansion = Extract<
   WordPart,

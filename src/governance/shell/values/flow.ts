@@ -56,7 +56,7 @@ export function joinFlows(flows: readonly Flow[]): Flow {
 
 /** One of them, as a command prints that can be one of several: names stay names. */
 export function oneOfFlows(flows: readonly Flow[]): Flow {
-  if (!flows.every((flow) => flow.names ?? /^\S+\n?$/.test(flow.text ?? ""))) return joinFlows(flows);
+  if (!flows.every((flow) => flow.names ?? /^\S*\n?$/.test(flow.text ?? " "))) return joinFlows(flows);
   const names = addChoice([], flows.flatMap(textsOfFlow));
   return names.length === 1 ? (flows[0] as Flow) : { from: joinFlows(flows).from, names };
 }

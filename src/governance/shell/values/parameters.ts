@@ -46,7 +46,8 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
           : known(folder),
     ]);
   if (name === "PPID") return [[{ type: "unknown", why: "it is the process that started this", from: FROM.agents }]];
-  const [own, first] = [shell.variables.get(name), shell.arrays.get(name)?.slice(0, 1)];
+  const list = shell.arrays.get(name);
+  const [own, first] = [shell.variables.get(name), list && [list[0] ?? known("")]];
   const choices = own && first ? addChoice(own, first) : (own ?? first);
   if (choices) return choices.map((text) => [text]);
   if (name === "HOME") return [[known(line.place.home)]];
@@ -74,7 +75,14 @@ export function parameterText(part: ParameterExpansionPart, spot: Spot, expand: 
   if (prefix === "#") return [[aNumber]];
   if (prefix === "!") return operation || index ? [[unknown("it names another variable")]] : indirect(parameter, spot);
   const values = index ? element(parameter, index, spot) : variableTexts(parameter, spot);
-  return operation ? values.flatMap((value) => operated(operation, { value, parameter, spot, expand })) : values;
+  if (!operation) return values;
+  const isPositional = parameter === "@" || parameter === "*";
+  const isList = isPositional || index?.value === "@" || index?.value === "*";
+  // `$0` is the first of those.
+  return values.flatMap((texts) => {
+    const value = operation.type === "Slice" && isPositional ? [spot.shell.self, ...texts] : texts;
+    return operated(operation, { value, parameter, spot, expand, isList });
+  });
 }
 
 /** Words that are used as numbers. */
@@ -109,20 +117,31 @@ function element(name: string, index: Word, { shell }: Spot): Ways {
   const all = shell.arrays.get(name);
   if (!all) return [[unknown(`nothing tells what \${${name}[…]} is`)]];
   if (index.value === "@" || index.value === "*") return [all];
-  const at = /^-?\d+$/.test(index.value) ? Number(index.value) : undefined;
-  const one = at === undefined ? undefined : all.at(at);
-  return one ? [[one]] : all.map((text) => [text]);
+  const isCounted = /^-?\d+$/.test(index.value) && all.every(({ type }) => type === "known");
+  const one = isCounted ? all.at(Number(index.value)) : undefined;
+  // Where there is nothing, it is nothing.
+  const others = shell.variables.get(name) ?? (one ? [] : [known("")]);
+  return addChoice(one ? [one] : all, others).map((text) => [text]);
+}
+
+/** Some of a list: which they are is only known where each is one. */
+function slicedList({ offset, length }: Extract<ParameterOperation, { type: "Slice" }>, list: readonly Text[]): Text[] {
+  const [from, count] = [Number(offset.value), length ? Number(length.value) : list.length];
+  if (!(from > 0 && count >= 0) || list.some(({ type }) => type !== "known")) return [SEVERAL];
+  return list.slice(from, from + count);
 }
 
 interface Operated {
+  readonly isList: boolean;
   readonly value: readonly Text[];
   readonly parameter: string;
   readonly spot: Spot;
   readonly expand: Expand;
 }
 
-function operated(operation: ParameterOperation, { value, parameter, spot, expand }: Operated): Ways {
+function operated(operation: ParameterOperation, { value, parameter, spot, expand, isList }: Operated): Ways {
   const [only] = value;
+  if (operation.type === "Slice" && isList) return [slicedList(operation, value)];
   if (operation.type === "Default") {
     const other = expand(operation.operand).map((text) => [text]);
     if (operation.operator.includes("=")) lookAtRenaming(parameter, spot);
@@ -132,7 +151,8 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
     if (only?.type === "known" && only.text !== "") return [value];
     // What this line does not set is taken for not set.
     const ways = isUnset(parameter, spot) && other.length > 0 ? other : [value, ...other];
-    if (operation.operator.includes("=")) giveVariable(parameter, ways.flat(), spot);
+    if (operation.operator.includes("="))
+      giveVariable(parameter, addChoice(spot.shell.variables.get(parameter) ?? [], ways.flat()), spot);
     return ways;
   }
   if (operation.type === "Transform" && operation.operand.value === "P")

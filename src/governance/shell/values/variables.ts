@@ -30,6 +30,7 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
   if (name !== "local" && (given.operands.length === 0 || given.has("p"))) return showVariables(spot);
   // Which variable is meant afterwards depends on the branches and loops in which it was bound.
   if (given.has("n") && name !== "export") noteUnknown(spot, "makes a name stand for another variable");
+  const isLocal = name === "local" || (spot.calls.length > 0 && /^(?:declare|typeset)$/.test(name) && !given.has("g"));
   for (const operand of given.operands) {
     const [start = "", variable, appends] = /^([A-Za-z_]\w*)(\+)?=/.exec(startOf(operand)) ?? [];
     lookAtRenaming(textOf(operand), spot);
@@ -38,6 +39,11 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
     if (variable === undefined) {
       lookAtSubscript(operand, spot);
       if (textOf(operand).includes("[")) giveVariable(textOf(operand), [SEVERAL], spot);
+      if (isLocal) {
+        shell.locals.set(textOf(operand), true);
+        giveVariable(textOf(operand), addChoice(shell.variables.get(textOf(operand)) ?? [], [known("")]), spot);
+      }
+      if (name === "readonly" || given.has("r")) shell.fixed.set(textOf(operand), true);
       if (exports && operand.type === "known") exportVariable(operand.text, spot);
       else if (operand.type !== "known")
         noteUnknown(spot, `sets a variable that cannot be told: ${describeText(operand)}`);
@@ -58,9 +64,11 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
         : operand.type === "known"
           ? known(cased)
           : { type: "glob", text: cased, plain: isPlain(operand) };
-    if (name === "local") shell.locals.set(variable, true);
+    if (isLocal) shell.locals.set(variable, true);
+    // Outside of functions there are none that are local.
+    const kept = name === "local" && spot.calls.length === 0 ? (shell.variables.get(variable) ?? [known("")]) : before;
+    giveVariable(variable, addChoice(kept, [made]), spot);
     if (name === "readonly" || given.has("r")) shell.fixed.set(variable, true);
-    giveVariable(variable, [...before, made], spot);
     if (exports) exportVariable(variable, spot);
   }
   return NOTHING;
