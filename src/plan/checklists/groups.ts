@@ -40,7 +40,7 @@ interface Above {
   /** Only asked of those that have a list below them, or a label. */
   readonly kind: () => HeadingKind;
   readonly at: number;
-  /** Names a part by itself. A line that ends with a colon, or a summary, may lead to what stands below such a one. */
+  /** Names a part by itself. A line that ends with a colon, or a summary, may lead to what stands below a label. */
   readonly isTitle: boolean;
 }
 
@@ -53,18 +53,21 @@ export function groupsOf(text: string, { of = "boxes" }: { of?: "boxes" | "plain
   let above: Above[] = [];
   const folded: Above[][] = [];
   let since: Since = { list: -1, words: -1 };
+  const belowItem = itemsThatSpeak();
   for (const block of blocksOf(text)) {
     if (block.type === "html") above = belowFolds(block, text, { above, folded, since });
     for (const next of aboveFrom(block, text)) above = under(above, next, since);
     if (isProse(block, text)) since = { ...since, words: block.end };
     if (block.type !== "list") continue;
     since = { ...since, list: block.end };
-    const { key, group, parts } = groupBelow(above);
-    const boxes = of === "boxes" ? boxesOf(block, text, parts) : plainBoxes(block, text, parts);
-    if (boxes.length === 0) continue;
-    const known = found.get(key);
-    if (known) known.boxes.push(...boxes);
-    else found.set(key, { group, boxes });
+    const place = groupBelow(above);
+    const boxes = of === "boxes" ? boxesOf(block, text, place.parts) : plainBoxes(block, text, place.parts);
+    for (const one of boxes) {
+      const { key, group, box } = belowItem(one, place);
+      const known = found.get(key);
+      if (known) known.boxes.push(box);
+      else found.set(key, { group, boxes: [box] });
+    }
   }
   return [...found.values()].map(({ group, boxes }) => finished(group, boxes));
 }
@@ -76,14 +79,13 @@ interface Since {
 }
 
 /**
- * A line that says nothing about its list is part of the bold one right before it that does, and so are those that follow it. Behind words
+ * A line that says nothing about its list is part of the label right before it that does, and so are those that follow it. Behind words
  * it begins something else: "Expected behavior", a sentence, "We need to:".
  */
 function under(above: readonly Above[], next: Above, since: Since): Above[] {
   const last = above.at(-1);
   const isOpen =
-    last?.depth === LEAD_DEPTH ||
-    (last?.depth === LABEL_DEPTH && last.isTitle && last.kind() !== "other" && since.list < last.at);
+    last?.depth === LEAD_DEPTH || (last?.depth === LABEL_DEPTH && last.kind() !== "other" && since.list < last.at);
   const isLead = isOpen && !next.isTitle && since.words < (last?.at ?? 0) && next.kind() === "other";
   const depth = isLead ? LEAD_DEPTH : next.depth;
   return [...above.filter((one) => one.depth < depth), { ...next, depth }];
@@ -137,6 +139,28 @@ function groupBelow(above: readonly Above[]) {
   };
 }
 
+/** What an item says of the boxes below it, as a label would. Others are names of parts: "Platforms". */
+const SAID_BY_ITEMS: ReadonlySet<HeadingKind> = new Set(["criteria", "out-of-scope", "waits", "question"]);
+
+/** A box whose list names what it is for in an item above it is in a group of that name. */
+function itemsThatSpeak() {
+  const kinds = new Map<string, HeadingKind>();
+  const kindOf = (words: string): HeadingKind => {
+    const kind = kinds.get(words) ?? headingKind(words);
+    kinds.set(words, kind);
+    return kind;
+  };
+  return (box: Box, { key, group, parts }: ReturnType<typeof groupBelow>) => {
+    const items = box.below.slice(parts.length);
+    const speaks = items.findLastIndex((words) => SAID_BY_ITEMS.has(kindOf(words)));
+    const heading = items[speaks];
+    if (heading === undefined) return { key, group, box };
+    const within = [...group.within, group.heading, ...parts, ...items.slice(0, speaks)];
+    const named = { ...group, heading, kind: kindOf(heading), within };
+    return { key: `${key} ${heading}`, group: named, box: { ...box, below: items.slice(speaks + 1) } };
+  };
+}
+
 function finished(group: Unfinished, all: readonly Box[]): Group {
   const wanted = all.filter(({ text }) => !isCrossedOut(text));
   const boxes = wanted.filter(({ text }) => !isPlaceholder(text));
@@ -179,18 +203,19 @@ export function isLabel(block: Block, text: string): boolean {
   return labelsOf(block, text).some(({ line }) => line === text.slice(block.start, block.end).trim());
 }
 
-const BOLD = /^(?:(\*\*|__)([*_]{0,2})[^*_]+\2\1|<(b|strong)>[^<]+<\/\3>)$/i;
+/** Of a label: its colon, perhaps with a remark in brackets behind it. */
+const END = String.raw`[:：]?(?:(?:\s*|\s+[*_]+)\((?:[^()]|\([^()]*\))*\)[*_]*[:：]?)?$`;
+const BOLD = new RegExp(String.raw`^(?:(\*\*|__)([*_]{0,2})[^*_]+\2\1|<(b|strong)>[^<]+<\/\3>)${END}`, "i");
 
 /** Emphasised as a whole, its colon inside or behind. */
-const TITLE = /^(?:[*_]+[^*_]+[*_]+|<(b|strong)>[^<]+<\/\1>)[:：]?$/i;
+const TITLE = new RegExp(String.raw`^(?:[*_]+[^*_]+[*_]+|<(b|strong)>[^<]+<\/\1>)${END}`, "i");
 
 /** Of a paragraph, the lines that are bold as a whole, and its last one if it ends with a colon, whatever surrounds that. */
 function labelsOf({ type, start, end }: Block, text: string): { line: string; at: number }[] {
   if (type !== "paragraph") return [];
   const lines = linesOf(text.slice(start, end)).map((line) => line.trim());
   const isLabel = (line: string, index: number) =>
-    BOLD.test(line.replace(/[:：]$/, "")) ||
-    (index === lines.length - 1 && /[:：](?:[*_]{1,3}|<\/b>|<\/strong>)?$/i.test(line));
+    BOLD.test(line) || (index === lines.length - 1 && /[:：](?:[*_]{1,3}|<\/b>|<\/strong>)?$/i.test(line));
   return lines.flatMap((line, index) => (isLabel(line, index) ? [{ line, at: start + index }] : []));
 }
 

@@ -60,5 +60,40 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     "**Phase 1**\nDo:\n- [ ] Route\n\n**Phase 2**\nDo:\n- [ ] Button\n\n**Phase 3**\nDo:\n- [ ] Chapter\n",
     ["Route", "Button", "Chapter"],
   ),
+  criteria("a line with a colon, and another one", `Acceptance criteria:\n\nThe export:\n${EXPORT}`),
+  todos("parts of tasks, without bold words", "Tasks:\n\nServer:\n- [ ] Route\n\nPage:\n- [ ] Button\n", [
+    "Route",
+    "Button",
+  ]),
+  ...[
+    "**Acceptance criteria** (seen by *all*)",
+    "**Acceptance criteria:** _(agreed)_",
+    "<b>Acceptance criteria</b> (1):",
+  ].map((line) =>
+    todos(
+      `tasks, and ${line}`,
+      `**Tasks** ([plan](x))\n- [ ] Route\n\n${line}\n${EXPORT}`,
+      ["Route"],
+      [[line.replace(/\*\*|<.?b>|[*_]|:$/g, ""), 2, "conditions"]],
+    ),
+  ),
+  todos("a sentence that begins with bold words", `## Tasks\n- [ ] Route\n\n**Kim** (QA) helps.\n${EXPORT}`, [
+    "Route",
+    ...FOUND,
+  ]),
+  todos(
+    "parts of a task as items of a list",
+    `### Task 1\n- **Files**: a.ts\n- **Steps**:\n  - [ ] Route\n- **Acceptance criteria**:\n  - [ ] Fast\n- Out of scope\n  1. [ ] Page\n`,
+    ["Route"],
+    [
+      ["Acceptance criteria", 1, "conditions"],
+      ["Out of scope", 1, "out of scope"],
+    ],
+  ),
+  criteria(
+    "an item above all boxes",
+    "- Export\n  - Acceptance criteria:\n    - [ ] Fast\n    - Page\n      - [ ] Nice\n",
+  ),
+  todos("items that name parts", "## Tasks\n- Platforms\n  - [ ] Linux\n- Testing:\n  - [ ] Ends\n", ["Linux", "Ends"]),
   unclear("two that say nothing", "**Server**\nDo:\n- [ ] Route\n\n**Page**\nMake:\n- [ ] Button\n", ["Do", "Make"]),
 ];
