@@ -141,6 +141,8 @@ function groupBelow(above: readonly Above[]) {
 
 /** What an item says of the boxes below it, as a label would. Others are names of parts: "Platforms". */
 const SAID_BY_ITEMS: ReadonlySet<HeadingKind> = new Set(["criteria", "out-of-scope", "waits", "question"]);
+/** An item of more words is a sentence, as is "Define acceptance criteria for it". */
+const MAX_NAME = 4;
 
 /** A box whose list names what it is for in an item above it is in a group of that name. */
 function itemsThatSpeak() {
@@ -152,7 +154,9 @@ function itemsThatSpeak() {
   };
   return (box: Box, { key, group, parts }: ReturnType<typeof groupBelow>) => {
     const items = box.below.slice(parts.length);
-    const speaks = items.findLastIndex((words) => SAID_BY_ITEMS.has(kindOf(words)));
+    const speaks = items.findLastIndex(
+      (words) => words.split(" ", MAX_NAME + 1).length <= MAX_NAME && SAID_BY_ITEMS.has(kindOf(words)),
+    );
     const heading = items[speaks];
     if (heading === undefined) return { key, group, box };
     const within = [...group.within, group.heading, ...parts, ...items.slice(0, speaks)];

@@ -94,6 +94,11 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     "an item above all boxes",
     "- Export\n  - Acceptance criteria:\n    - [ ] Fast\n    - Page\n      - [ ] Nice\n",
   ),
+  todos(
+    "an item that is a sentence",
+    "## Tasks\n- Define acceptance criteria for it\n  - [ ] Ask Kim\n- Then\n  - [ ] Ship\n",
+    ["Ask Kim", "Ship"],
+  ),
   todos("items that name parts", "## Tasks\n- Platforms\n  - [ ] Linux\n- Testing:\n  - [ ] Ends\n", ["Linux", "Ends"]),
   unclear("two that say nothing", "**Server**\nDo:\n- [ ] Route\n\n**Page**\nMake:\n- [ ] Button\n", ["Do", "Make"]),
 ];
