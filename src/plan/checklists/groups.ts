@@ -50,18 +50,10 @@ const LEAD_DEPTH = 8;
 /** All groups of a text, in order. Quotes and code have none. `of: "plain"`: of lists without boxes instead. */
 export function groupsOf(text: string, { of = "boxes" }: { of?: "boxes" | "plain" } = {}): Group[] {
   const found = new Map<string, { group: Unfinished; boxes: Box[] }>();
-  let above: Above[] = [];
-  const folded: Above[][] = [];
-  let since: Since = { list: -1, words: -1 };
   const belowItem = itemsThatSpeak();
-  for (const block of blocksOf(text)) {
-    if (block.type === "html") above = belowFolds(block, text, { above, folded, since });
-    for (const next of aboveFrom(block, text)) above = under(above, next, since);
-    if (isProse(block, text)) since = { ...since, words: block.end };
-    if (block.type !== "list") continue;
-    since = { ...since, list: block.end };
+  for (const { list, above } of listsOf(blocksOf(text), text)) {
     const place = groupBelow(above);
-    const boxes = of === "boxes" ? boxesOf(block, text, place.parts) : plainBoxes(block, text, place.parts);
+    const boxes = of === "boxes" ? boxesOf(list, text, place.parts) : plainBoxes(list, text, place.parts);
     for (const one of boxes) {
       const { key, group, box } = belowItem(one, place);
       const known = found.get(key);
@@ -70,6 +62,23 @@ export function groupsOf(text: string, { of = "boxes" }: { of?: "boxes" | "plain
     }
   }
   return [...found.values()].map(({ group, boxes }) => finished(group, boxes));
+}
+
+/** The lists among these blocks, each with the headings and labels that it stands below. */
+function listsOf(blocks: readonly Block[], text: string): { list: Block; above: readonly Above[] }[] {
+  const found: { list: Block; above: readonly Above[] }[] = [];
+  let above: Above[] = [];
+  const folded: Above[][] = [];
+  let since: Since = { list: -1, words: -1 };
+  for (const block of blocks) {
+    if (block.type === "html") above = belowFolds(block, text, { above, folded, since });
+    for (const next of aboveFrom(block, text)) above = under(above, next, since);
+    if (isProse(block, text)) since = { ...since, words: block.end };
+    if (block.type !== "list") continue;
+    since = { ...since, list: block.end };
+    found.push({ list: block, above });
+  }
+  return found;
 }
 
 /** Where the last list and the last words ended. */
@@ -139,7 +148,7 @@ function groupBelow(above: readonly Above[]) {
   };
 }
 
-/** What an item says of the boxes below it, as a label would. Others are names of parts: "Platforms". */
+/** What an item, or a label inside of it, says of the boxes below. Others are names of parts: "Platforms". */
 const SAID_BY_ITEMS: ReadonlySet<HeadingKind> = new Set(["criteria", "out-of-scope", "waits", "question"]);
 /** An item of more words is a sentence, as is "Define acceptance criteria for it". */
 const MAX_NAME = 4;
@@ -241,7 +250,7 @@ function plainBoxes(list: Block, text: string, below: readonly string[]): Box[] 
 /** Deeper ones are not read. */
 const MAX_DEPTH = 12;
 
-/** The boxes of a list; those below a plain item are boxes of the list, those below an open box are its context. */
+/** The boxes of a list; those below a plain item, and labels inside of it, are boxes of the list, those below an open box are its context. */
 function boxesOf(outer: Block, text: string, below: readonly string[]): Box[] {
   return outer.children.flatMap((item) => {
     const task = taskItemOf(item, text);
@@ -251,8 +260,11 @@ function boxesOf(outer: Block, text: string, below: readonly string[]): Box[] {
     if (first?.type !== "paragraph" || below.length >= MAX_DEPTH) return task ? [{ ...task, below }] : [];
     const line = task?.text ?? text.slice(first.start, lineEnd(text, first.start));
     const words = plainText(line).replace(/(?<!\s)\s*[:：]$/, "");
-    const nested = rest.filter(({ type }) => type === "list");
-    const inner = nested.flatMap((list) => boxesOf(list, text, [...below, words]));
+    const nested = rest.length > 0 ? listsOf(item.children, text) : [];
+    const inner = nested.flatMap(({ list, above }) => {
+      const labels = above.filter(({ at }) => at !== first.start).map((label) => label.text);
+      return boxesOf(list, text, [...below, words, ...labels]);
+    });
     // One that is ticked is done, unless something below it is not: then that is to be done.
     return task && inner.every(({ state }) => state === "done") ? [{ ...task, below }] : inner;
   });

@@ -95,6 +95,19 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     "- Export\n  - Acceptance criteria:\n    - [ ] Fast\n    - Page\n      - [ ] Nice\n",
   ),
   todos(
+    "labels inside of items",
+    "## Plan\n1. **Model**\n\n   Steps:\n   - [ ] Class\n\n   **Acceptance criteria:**\n   - [ ] Runs twice\n\n2. **Page**\n   - [ ] Button\n\n   Out of scope:\n   - [ ] Pages\n",
+    ["Class", "Button"],
+    [
+      ["Acceptance criteria", 1, "conditions"],
+      ["Out of scope", 1, "out of scope"],
+    ],
+  ),
+  criteria(
+    "stories whose criteria follow at once",
+    "1. **Story:** As a guest I want CSV.\r\n   **Acceptance criteria:**\r\n   - [ ] Opens\r\n2. **Story:** I want PDF.\r\n   **Acceptance criteria:**\r\n\r\n   The file:\r\n   - [ ] Prints\r\n",
+  ),
+  todos(
     "an item that is a sentence",
     "## Tasks\n- Define acceptance criteria for it\n  - [ ] Ask Kim\n- Then\n  - [ ] Ship\n",
     ["Ask Kim", "Ship"],
