@@ -1,7 +1,7 @@
 import { interruptedAt, ownBegin, rebaseOnto } from "../../git/commits/rebase.ts";
 import { changingMerge, haveSamePatches, messageOfCommit, type Replayed, replay } from "../../git/commits/replay.ts";
 import { standsOn } from "../../git/commits/stands-on.ts";
-import { type UnsafeTree, unsafeTree, unsafeWords } from "../../git/commits/unsafe-tree.ts";
+import { unsafeTree, unsafeWords } from "../../git/commits/unsafe-tree.ts";
 import { gitAt, isAncestor, STEP_TRAILER } from "../../git/repository.ts";
 import { inBytes, isProtected } from "../../git/staging/protected-paths.ts";
 import { resetTo } from "../../git/worktree/reset.ts";
@@ -22,29 +22,21 @@ import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { keepNow, leftOut, takeBack } from "../worktree/set-aside.ts";
 import { branchHead, firstBase } from "./begin.ts";
-import { nowAt, type RebaseTelling, tellRebased } from "./tell-rebased.ts";
+import { lossyError, nowAt, type RebaseResult, toldRebase } from "./rebase-result.ts";
+import { type RebaseTelling, tellRebased } from "./tell-rebased.ts";
 
 type Rebasing = Located & Configured & Records & Gated & Publishing & Reporting;
 type Ending = Rebasing & RebaseTelling;
 
-export type RebaseResult =
-  | { readonly kind: "nothing" }
-  | { readonly kind: "rebased"; readonly sha: string }
-  | UnsafeTree
-  /** A merge on the branch has changes of its own: a rebase leaves merges out. */
-  | { readonly kind: "lossy"; readonly merge: string }
-  /** The branch is as it was; the record says that the plan's agent is to resolve it. */
-  | { readonly kind: "conflict"; readonly files: readonly string[] };
-
 /**
  * Brings the branch onto its base, at once unless a commit conflicts. Between steps only. What is under way is in the record first, so the
- * next start goes on after a kill; doing it again finds what is done.
+ * next start goes on after a kill; doing it again finds what is done. `asked`: where people asked for it.
  */
-export async function beginRebase(loom: Rebasing, record: PlanRecord): Promise<RebaseResult> {
+export async function beginRebase(loom: Rebasing, record: PlanRecord, asked?: Rebase["asked"]): Promise<RebaseResult> {
   const { id, uid, branch = "", baseBranch: base = "" } = record;
   const worktree = worktreeOf(loom, record);
   const began = await standsOn(loom.repo, { branch, base, began: record.baseSha, uid });
-  const rebase = record.rebase ?? (await plannedRebase(loom, record, began));
+  const rebase = record.rebase ?? { ...(await plannedRebase(loom, record, began)), ...(asked && { asked }) };
   const { from, upstream, onto } = rebase;
   const merge = record.rebase ? undefined : await lossyMerge(loom, rebase);
   if (merge !== undefined) return { kind: "lossy", merge };
@@ -85,12 +77,6 @@ export function blockImpossible(loom: Records & Reporting, record: PlanRecord, o
     const { message, hint } = lossyError(record, outcome.merge);
     blockPlan(loom, id, { reason: message, hint: `${hint} Then run \`prloom unblock ${id}\`.`, cause: "step" });
   }
-}
-
-export function lossyError({ branch, worktree, baseBranch }: PlanRecord, merge: string): PrloomError {
-  const message = `The merge ${merge.slice(0, 8)} on ${branch} has changes of its own, which a rebase would lose.`;
-  const hint = `Bring it up to date with another merge (\`git -C ${worktree} merge ${baseBranch}\`).`;
-  return new PrloomError("plan-state", message, hint);
 }
 
 async function plannedRebase(loom: Rebasing, record: PlanRecord, began: string | undefined): Promise<Rebase> {
@@ -144,12 +130,13 @@ export async function continueRebase(loom: Ending, record: PlanRecord): Promise<
   if (!rebase) return;
   if (rebase.ended) return undo(loom, record, rebase);
   const head = await branchHead(loom, record);
-  if (await wasInterrupted(loom, record, head)) return beginAgain(loom, record);
+  if (await wasInterrupted(loom, record, head)) return beginAgain(loom, record, rebase.asked);
   // A person has committed since it was asked for, and nothing is under way yet: that is to be rebased too.
   if (!rebase.conflict && head !== rebase.from && rebase.stands === rebase.from)
     return beginAgain(
       loom,
       updateRecord(loom, record.id, () => ({ rebase: undefined })),
+      rebase.asked,
     );
   const next = await nextOf(loom, rebase);
   if (head !== rebase.stands && head !== next.tip) return endRebase(loom, record.id, movedAway(head));
@@ -189,8 +176,9 @@ async function nextOf(loom: Rebasing, rebase: Rebase): Promise<Replayed> {
   return merge ? { done, tip } : replay(loom.repo, { ...rebase, identity: loom.identity });
 }
 
-async function beginAgain(loom: Rebasing, record: PlanRecord): Promise<void> {
-  const outcome = await beginRebase(loom, record);
+async function beginAgain(loom: Ending, record: PlanRecord, asked: Rebase["asked"]): Promise<void> {
+  const outcome = await beginRebase(loom, record, asked);
+  if (outcome.kind !== "conflict") tellRebased(loom, record, { asked, message: toldRebase(record, outcome) });
   blockImpossible(loom, record, outcome);
 }
 
@@ -237,7 +225,7 @@ async function finish(
   const isSame = !resolved && (await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: tip }));
   // A resolved conflict was reviewed as such, its neighbours were not: they may change something else now.
   const isRead = isSame || (resolved && done === 1);
-  tellRebased(loom, record, nowAt(tip));
+  tellRebased(loom, record, { asked: rebase.asked, message: nowAt(tip) });
   settleRebased(loom, record.id, { from, to: tip, onto, isSame, reviewAgain: !isRead && readsTodos(loom, record) });
   await gitAt(loom.repo, ["update-ref", "-d", keptRef(record)]);
   const { baseBranch } = record;
@@ -270,8 +258,14 @@ async function putBack(loom: Rebasing, record: PlanRecord, from: string): Promis
   await resetTo(worktreeOf(loom, record), from, record.branch ?? "", record.prepared);
 }
 
+const CALLED_OFF = "The rebase was called off, and the branch is as it was.";
+
 /** Before anything was done to it, the branch is as the person left it, who may have committed to it or rebased it since. */
-async function undo(loom: Ending, record: PlanRecord, { from, ended, stands, conflict, merge }: Rebase): Promise<void> {
+async function undo(
+  loom: Ending,
+  record: PlanRecord,
+  { from, ended, stands, conflict, merge, asked }: Rebase,
+): Promise<void> {
   const { id, branch = "", worktree, baseBranch } = record;
   const isOurs = stands !== from || conflict || (await interruptedAt(worktreeOf(loom, record), branch)) !== undefined;
   if (isOurs) await putBack(loom, record, from);
@@ -279,8 +273,10 @@ async function undo(loom: Ending, record: PlanRecord, { from, ended, stands, con
   // The server has told what it needs, and tells it once: unblocked it is tried again.
   const again = merge && ended?.reason !== undefined ? { behind: { why: "conflict" as const } } : {};
   const changes = { rebase: undefined, kept: undefined, ...again };
-  if (ended?.reason === undefined) updateRecord(loom, id, () => changes);
-  else {
+  if (ended?.reason === undefined) {
+    tellRebased(loom, record, { asked, message: CALLED_OFF });
+    updateRecord(loom, id, () => changes);
+  } else {
     const what = merge
       ? `${baseBranch} was not merged into the branch, which`
       : `The branch was not rebased onto ${baseBranch}, and`;
@@ -289,7 +285,7 @@ async function undo(loom: Ending, record: PlanRecord, { from, ended, stands, con
     const hint = merge
       ? `\`prloom unblock ${id}\` lets an agent try again; or merge it yourself first (${byHand}).`
       : `\`prloom rebase ${id}\` lets an agent try again, and \`prloom send ${id} "…"\` tells it what it asks for; or do it yourself (${byHand}). Then run \`prloom unblock ${id}\`.`;
-    tellRebased(loom, record, reason);
+    tellRebased(loom, record, { asked, message: reason });
     blockPlan(loom, id, { reason, hint, cause: "step" }, () => changes);
   }
   await gitAt(loom.repo, ["update-ref", "-d", keptRef(record)]);

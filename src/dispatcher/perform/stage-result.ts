@@ -40,9 +40,9 @@ import { answerTriaged } from "./answer-triaged.ts";
 import { nextRun } from "./begin.ts";
 import { GIVEN_WORDS } from "./gates/gate.ts";
 import { hookDue } from "./hook-due.ts";
-import { beginRebase, blockImpossible, lossyError, type RebaseResult } from "./rebase.ts";
+import { beginRebase, blockImpossible } from "./rebase.ts";
+import { type RebaseResult, toldRebase } from "./rebase-result.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
-import { nowAt } from "./tell-rebased.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
 export async function settleSide(
@@ -230,15 +230,11 @@ async function takeTriage(
   const events = givenEvents(loom, record);
   addTodos(loom, record, parsed.result, events);
   crashPoint("triage:todos");
-  const rebased = parsed.result.rebase_requested ? await beginRebase(loom, record) : undefined;
+  const asked = addressesOf(events.filter(({ context }) => context?.author));
+  const rebased = parsed.result.rebase_requested ? await beginRebase(loom, record, asked) : undefined;
   answerTriaged(loom, record, { result: parsed.result, events, rebased: toldRebase(record, rebased) });
   crashPoint("triage:settled");
-  const asked = addressesOf(events.filter(({ context }) => context?.author));
-  updateRecord(loom, record.id, (now) => ({
-    ...withoutSessions(now, ["triage"]),
-    side: undefined,
-    ...(rebased && now.rebase ? { rebase: { ...now.rebase, asked } } : {}),
-  }));
+  updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
   loom.report({
     planId: record.id,
     level: "good",
@@ -268,18 +264,6 @@ function addTodos(
   // names: the words of one may have told it to name another.
   if (isByApprovers(loom, events)) writeAmended(loom, record, { text: next, by: events.map(authorOf) });
   else loom.texts.write(textPath(loom, record), next);
-}
-
-/** What the rebase came to, for the people who asked. */
-function toldRebase(record: PlanRecord, outcome: RebaseResult | undefined): string {
-  if (outcome?.kind === "conflict")
-    return `The rebase conflicts in: ${outcome.files.join(", ")}. An agent resolves it.`;
-  if (outcome?.kind === "repository" || outcome?.kind === "link")
-    return `The rebase is not possible: ${unsafeWords(outcome)}`;
-  if (outcome?.kind === "rebased") return nowAt(outcome.sha);
-  if (outcome?.kind === "nothing") return "There is nothing to rebase: the branch has all of its base.";
-  if (outcome?.kind === "lossy") return lossyError(record, outcome.merge).message;
-  return "";
 }
 
 const REBASE_REPORTS = {

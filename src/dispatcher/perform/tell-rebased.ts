@@ -1,20 +1,21 @@
 import { actionId, DISPATCHER } from "../../bus/names.ts";
 import type { Action } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import type { PlanRecord } from "../../plan/record.ts";
+import type { PlanRecord, Rebase } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Waking } from "../capabilities.ts";
 
 export type RebaseTelling = Buses & Waking;
 
-/** What is said of a rebase that is done. */
-export const nowAt = (sha: string): string => `The branch is rebased: it stands at ${sha.slice(0, 8)} now.`;
-
 /** Tells the people who asked for a rebase how it ended. Told again after a kill, it is the same: another one has another run before it. */
-export function tellRebased(loom: RebaseTelling, { id, uid, runs, rebase }: PlanRecord, message: string): void {
-  if (!rebase?.asked?.length) return;
+export function tellRebased(
+  loom: RebaseTelling,
+  { id, uid, runs }: PlanRecord,
+  { asked = [], message }: { readonly asked: Rebase["asked"]; readonly message: string },
+): void {
+  if (asked.length === 0) return;
   const recordId = `rebased-${uid}-${runs}`;
-  const actions = rebase.asked.map(
+  const actions = asked.map(
     (target, ordinal): Action => ({
       id: actionId({ scope: { planId: id }, recordId, handler: DISPATCHER, ordinal }),
       type: "respond",

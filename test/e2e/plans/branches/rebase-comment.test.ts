@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conflicting } from "../../../testing/conflicting.ts";
+import { commitFile, conflicting } from "../../../testing/conflicting.ts";
 import type { Project } from "../../../testing/project.ts";
 import { projectMaker } from "../../../testing/projects.ts";
 import { thorough } from "../../../testing/thorough.ts";
@@ -53,3 +53,34 @@ test("one that is given up is told of in the thread, too", thorough, async () =>
   const { stdout } = await project.cli(["show", "second"]);
   assert.match(stdout, /prloom, .*\n +The branch was not rebased onto main, and is as it was\. The agent says/);
 });
+
+test("one that a person called off is told of in the thread, too", async () => {
+  const project = await conflicting(rebasing(fresh()));
+  await project.cli(["comment", "second", "please rebase"]);
+  await project.work({ PRLOOM_CRASH_AT: "rebase:placed" });
+  await project.cli(["unblock", "second", "--reset"]);
+  await project.work();
+  assert.match(
+    (await project.cli(["show", "second"])).stdout,
+    /\n +The rebase was called off, and the branch is as it was\.\n/,
+  );
+});
+
+test(
+  "one is told of also where the answer was sent before a kill, and a person committed since",
+  thorough,
+  async () => {
+    const project = await conflicting(rebasing(fresh()));
+    await project.cli(["comment", "second", "please rebase"]);
+    await project.work({ PRLOOM_CRASH_AT: "triage:settled" });
+    await project.cli(["pause", "second"]);
+    await project.work();
+    commitFile(project, project.worktree("second"), "person.txt", "mine\n");
+    await project.cli(["resume", "second"]);
+    await project.work();
+    const { stdout } = await project.cli(["show", "second"]);
+    const sha = project.git("rev-parse", "prloom/second").slice(0, 8);
+    assert.equal(stdout.split(`The branch is rebased: it stands at ${sha} now.`).length, 2, stdout);
+    assert.equal(project.git("show", "prloom/second:person.txt"), "mine\n");
+  },
+);
