@@ -6,7 +6,6 @@ import { readExit } from "../../agents/runner/run-exit.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { readAnswer } from "../../gate/answer.ts";
-import { unsafeWords } from "../../git/commits/unsafe-tree.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
