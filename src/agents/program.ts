@@ -54,8 +54,11 @@ export interface AgentProgram {
    * settings. Relative to the home; `*` stands for any one name.
    */
   readonly keeps: readonly string[];
-  /** Makes of that anew what a run can write settings into, besides; `scratch` is a folder of ours beside the home, where files become whole. */
-  renewKept?(home: string, scratch: string): Promise<void>;
+  /**
+   * Makes of that anew what a run can write settings into, besides; `scratch` is a folder of ours beside the home, where files become
+   * whole. A run that `begins` a conversation gets none of it: what it does not need cannot keep it from starting.
+   */
+  renewKept?(home: string, scratch: string, begins: boolean): Promise<void>;
   homeItems(where: UserPlace): readonly HomeItem[];
   /** Says whether there is a login, without reading more of it than has to be, and never what it is. */
   loginOf(where: UserPlace): Login;

@@ -75,15 +75,18 @@ for (const table of kept) {
 made.exec("COMMIT");
 `;
 
-/** Makes the database of a private home anew, in which nothing runs; where that cannot be done, there is none. */
-export async function renewDatabase(home: string, scratch: string): Promise<void> {
+/**
+ * Makes the database of a private home anew, in which nothing runs; where that cannot be done, there is none. Nor for a run that
+ * begins a conversation: OpenCode does not start where it cannot use its database, and an earlier run can have seen to that.
+ */
+export async function renewDatabase(home: string, scratch: string, begins: boolean): Promise<void> {
   const there = KEPT_DATABASE.map((path) => lstatSync(join(home, path), { throwIfNoEntry: false })).filter(
     (stat) => stat !== undefined,
   );
   if (there.length === 0) return;
   const isFit = there.every((stat) => stat.isFile()) && there.reduce((sum, { size }) => sum + size, 0) <= MAX_BYTES;
   const made = join(scratch, "opencode.db");
-  const isMade = isFit && (await copied(join(home, DATABASE), made));
+  const isMade = !begins && isFit && (await copied(join(home, DATABASE), made));
   for (const path of ALL_FILES) removeFrom(home, path);
   if (isMade) placeMoved(home, DATABASE, made);
   else rmSync(made, { force: true });

@@ -63,6 +63,8 @@ export interface EncloseOptions {
   readonly tree?: string;
   /** What the run gets from us to read. */
   readonly ours?: NonNullable<SandboxPlan["ours"]>;
+  /** It begins a conversation, and needs none that its program has kept. */
+  readonly begins?: boolean;
   /** It may look at the worktree, and change nothing there. */
   readonly readOnly?: true;
 }
@@ -125,7 +127,7 @@ interface Wanted extends EncloseOptions, Viewer {
 }
 
 async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mount[]> {
-  const { agent, use, runDir, record, where, worktree, settings } = wanted;
+  const { agent, use, runDir, record, where, worktree, settings, begins = false } = wanted;
   const { root, commonDir, local, worktrees } = loom.paths;
   const shadow = join(runDir, SHADOW);
   const objectsAt = join(commonDir, REAL_OBJECTS);
@@ -135,7 +137,7 @@ async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mo
   const cache = cacheFolder(loom, use);
   const agentDir = join(runDir, RUN_FILES.agentDir);
   for (const dir of [cache, agentDir]) ensureDir(dir);
-  const folders = await enterHome({ agent, use, runDir, home: homeFrom, user: where });
+  const folders = await enterHome({ agent, use, runDir, home: homeFrom, user: where, begins });
   for (const dir of [homeFrom, cache]) chmodSync(dir, 0o700);
   const moved = movedCredentials(where.env, agent.passEnv);
   const places = placesFor(loom, wanted);

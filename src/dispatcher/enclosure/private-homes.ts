@@ -40,16 +40,17 @@ interface Entering {
   readonly runDir: string;
   readonly home: string;
   readonly user: UserPlace;
+  readonly begins: boolean;
 }
 
 /** Rebuilds a private home, with what its program needs of the user; returns what is to be laid over it. */
-export async function enterHome({ agent, use, runDir, home, user }: Entering): Promise<Furnished["folders"]> {
+export async function enterHome({ agent, use, runDir, home, user, begins }: Entering): Promise<Furnished["folders"]> {
   // Renewed in a run whose end no dispatcher saw: the copy is made again now.
   returnLogins(home, renewalOf);
   // Commands of the user need no login of an agent.
   const program = use === "checks" ? undefined : programOf(agent);
   renewHome(home, [...PACKAGES, ...(use === "checks" ? [] : agent.keeps), ...(program?.keeps ?? [])]);
-  await program?.renewKept?.(home, besideOf(home));
+  await program?.renewKept?.(home, besideOf(home), begins);
   const overlays = join(runDir, OVERLAYS);
   await removeTree(overlays);
   const items = program?.homeItems({ home: user.home, env: user.env }) ?? [];

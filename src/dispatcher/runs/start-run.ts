@@ -80,7 +80,9 @@ export async function startAgentRun(
     // The door is closed for all but the worker.
     if (config.gated && stage !== "worker") await requireEnforced(loom.config, { [choice.agent.name]: choice.agent });
     await prepareWorktree(loom, record, coming, text);
-    const enclosing = { agent: choice.agent, runDir, use: stage, ...treeFor(record), ...oursFor(choice.agent, runDir) };
+    const { agent } = choice;
+    const begins = sessionFor(record, stage, agent) === undefined;
+    const enclosing = { agent, runDir, use: stage, begins, ...treeFor(record), ...oursFor(agent, runDir) };
     const enclosure = await encloseAgent(loom, record, enclosing);
     makeRunCopy(loom, record, text.text, enclosure.view);
     const start = await describeStart(loom, record, coming, { text, enclosure });

@@ -87,7 +87,7 @@ const PLANTED: Readonly<Record<string, string>> = {
 for (const [what, sql] of Object.entries(PLANTED)) {
   test(`a conversation goes on in a database without what a run planted: ${what}`, async () => {
     const home = homeWith(sql.startsWith(TABLES.slice(0, 20)) ? sql : `${TABLES} ${sql}`);
-    await renewDatabase(home, dir);
+    await renewDatabase(home, dir, false);
     assert.deepEqual(nextRun(home), CLEAN);
     assert.equal(existsSync(join(dir, "opencode.db")), false);
   });
@@ -109,7 +109,13 @@ test("what is no database, a link to one, larger than any, or has no tables of O
   );
   const shown = homeWith(`${TABLES} DROP TABLE message; CREATE VIEW message AS SELECT 'a' AS id;`);
   for (const home of [broken, linked, huge, swelling, computed, shown, mkdtempSync(join(dir, "home-"))]) {
-    await renewDatabase(home, dir);
+    await renewDatabase(home, dir, false);
     assert.equal(existsSync(fileOf(home)), false);
   }
+});
+
+test("a run that begins a conversation finds no database that an earlier one can have spoiled", async () => {
+  const home = homeWith(`${TABLES} DELETE FROM migration;`);
+  await renewDatabase(home, dir, true);
+  assert.equal(existsSync(fileOf(home)), false);
 });

@@ -66,4 +66,35 @@ describe("what OpenCode keeps from one run to the next", () => {
       assert.equal(bench.project.record("governed").status, "review", stdout);
     },
   );
+
+  test(
+    "is nothing that keeps a later TODO from being begun, where a run left a database of no use",
+    thorough,
+    async (t) => {
+      const code = [
+        "import os, sqlite3",
+        'db = sqlite3.connect(os.environ["HOME"] + "/.local/share/opencode/opencode.db", timeout=20)',
+        'db.execute("DELETE FROM migration"); db.commit(); print("SPOILED")',
+      ].join("\n");
+      const isFor = (todo: number) => promptOf("worker", ({ prompt }) => prompt.todoNumber === todo);
+      const spoils = [
+        { write: "src/spoil.py", content: code },
+        { shell: "python3 src/spoil.py" },
+        tick,
+        { say: "Done." },
+      ];
+      const script: Script = [
+        { when: isFor(1), steps: spoils },
+        { when: isFor(2), steps: [{ write: "src/form.txt", content: "x\n" }, tick, { say: "Done." }] },
+      ];
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project, model } = bench;
+      project.plan("governed", ["Spoil it", "Build the form"]);
+      const { stdout } = await project.work();
+      assert(model.asked().some(({ text, conversation }) => /SPOILED/.test(JSON.stringify([text, conversation]))));
+      assert.equal(project.record("governed").status, "review", stdout);
+      assert.deepEqual(project.commits("governed"), ["Spoil it", "Build the form"]);
+    },
+  );
 });
