@@ -95,10 +95,10 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       anywhere(
         "(?:pr|pull request|review|reviewers?|merge|qa|test|testing|contributor|author) checklist, (?:checklist|tasks|todos?|steps|to do) for (?:the )?(?:reviewers?|maintainers?|merging)",
       ),
-      anywhere(`acceptance criteria, acceptance tests?, success criteria, success metrics?, exit criteria, non ?functional requirements, definition of done, done when
+      anywhere(`(?:acceptance|success|exit|completion|done|validation) criteria, acceptance tests?, success metrics?, non ?functional requirements, definition of done, done when
         akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptaci[oó]n, critérios de (?:aceitação|aceite), definition of ready
         criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
-      whole("acceptance, criteria, dod, expected (?:results?|outcomes?|behaviou?r)"),
+      whole("acceptance, acs?, criteria, dod, expected (?:results?|outcomes?|behaviou?r)"),
       within("验收标准, 验收条件, 受け入れ条件, 受入条件, 完了条件, 完了の定義, 완료 조건, 인수 조건"),
     ],
   ],

@@ -20,6 +20,15 @@ export const BODIES_WITHOUT: readonly Body[] = [
     ],
   ),
   none(
+    "criteria by their short name, and those of completion",
+    "A link by mail.\n\n**AC:**\n- [ ] Given an unknown mail, then the same text\n\n## Completion criteria\n- [ ] Old links fail\n",
+    [],
+    [
+      ["AC", 1, "conditions"],
+      ["Completion criteria", 1, "conditions"],
+    ],
+  ),
+  none(
     "only a form",
     "### Before submitting\n- [x] Looked for the same\n\n### Would you like to help?\n- [ ] Yes\n",
     [],
