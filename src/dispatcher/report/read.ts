@@ -264,7 +264,9 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
       : undefined;
   const config = planConfig(loom, record);
   const activity = readActivity(loom, record, daemon !== undefined);
-  const range = await ownRange(loom.repo, { base: record.baseBranch, began: record.baseSha, head });
+  // While it is being rebased the branch has only a part of it, or nothing.
+  const whole = head && (record.rebase?.from ?? head);
+  const range = await ownRange(loom.repo, { base: record.baseBranch, began: record.baseSha, head: whole });
   return {
     summary: summaryOf(loom, record, { daemon, isAtRest: planBus(loom, id).resting !== undefined }),
     record,

@@ -107,4 +107,9 @@ describe("the table of runs", () => {
     assert.match(first ?? "", /exit 0, not accepted$/);
     for (const line of [second, third]) assert.match(line ?? "", /exit 0$/);
   });
+
+  it("does not say it of a conflict that was resolved when the same TODO conflicts again", () => {
+    const [, first] = linesOf(200, run(1, { about: "a", resolves: true }), run(2, { about: "a", resolves: true }));
+    assert.match(first ?? "", /exit 0$/);
+  });
 });

@@ -239,10 +239,17 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.equal(tip(project, "third"), third);
   });
 
-  test("a worktree that vanished is made again, with the conflict in it", thorough, async () => {
+  test("killed in a conflict it shows what it did, and a worktree that vanished is made again", thorough, async () => {
     const project = await conflicting(fresh());
+    const { stdout: before } = await project.cli(["diff", "second"]);
     await project.cli(["rebase", "second"]);
     await project.cli(["start", "--until-idle"], { PRLOOM_CRASH_AT: "run:prepared" });
+    assert.equal(project.git("log", "main..prloom/second"), "");
+    assert.match(
+      (await project.cli(["show", "second"])).stdout,
+      /^COMMITS\n {2}\w+ c\n {2}\w+ d\n\n {2}\+2 -0 work\.txt$/m,
+    );
+    assert.equal((await project.cli(["diff", "second"])).stdout, before);
     rmSync(project.worktree("second"), { recursive: true });
     await project.work();
     await project.cli(["unblock", "second"]);
