@@ -25,7 +25,7 @@ export function reader(how: Reader): Behaviour {
   const { rules = {}, skip = 0, unless = [], writes: outputs = [], copies = false } = how;
   return ({ args, spot }) => {
     const given = readArguments(args, rules);
-    const skipped = given.has(...unless) ? 0 : skip;
+    const skipped = given.hasOneOf(unless) ? 0 : skip;
     const files = given.operands.slice(skipped);
     // What one program takes as the value of an option is a file to another.
     for (const { name, value } of given.options)
