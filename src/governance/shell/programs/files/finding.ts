@@ -44,9 +44,7 @@ export const find: Behaviour = ({ args, spot }) => {
   const names = isNarrow ? patternsIn(tests) : [];
   const follows = args.some((arg) => FOLLOWS.has(textOf(arg)));
   const word = (at: number) => textOf(tests[at] ?? known(""));
-  const types = tests.flatMap((test, at) =>
-    word(at - 1) === "-type" && !NOT.has(word(at - 2)) ? textOf(test) : [],
-  );
+  const types = tests.flatMap((test, at) => (word(at - 1) === "-type" && !NOT.has(word(at - 2)) ? textOf(test) : []));
   const type = tests.some((test) => OR.has(textOf(test))) ? "" : types.join();
   const isFile = type === "f";
   const isFolders = type === "d" && !follows;

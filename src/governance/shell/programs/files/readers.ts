@@ -18,7 +18,7 @@ import {
 import { asPattern, known, startOf, type Text, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
 import { listedIn } from "../instruction-files.ts";
-import { isFolder, reader } from "./files.ts";
+import { isFolder, type Reader, reader, readFiles } from "./files.ts";
 import { foundIn } from "./finding.ts";
 
 /** base64, xxd and their like: what they decode is not what was read. */
@@ -128,9 +128,8 @@ export const tree: Behaviour = ({ args, spot }) => {
 
 /** grep and its like. With `-l` they print names, which others then work on. */
 export const search = (rules: OptionRules): Behaviour => {
-  const read = reader({ rules, skip: 1, unless: PATTERNS, keeps: (given) => !given.hasOneOf(PRINTS_OTHERWISE) });
-  return (call) => {
-    const { args, spot } = call;
+  const how: Reader = { skip: 1, unless: PATTERNS, keeps: (given) => !given.hasOneOf(PRINTS_OTHERWISE) };
+  return ({ args, spot }) => {
     const given = readArguments(args, rules);
     for (const program of given.values("pre", "hostname-bin", "pager")) spot.line.engine.runSource(program, spot);
     for (const file of given.values("f", "file", "exclude-from", "ignore-file")) reads(spot, file);
@@ -144,7 +143,7 @@ export const search = (rules: OptionRules): Behaviour => {
         for (const path of absolutePaths(operand, spot))
           if (path.type === "known" && (path.text === "/" || `${home}/`.startsWith(`${path.text}/`)))
             reads(spot, known(`${home}/.ssh`));
-    const flow = read(call);
+    const flow = readFiles(given, how, spot);
     const files = given.operands.slice(given.hasOneOf(PATTERNS) ? 0 : 1);
     const isRipgrep = rules === RIPGREP;
     if (given.hasOneOf(LISTS_NAMES) || (!isRipgrep && given.has("L")))
