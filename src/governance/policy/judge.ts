@@ -42,9 +42,11 @@ export type Judge = (request: ToolRequest, graph: TaskGraph, policy: Policy, now
 export function judgeWith(files: Files): Judge {
   const grounds = new WeakMap<Policy, Ground>();
   const groundFor = (policy: Policy): Ground => {
-    const ground = grounds.get(policy) ?? groundOf(policy, files);
-    grounds.set(policy, ground);
-    return ground;
+    const before = grounds.get(policy);
+    if (before) return before;
+    const made = groundOf(policy, files);
+    grounds.set(policy, made);
+    return made;
   };
   return (request, graph, policy, now) => {
     try {
@@ -53,8 +55,19 @@ export function judgeWith(files: Files): Judge {
       const asked = new AskedOnce(files);
       const ground = groundFor(policy);
       const effects = () => (tree ??= effectsOf(request, policy, asked, ground));
-      const unasked = { located: undefined, looks: undefined, answers: undefined, task: undefined };
-      return firstDenial({ request, graph, policy, now, files: asked, ground, effects, ...unasked });
+      return firstDenial({
+        request,
+        graph,
+        policy,
+        now,
+        files: asked,
+        ground,
+        effects,
+        located: undefined,
+        looks: undefined,
+        answers: undefined,
+        task: undefined,
+      });
     } catch (error) {
       return ownFault(request, error);
     }

@@ -18,9 +18,9 @@ export interface Entries {
 /** The same file system, which is asked once about each path: for one question, in which several rules look at the same. */
 export class AskedOnce implements Files {
   private readonly files: Files;
-  // Many questions name no path.
-  private links: Map<string, ReturnType<Files["link"]>> | undefined;
-  private kinds: Map<string, ReturnType<Files["kind"]>> | undefined;
+  // Many questions name no path. What is undefined as an answer is kept as false.
+  private links: Map<string, string | null | false> | undefined;
+  private kinds: Map<string, "file" | "folder" | false> | undefined;
 
   constructor(files: Files) {
     this.files = files;
@@ -33,18 +33,18 @@ export class AskedOnce implements Files {
   link(path: string): ReturnType<Files["link"]> {
     this.links ??= new Map();
     const before = this.links.get(path);
-    if (before !== undefined || this.links.has(path)) return before;
+    if (before !== undefined) return before === false ? undefined : before;
     const target = this.files.link(path);
-    this.links.set(path, target);
+    this.links.set(path, target === undefined ? false : target);
     return target;
   }
 
   kind(path: string): ReturnType<Files["kind"]> {
     this.kinds ??= new Map();
     const before = this.kinds.get(path);
-    if (before !== undefined || this.kinds.has(path)) return before;
+    if (before !== undefined) return before || undefined;
     const found = this.link(path) === null ? undefined : this.files.kind(path);
-    this.kinds.set(path, found);
+    this.kinds.set(path, found ?? false);
     return found;
   }
 }
@@ -157,8 +157,11 @@ function compile(patterns: readonly string[], letters: Letters): Matcher {
 export function matchesAny(path: string, patterns: readonly string[], letters: Letters = "exact"): boolean {
   if (patterns.length === 0) return false;
   const compiled = letters === "exact" ? exact : anyCase;
-  const matcher = compiled.get(patterns) ?? compile(patterns, letters);
-  compiled.set(patterns, matcher);
+  let matcher = compiled.get(patterns);
+  if (!matcher) {
+    matcher = compile(patterns, letters);
+    compiled.set(patterns, matcher);
+  }
   return matcher(path);
 }
 

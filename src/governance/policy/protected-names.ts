@@ -27,8 +27,11 @@ export function protectedIn(
 /** What a folder has below it is deleted, moved or replaced with the folder. The worktree itself is judged as a whole. */
 function holds({ inTree }: LocatedPath, patterns: readonly string[]): string | undefined {
   if (inTree === undefined || inTree === "") return undefined;
-  const lines = starts.get(patterns) ?? `\n${patterns.join("\n")}`.toLowerCase();
-  starts.set(patterns, lines);
+  let lines = starts.get(patterns);
+  if (lines === undefined) {
+    lines = `\n${patterns.join("\n")}`.toLowerCase();
+    starts.set(patterns, lines);
+  }
   const start = `${inTree.toLowerCase()}/`;
   return lines.includes(`\n${start}`) ? patterns.find((pattern) => pattern.toLowerCase().startsWith(start)) : undefined;
 }

@@ -6,13 +6,7 @@ import { describeText, type Text, unknown } from "./values/text.ts";
 const MAX_PATH = 4096;
 
 /** Only what has a slash before a dot, a slash or its end is changed by normalising. */
-function mayChange(path: string): boolean {
-  for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) {
-    const next = path[at + 1];
-    if (next === undefined || next === "." || next === "/") return true;
-  }
-  return false;
-}
+const mayChange = (path: string): boolean => path.includes("/.") || path.includes("//") || path.endsWith("/");
 
 /** The same text as an absolute path without `.` and `..`. */
 export function normal(like: Omit<Extract<Text, { text: string }>, "text">, path: string): Text {

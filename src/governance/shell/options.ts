@@ -19,7 +19,10 @@ export class Arguments {
   }
 
   has(this: Arguments, ...names: string[]): boolean {
-    if (this.options.length === 0) return false;
+    return this.hasOneOf(names);
+  }
+
+  hasOneOf(this: Arguments, names: readonly string[]): boolean {
     for (const { name } of this.options) if (names.includes(name)) return true;
     return false;
   }

@@ -267,7 +267,8 @@ export function isLoopback(where: string): boolean {
 /** Arguments that are addresses: what a program or a file put into one leaves with it. */
 export function noteAddresses(args: readonly Text[], spot: Spot): void {
   for (const arg of args) {
-    const start = arg.type === "unknown" && arg.from ? startOf(arg) : "";
+    if (arg.type !== "unknown" || !arg.from) continue;
+    const start = startOf(arg);
     if (/^[a-z+]+:\/\//i.test(start) && !isLoopback(start)) sendBytes(OUTPUT, start, spot);
   }
 }

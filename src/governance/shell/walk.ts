@@ -73,8 +73,8 @@ function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
   /** What goes on behind the next `&&`, and behind the next `||`. */
   const waiting: Record<AndOr["operators"][number], Spot["shell"] | undefined> = { "&&": undefined, "||": undefined };
   let { folders } = spot.shell;
-  for (const [at, command] of commands.entries()) {
-    const operator = operators[at - 1];
+  for (let at = 0; at < commands.length; at += 1) {
+    const operator = at > 0 ? operators[at - 1] : undefined;
     if (operator) {
       const { shell } = spot;
       spend(spot, sizeOf(shell));
@@ -90,10 +90,11 @@ function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
       if (waiting[operator]) joinShells(shell, waiting[operator]);
       waiting[operator] = undefined;
     }
-    ({ folders } = spot.shell);
-    flows.push(runPipeline(command, spot));
+    folders = spot.shell.folders;
+    flows.push(runPipeline(commands[at] as PipelineNode, spot));
   }
-  for (const shell of Object.values(waiting)) if (shell) joinShells(spot.shell, shell);
+  if (waiting["&&"]) joinShells(spot.shell, waiting["&&"]);
+  if (waiting["||"]) joinShells(spot.shell, waiting["||"]);
   return joinFlows(flows);
 }
 

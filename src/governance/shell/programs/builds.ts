@@ -24,7 +24,7 @@ const WORKS_BY_V =
 export const builds: Behaviour = ({ name, args, spot: outer }) => {
   const first = textOf(args[0] ?? known(""));
   const line = first.startsWith("-") ? args.slice(0, 3).map(textOf).join(" ") : "";
-  if (SAYS.test(line) && !WORKS_BY_V.test(`${name} ${line}`)) return OUTPUT;
+  if (line !== "" && SAYS.test(line) && !WORKS_BY_V.test(`${name} ${line}`)) return OUTPUT;
   if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
   if (name === "dotnet" && /^--(?:list-sdks|list-runtimes|info)$/.test(line)) return OUTPUT;
   if (name === "go" && goOnlyTells(first, args)) return OUTPUT;
@@ -42,17 +42,17 @@ export const builds: Behaviour = ({ name, args, spot: outer }) => {
   noteSecretOperands(args, spot);
   noteAddresses(args, spot);
   if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
-  if (EXECUTES.has(name) || INSTALLS.test(name)) for (const arg of args) runsFetched(name, arg, spot);
+  if (EXECUTES.has(name) || INSTALLS.has(name)) for (const arg of args) runsFetched(name, arg, spot);
   runsProject(inside, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
   if (name === "go") runsGo(args, spot);
   return OUTPUT;
 };
 
-const COMPILERS = /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|rustc)$/;
+const COMPILERS = new Set("gcc g++ cc c++ clang clang++ tcc rustc".split(" "));
 
 /** A program is made of what stands in the command; what only looks at it makes none. */
 const compilesInput = (name: string, args: readonly Text[], { input }: Spot): boolean =>
-  COMPILERS.test(name) &&
+  COMPILERS.has(name) &&
   ((input !== TERMINAL && args.some((arg) => textOf(arg) === "-")) ||
     args.some((arg) => descriptorOf(textOf(arg)) !== undefined)) &&
   !args.some((arg) => /^(?:-E|-fsyntax-only|-S|-M\w*)$/.test(textOf(arg)));
@@ -64,7 +64,7 @@ const EXECUTES = new Set(
   ),
 );
 /** Packages run what is in them when they are installed. */
-const INSTALLS = /^(?:go|pip3?|gem|npm|pnpm|yarn|wasmtime|wasmer)$/;
+const INSTALLS = new Set("go pip pip3 gem npm pnpm yarn wasmtime wasmer".split(" "));
 const NAMES_PROJECT =
   /^--?(?:(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir|cwd|dir|working-dir|init-script|rcfile)=|(?:javaagent|agentpath):)/;
 
@@ -107,23 +107,29 @@ const IN_FOLDER: ReadonlyMap<string, RegExp> = new Map([
 function foldersNamed(name: string, args: readonly Text[]): Text[] {
   const option = IN_FOLDER.get(name);
   const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;
-  const text = startOf(args[at] ?? known(""));
+  if (at < 0) return [];
+  const text = startOf(args[at] as Text);
   const folder = text.includes("=") ? known(text.slice(text.indexOf("=") + 1)) : args[at + 1];
-  return at >= 0 && folder ? [folder] : [];
+  return folder ? [folder] : [];
 }
 
 /** Options with which a tool changes the files that it is given, and tools that always do. */
-const IN_PLACE = /^(?:-w|-i|--write|--fix|--in-?place|--apply|--unsafe-fixes|--autocorrect|-a|-A|-F|fix|format|fmt)$/;
-const ALWAYS_IN_PLACE =
-  /^(?:black|isort|rustfmt|ormolu|swift-format|pyupgrade|docformatter|reorder-python-imports|pint|stylua|swiftformat|mdformat)$/;
+const IN_PLACE = new Set(
+  "-w -i --write --fix --in-place --inplace --apply --unsafe-fixes --autocorrect -a -A -F fix format fmt".split(" "),
+);
+const ALWAYS_IN_PLACE = new Set(
+  "black isort rustfmt ormolu swift-format pyupgrade docformatter reorder-python-imports pint stylua swiftformat mdformat".split(
+    " ",
+  ),
+);
 
 /** Programs that write their last operand. */
-const WRITES_LAST = /^(?:convert|magick|ffmpeg|wkhtmltopdf|wkhtmltoimage|cwebp)$/;
+const WRITES_LAST = new Set("convert magick ffmpeg wkhtmltopdf wkhtmltoimage cwebp".split(" "));
 
 /** What of the files that a tool changes may lie elsewhere. */
 function changedInPlace(name: string, args: readonly Text[]): Text[] {
-  if (WRITES_LAST.test(name)) return args.slice(-1).filter((arg) => !startOf(arg).startsWith("-"));
-  if (!ALWAYS_IN_PLACE.test(name) && !args.some((arg) => IN_PLACE.test(textOf(arg)))) return [];
+  if (WRITES_LAST.has(name)) return args.slice(-1).filter((arg) => !startOf(arg).startsWith("-"));
+  if (!ALWAYS_IN_PLACE.has(name) && !args.some((arg) => IN_PLACE.has(textOf(arg)))) return [];
   return args.filter((arg) => /^(?:\/|\.\.(?:\/|$)|~)/.test(startOf(arg)));
 }
 
@@ -132,7 +138,9 @@ const GO_LOOKS = /^(?:list|mod (?:graph|why|verify))(?: |$)/;
 const GO_BUILDS = /^--?(?:export|compiled|toolexec|overlay|modfile|mod=mod|exec)\b/;
 
 const goOnlyTells = (sub: string, args: readonly Text[]): boolean =>
-  /^(?:version|doc|help)$/.test(sub) ||
+  sub === "version" ||
+  sub === "doc" ||
+  sub === "help" ||
   (GO_LOOKS.test(args.slice(0, 2).map(textOf).join(" ")) &&
     !args.some((arg) => arg.type === "unknown" || GO_BUILDS.test(startOf(arg)))) ||
   (sub === "env" && !args.some((arg) => arg.type !== "known" || /^--?[wu]\b/.test(arg.text)));
@@ -150,7 +158,7 @@ function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
     });
   if (word === "fix" || (word === "mod" && textOf(rest[0] ?? known("")) === "edit"))
     for (const arg of rest) if (LEADS_ELSEWHERE.test(startOf(arg))) writes(spot, arg);
-  if (/^(?:generate|test)$/.test(word)) for (const arg of rest) noteElsewhere(arg, spot);
+  if (word === "generate" || word === "test") for (const arg of rest) noteElsewhere(arg, spot);
   if (word !== "run") return;
   const target = rest.find((arg) => !startOf(arg).startsWith("-"));
   if (target && /^(?:\.{0,2}\/|.*\.go$)/.test(startOf(target)))

@@ -40,7 +40,7 @@ export const LEADS_ELSEWHERE = /^(?:\/|~|\.\.(?:\/|$)|\.\w)/;
 const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
 
 /** Subcommands that make a folder for something new. */
-const MAKES = /^(?:new|init|startproject|startapp|venv|vendor|create|create-project|deploy|clone)$/;
+const MAKES = new Set("new init startproject startapp venv vendor create create-project deploy clone".split(" "));
 
 /** Programs that write where their arguments say: templates for projects, and ways to copy. */
 const MAKES_FILES =
@@ -64,7 +64,7 @@ export function noteOutputs(name: string, args: readonly Text[], spot: Spot): vo
   }
   if (MAKES_FILES.test(name)) for (const arg of args) if (LEADS_ELSEWHERE.test(startOf(arg))) writes(spot, arg);
   const makes = args.findIndex((arg) => !startOf(arg).startsWith("-"));
-  if (makes < 0 || !MAKES.test(startOf(args[makes] as Text))) return;
+  if (makes < 0 || !MAKES.has(startOf(args[makes] as Text))) return;
   for (const arg of args.slice(makes + 1)) if (LEADS_ELSEWHERE.test(startOf(arg))) writes(spot, arg);
 }
 

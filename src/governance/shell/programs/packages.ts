@@ -8,14 +8,19 @@ import { builds, noteElsewhere } from "./builds.ts";
 import { isAgentOrOurs } from "./own-programs.ts";
 import { runsTool } from "./shells.ts";
 
-const RUNS = /^(?:exec|x|dlx)$/;
-const RUNS_BY_NAME = /^(?:run|run-script)$/;
+const RUNS = new Set(["exec", "x", "dlx"]);
+const RUNS_BY_NAME = new Set(["run", "run-script"]);
+const GLOBAL = new Set(["-g", "--global", "--location=global"]);
 /** Commands of yarn and pnpm that programs are called like, too. */
-const OWN = /^(?:install|link|test|env|patch|import|init)$/;
-const LOOKS =
-  /^(?:ls|list|la|ll|view|info|show|outdated|why|explain|root|bin|prefix|whoami|ping|search|help|fund|doctor|query|sbom)$/;
-const PUBLISHES =
-  /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
+const OWN = new Set("install link test env patch import init".split(" "));
+const LOOKS = new Set(
+  "ls list la ll view info show outdated why explain root bin prefix whoami ping search help fund doctor query sbom".split(
+    " ",
+  ),
+);
+const PUBLISHES = new Set(
+  "publish unpublish deprecate owner access token login adduser logout star team org profile dist-tag hook".split(" "),
+);
 
 const isRehearsal = (args: readonly Text[]): boolean => args.some((arg) => textOf(arg) === "--dry-run");
 const PACKAGE_RULES: OptionRules = {
@@ -30,20 +35,21 @@ export const isUnsafeRegistry = (where: string): boolean => /^http:/i.test(where
 export const packages: Behaviour = (call) => {
   const { name, args, spot } = call;
   const given = readArguments(args, BEFORE_COMMAND);
-  const [sub, ...rest] = given.operands;
+  const [sub] = given.operands;
+  const rest = given.operands.slice(1);
   const word = textOf(sub ?? known(""));
   const end = args.findIndex((arg) => textOf(arg) === "--");
   // npm takes its options behind the command as well.
-  const options = RUNS.test(word) ? given : readArguments(end < 0 ? args : args.slice(0, end), PACKAGE_RULES);
+  const options = RUNS.has(word) ? given : readArguments(end < 0 ? args : args.slice(0, end), PACKAGE_RULES);
   const inside = inFolder(spot, options.values("C", "prefix", "cwd", "dir"));
-  const isGlobal = args.some((arg) => /^(?:-g|--global|--location=global)$/.test(textOf(arg)));
-  if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--"), spot: inside });
+  const isGlobal = args.some((arg) => GLOBAL.has(textOf(arg)));
+  if (RUNS.has(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--"), spot: inside });
   if (word === "explore" && end >= 0) return spot.line.engine.runWords(args.slice(end + 1), inside);
   if (word === "workspaces") spot.line.engine.runCarried(rest, inside);
   for (const script of scriptsSet(word, rest)) spot.line.engine.runSource(script, inside);
   if (word === "config" && rest.some((one) => /_auth|password|token/i.test(textOf(one))))
     reads(spot, known(`${spot.line.place.home}/.npmrc`));
-  if (PUBLISHES.test(word) && !isRehearsal(args))
+  if (PUBLISHES.has(word) && !isRehearsal(args))
     noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
   else if (isGlobal || word === "global")
     noteEffect(spot, {
@@ -51,7 +57,7 @@ export const packages: Behaviour = (call) => {
       what: `changes programs of the whole machine with ${name} ${word}`,
       instead: `Install it in the project: ${name} install <package>`,
     });
-  else if (/^(?:config|set)$/.test(word) && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
+  else if ((word === "config" || word === "set") && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
     noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   else if (
     args.some((arg) =>
@@ -61,14 +67,14 @@ export const packages: Behaviour = (call) => {
     noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
   else if (options.values("registry").some((where) => isUnsafeRegistry(textOf(where))))
     noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
-  else if (word === "config" || LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
+  else if (word === "config" || LOOKS.has(word) || (word === "version" && rest.length === 0)) return OUTPUT;
   else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
   else {
     builds({ ...call, spot: inside });
     // yarn and pnpm take the name of a script or of a program: what a program of that name would do counts.
-    const words = RUNS_BY_NAME.test(word) ? readArguments(rest, { stopsAtOperand: true }).operands : given.operands;
+    const words = RUNS_BY_NAME.has(word) ? readArguments(rest, { stopsAtOperand: true }).operands : given.operands;
     const called = textOf(words[0] ?? known(""));
-    if (name === "npm" ? isAgentOrOurs(called) : !OWN.test(called)) spot.line.engine.runCarried(words, inside, 1);
+    if (name === "npm" ? isAgentOrOurs(called) : !OWN.has(called)) spot.line.engine.runCarried(words, inside, 1);
   }
   return OUTPUT;
 };
@@ -94,7 +100,8 @@ function hasAbove(names: readonly string[], { shell, line: { place } }: Spot): b
 
 /** These name the compiler, which cargo asks about itself whatever it does, and programs around it: the repository would run them. */
 const isConfigured = (spot: Spot): boolean =>
-  hasAbove([".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"], spot);
+  hasAbove(["rust-toolchain.toml", "rust-toolchain"], spot) ||
+  (hasAbove([".cargo"], spot) && hasAbove([".cargo/config.toml", ".cargo/config"], spot));
 
 /** Without a lock file, cargo writes one to tell what a package needs. */
 const isLocked = (spot: Spot): boolean => !hasAbove(["Cargo.toml"], spot) || hasAbove(["Cargo.lock"], spot);

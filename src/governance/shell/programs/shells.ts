@@ -111,7 +111,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     const door = args.find((arg) => /^--inspect\S*=/.test(textOf(arg)));
     if (door && !/=(?:\d+|localhost(?::\d+)?|127\.[\d.]+(?::\d+)?|\[::1\](?::\d+)?)$/.test(textOf(door)))
       noteEffect(spot, { kind: "code", what: `lets other machines run code: ${textOf(door)}` });
-    if (given.has(...inline) || code) return inlineCode(name, spot, args);
+    if (given.hasOneOf(inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
       noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
     for (const setting of /^php/.test(name) ? given.values("d", "c") : [])

@@ -7,7 +7,7 @@ import { asPattern, describeText, joinTexts, known, startOf, type Text, textOf, 
 import { isList, listedIn } from "../instruction-files.ts";
 
 /** How the arguments of a program that only reads are told apart. */
-interface Reader {
+export interface Reader {
   readonly rules?: OptionRules;
   /** Operands in front of the files: a pattern, a filter. */
   readonly skip?: number;
@@ -22,19 +22,22 @@ interface Reader {
 }
 
 export function reader(how: Reader): Behaviour {
-  const { rules = {}, skip = 0, unless = [], writes: outputs = [], copies = false } = how;
-  return ({ args, spot }) => {
-    const given = readArguments(args, rules);
-    const skipped = given.has(...unless) ? 0 : skip;
-    const files = given.operands.slice(skipped);
-    // What one program takes as the value of an option is a file to another.
-    for (const { name, value } of given.options)
-      if (value && isList(name)) for (const one of listedIn(value, spot)) reads(spot, one);
-    if (skip === 0) for (const { value } of given.options) if (value && isSecretHere(value, spot)) reads(spot, value);
-    const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
-    for (const path of given.values(...outputs)) store(path, changed(flow), { spot });
-    return copies ? flow : how.keeps?.(given) ? someOf(flow) : changed(flow);
-  };
+  const { rules = {} } = how;
+  return ({ args, spot }) => readFiles(readArguments(args, rules), how, spot);
+}
+
+/** The same, of arguments that are told apart by now. */
+export function readFiles(given: Arguments, how: Reader, spot: Spot): Flow {
+  const { skip = 0, unless = [], writes: outputs = [], copies = false } = how;
+  const skipped = given.hasOneOf(unless) ? 0 : skip;
+  const files = given.operands.slice(skipped);
+  // What one program takes as the value of an option is a file to another.
+  for (const { name, value } of given.options)
+    if (value && isList(name)) for (const one of listedIn(value, spot)) reads(spot, one);
+  if (skip === 0) for (const { value } of given.options) if (value && isSecretHere(value, spot)) reads(spot, value);
+  const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
+  for (const path of given.values(...outputs)) store(path, changed(flow), { spot });
+  return copies ? flow : how.keeps?.(given) ? someOf(flow) : changed(flow);
 }
 
 export const isSecretHere = (path: Text, spot: Spot): boolean =>

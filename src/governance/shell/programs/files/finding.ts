@@ -19,6 +19,9 @@ import {
 
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
+const FOLLOWS = new Set(["-H", "-L", "-follow"]);
+const NOT = new Set(["!", "-not"]);
+const OR = new Set(["-o", "-or", ","]);
 const NAMES = /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|samefile|inum)$/;
 
 /** Longer than a name or a path that is looked for. */
@@ -39,12 +42,10 @@ export const find: Behaviour = ({ args, spot }) => {
   }
   const isNarrow = narrows(tests);
   const names = isNarrow ? patternsIn(tests) : [];
-  const follows = args.some((arg) => /^-(?:H|L|follow)$/.test(textOf(arg)));
+  const follows = args.some((arg) => FOLLOWS.has(textOf(arg)));
   const word = (at: number) => textOf(tests[at] ?? known(""));
-  const types = tests.flatMap((test, at) =>
-    word(at - 1) === "-type" && !/^(?:!|-not)$/.test(word(at - 2)) ? textOf(test) : [],
-  );
-  const type = tests.some((test) => /^(?:-o|-or|,)$/.test(textOf(test))) ? "" : types.join();
+  const types = tests.flatMap((test, at) => (word(at - 1) === "-type" && !NOT.has(word(at - 2)) ? textOf(test) : []));
+  const type = tests.some((test) => OR.has(textOf(test))) ? "" : types.join();
   const isFile = type === "f";
   const isFolders = type === "d" && !follows;
   const patterns = isNarrow ? (names.length > 0 ? names : ["**/*"]) : ["**"];
@@ -112,7 +113,7 @@ function globOfRegular(regular: string): string {
 /** What names and paths must look like, whichever of the alternatives is the one that counts. */
 function patternsIn(tests: readonly Text[]): string[] {
   return tests.flatMap((test, at) => {
-    const isNegated = /^(?:!|-not)$/.test(textOf(tests[at - 1] ?? known("")));
+    const isNegated = at > 0 && NOT.has(textOf(tests[at - 1] as Text));
     const value = textOf(tests[at + 1] ?? known(""));
     if (isNegated) return [];
     if (/^-i?name$/.test(textOf(test))) return [`**/${value}`];
@@ -126,11 +127,11 @@ function narrows(tests: readonly Text[]): boolean {
   let isNamed = false;
   for (const [at, test] of tests.entries()) {
     const word = textOf(test);
-    if (word === "-o" || word === "-or" || word === ",") {
+    if (OR.has(word)) {
       if (!isNamed) return false;
       isNamed = false;
     }
-    const isNegated = at > 0 && /^(?:!|-not)$/.test(textOf(tests[at - 1] as Text));
+    const isNegated = at > 0 && NOT.has(textOf(tests[at - 1] as Text));
     if (isNegated) continue;
     if (word === "-empty" || (NAMES.test(word) && !isWide(word, textOf(tests[at + 1] ?? known(""))))) isNamed = true;
   }

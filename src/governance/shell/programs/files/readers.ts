@@ -18,7 +18,7 @@ import {
 import { asPattern, known, startOf, type Text, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
 import { listedIn } from "../instruction-files.ts";
-import { isFolder, reader } from "./files.ts";
+import { isFolder, type Reader, reader, readFiles } from "./files.ts";
 import { foundIn } from "./finding.ts";
 
 /** base64, xxd and their like: what they decode is not what was read. */
@@ -70,7 +70,7 @@ const LISTS_NAMES = ["l", "files-with-matches", "files-without-match", "files"];
 const SOME_FILES = ["g", "glob", "iglob", "t", "type", "l", "files-with-matches", "files-without-match"];
 
 /** Options instead of a pattern as the first operand. */
-const PATTERNS = ["e", "regexp", "f", "file", "files"] as const;
+const PATTERNS = ["e", "regexp", "f", "file", "files"];
 /** With these it does not print lines as they are, or looks elsewhere. */
 const PRINTS_OTHERWISE =
   "o only-matching c count n line-number b byte-offset H with-filename T initial-tab r R recursive replace column json vimgrep heading color colour label".split(
@@ -96,7 +96,7 @@ function tellsNames(
   spot: Spot,
   { given, isRipgrep }: { given: Arguments; isRipgrep: boolean },
 ): boolean {
-  if (given.has(...BEGINS_OTHERWISE) || files.some((file) => textOf(file).includes(":"))) return false;
+  if (given.hasOneOf(BEGINS_OTHERWISE) || files.some((file) => textOf(file).includes(":"))) return false;
   if (given.has(...(isRipgrep ? ["I", "p"] : ["T"]))) return false;
   const isRecursive = given.has("r", "recursive") || isRipgrep;
   return isRecursive && files.every((file) => isFolder(file, spot)) && (files.length > 0 || spot.input === TERMINAL);
@@ -128,9 +128,8 @@ export const tree: Behaviour = ({ args, spot }) => {
 
 /** grep and its like. With `-l` they print names, which others then work on. */
 export const search = (rules: OptionRules): Behaviour => {
-  const read = reader({ rules, skip: 1, unless: [...PATTERNS], keeps: (given) => !given.has(...PRINTS_OTHERWISE) });
-  return (call) => {
-    const { args, spot } = call;
+  const how: Reader = { skip: 1, unless: PATTERNS, keeps: (given) => !given.hasOneOf(PRINTS_OTHERWISE) };
+  return ({ args, spot }) => {
     const given = readArguments(args, rules);
     for (const program of given.values("pre", "hostname-bin", "pager")) spot.line.engine.runSource(program, spot);
     for (const file of given.values("f", "file", "exclude-from", "ignore-file")) reads(spot, file);
@@ -144,13 +143,13 @@ export const search = (rules: OptionRules): Behaviour => {
         for (const path of absolutePaths(operand, spot))
           if (path.type === "known" && (path.text === "/" || `${home}/`.startsWith(`${path.text}/`)))
             reads(spot, known(`${home}/.ssh`));
-    const flow = read(call);
-    const files = given.operands.slice(given.has(...PATTERNS) ? 0 : 1);
+    const flow = readFiles(given, how, spot);
+    const files = given.operands.slice(given.hasOneOf(PATTERNS) ? 0 : 1);
     const isRipgrep = rules === RIPGREP;
-    if (given.has(...LISTS_NAMES) || (!isRipgrep && given.has("L")))
+    if (given.hasOneOf(LISTS_NAMES) || (!isRipgrep && given.has("L")))
       return foundIn(files, spot, {
         follows: given.has("dereference-recursive", "follow", isRipgrep ? "L" : "R"),
-        all: given.has("files") && !given.has(...SOME_FILES),
+        all: given.has("files") && !given.hasOneOf(SOME_FILES),
       });
     if (files.length === 0 && flow.names) return narrowed(flow, given);
     if (tellsNames(files, spot, { given, isRipgrep })) return { ...flow, sources: foundIn(files, spot).names };

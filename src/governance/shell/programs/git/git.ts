@@ -104,7 +104,8 @@ function runAlias(alias: string, args: readonly Text[], spot: Spot): Flow {
 function isOwnRepository({ line, shell }: Spot): boolean {
   const { folder: root, look } = line.place;
   return shell.folders.every((folder) => {
-    if (folder === undefined || isPattern(folder) || (folder !== root && !folder.startsWith(`${root}/`))) return false;
+    if (folder === root) return true;
+    if (folder === undefined || isPattern(folder) || !folder.startsWith(`${root}/`)) return false;
     for (let at = folder; at.length > root.length; at = at.slice(0, at.lastIndexOf("/")))
       if (look(`${at}/.git`) !== undefined || (look(`${at}/HEAD`) === "file" && look(`${at}/objects`) === "folder"))
         return false;
@@ -122,7 +123,7 @@ const looks: Behaviour = ({ name, args, spot }) => {
   if (name === "grep") for (const file of readArguments(args, { valued: "f e" }).values("f")) reads(spot, file);
   if (
     given.has("ext-diff", "textconv", "filters", "open-files-in-pager") ||
-    args.some((arg) => /^-O/.test(textOf(arg)) && (name === "grep" || textOf(arg).length > 2))
+    args.some((arg) => textOf(arg).startsWith("-O") && (name === "grep" || textOf(arg).length > 2))
   )
     noteEffect(spot, { kind: "code", what: "makes git run another program" });
   const [path] = given.values("open-files-in-pager");
@@ -137,23 +138,25 @@ const looks: Behaviour = ({ name, args, spot }) => {
   return names ? { from: FROM.program | FROM.files, names } : OUTPUT;
 };
 
+const TAKES_FILES = new Set("blame annotate interpret-trailers hash-object".split(" "));
+
 /** Arguments that are names of files, in the worktree or in a commit. */
 function filesOf({ name, args, spot }: Parameters<Behaviour>[0], given: Arguments): Text[] {
   const end = args.findIndex((arg) => textOf(arg) === "--");
   const paths = end < 0 ? [] : args.slice(end + 1);
-  const isFiles = given.has("no-index") || /^(?:blame|annotate|interpret-trailers|hash-object)$/.test(name);
+  const isFiles = given.has("no-index") || TAKES_FILES.has(name);
   // The first operand of `git grep` is what it looks for.
   for (const operand of given.operands.slice(name === "grep" ? 1 : 0)) {
     const text = textOf(operand);
     const inCommit = /^[^:/]*:([^:].*)$/.exec(text)?.[1];
     if (inCommit !== undefined && operand.type === "known") paths.push(known(inCommit.replace(/^\d:/, "")));
     else if (isFiles || text.startsWith("/") || text.startsWith("..")) paths.push(operand);
-    else if (SHOWS_CONTENT.test(name) && isSecretFile(operand, spot)) paths.push(operand);
+    else if (SHOWS_CONTENT.has(name) && isSecretFile(operand, spot)) paths.push(operand);
   }
   return paths;
 }
 
-const SHOWS_CONTENT = /^(?:log|diff|diff-files|diff-index|diff-tree|show|whatchanged|grep)$/;
+const SHOWS_CONTENT = new Set("log diff diff-files diff-index diff-tree show whatchanged grep".split(" "));
 
 /** Without `--`, git takes for a path what is there. */
 const isSecretFile = (operand: Text, spot: Spot): boolean =>
