@@ -56,9 +56,10 @@ export interface AgentProgram {
   readonly keeps: readonly string[];
   /**
    * Makes of that anew what a run can write settings into, besides; `scratch` is a folder of ours beside the home, where files become
-   * whole. A run that `begins` a conversation gets none of it: what it does not need cannot keep it from starting.
+   * whole. A run gets of it what it needs to go on with a conversation that was had in the folder `goesOnIn`; one that begins gets
+   * nothing, so that nothing can keep it from starting.
    */
-  renewKept?(home: string, scratch: string, begins: boolean): Promise<void>;
+  renewKept?(home: string, scratch: string, goesOnIn: string | undefined): Promise<void>;
   homeItems(where: UserPlace): readonly HomeItem[];
   /** Says whether there is a login, without reading more of it than has to be, and never what it is. */
   loginOf(where: UserPlace): Login;

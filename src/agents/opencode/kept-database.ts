@@ -7,9 +7,9 @@ import { removeFrom } from "../../kernel/removal/remove-held.ts";
 
 /*
  * OpenCode's database has more than conversations. When it names an account, OpenCode takes settings from that account's server, after
- * ours and stronger: plugins, servers, permissions; rules of a session count after ours, too. A run can write all that, also so that
- * it is not found by looking (triggers, pages that two tables share). So the next run gets a new database, with the rows of
- * conversations and nothing else of the old one.
+ * ours and stronger: plugins, servers, permissions; rules of a session count after ours, too, and in its folder OpenCode
+ * works, with the plugins that lie there. A run can write all that, also so that it is not found by looking (triggers, pages that two
+ * tables share). So the next run gets a new database, with the rows of conversations in its worktree and nothing else of the old one.
  */
 
 const FOLDER = ".local/share/opencode";
@@ -32,7 +32,7 @@ const DEADLINE_MS = 15_000;
  */
 const COPY = `
 const { DatabaseSync } = require("node:sqlite");
-const [from, to, ...kept] = process.argv.slice(1);
+const [from, to, folder, ...kept] = process.argv.slice(1);
 const options = { enableForeignKeyConstraints: false };
 const old = new DatabaseSync(from, { ...options, readOnly: true });
 const made = new DatabaseSync(to, options);
@@ -69,8 +69,11 @@ for (const table of kept) {
   const rows = old.prepare("SELECT " + list + " FROM " + named(table));
   rows.setReadBigInts(true);
   const without = emptied[table] ?? [];
-  for (const row of rows.iterate())
+  const folderOf = columns.find((name) => name.toLowerCase() === "directory");
+  for (const row of rows.iterate()) {
+    if (table === "session" && row[folderOf] !== folder) continue;
     insert.run(...columns.map((name) => (without.includes(name.toLowerCase()) ? null : row[name])));
+  }
 }
 made.exec("COMMIT");
 `;
@@ -79,22 +82,22 @@ made.exec("COMMIT");
  * Makes the database of a private home anew, in which nothing runs; where that cannot be done, there is none. Nor for a run that
  * begins a conversation: OpenCode does not start where it cannot use its database, and an earlier run can have seen to that.
  */
-export async function renewDatabase(home: string, scratch: string, begins: boolean): Promise<void> {
+export async function renewDatabase(home: string, scratch: string, goesOnIn: string | undefined): Promise<void> {
   const there = KEPT_DATABASE.map((path) => lstatSync(join(home, path), { throwIfNoEntry: false })).filter(
     (stat) => stat !== undefined,
   );
   if (there.length === 0) return;
   const isFit = there.every((stat) => stat.isFile()) && there.reduce((sum, { size }) => sum + size, 0) <= MAX_BYTES;
   const made = join(scratch, "opencode.db");
-  const isMade = !begins && isFit && (await copied(join(home, DATABASE), made));
+  const isMade = goesOnIn !== undefined && isFit && (await copied(join(home, DATABASE), made, goesOnIn));
   for (const path of ALL_FILES) removeFrom(home, path);
   if (isMade) placeMoved(home, DATABASE, made);
   else rmSync(made, { force: true });
 }
 
-async function copied(from: string, to: string): Promise<boolean> {
+async function copied(from: string, to: string, folder: string): Promise<boolean> {
   rmSync(to, { force: true });
-  const args = ["--disable-warning=ExperimentalWarning", "-e", COPY, "--", from, to, ...CONVERSATIONS];
+  const args = ["--disable-warning=ExperimentalWarning", "-e", COPY, "--", from, to, folder, ...CONVERSATIONS];
   const options = { cwd: "/", env: {}, timeout: DEADLINE_MS, killSignal: "SIGKILL" } as const;
   return promisify(execFile)(process.execPath, args, options).then(
     () => true,

@@ -137,7 +137,8 @@ async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mo
   const cache = cacheFolder(loom, use);
   const agentDir = join(runDir, RUN_FILES.agentDir);
   for (const dir of [cache, agentDir]) ensureDir(dir);
-  const folders = await enterHome({ agent, use, runDir, home: homeFrom, user: where, begins });
+  const goesOnIn = begins ? undefined : worktree.path;
+  const folders = await enterHome({ agent, use, runDir, home: homeFrom, user: where, goesOnIn });
   for (const dir of [homeFrom, cache]) chmodSync(dir, 0o700);
   const moved = movedCredentials(where.env, agent.passEnv);
   const places = placesFor(loom, wanted);

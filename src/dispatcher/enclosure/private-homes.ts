@@ -40,17 +40,18 @@ interface Entering {
   readonly runDir: string;
   readonly home: string;
   readonly user: UserPlace;
-  readonly begins: boolean;
+  /** The folder of the conversation that the run goes on with; undefined when it begins one. */
+  readonly goesOnIn: string | undefined;
 }
 
 /** Rebuilds a private home, with what its program needs of the user; returns what is to be laid over it. */
-export async function enterHome({ agent, use, runDir, home, user, begins }: Entering): Promise<Furnished["folders"]> {
+export async function enterHome({ agent, use, runDir, home, user, goesOnIn }: Entering): Promise<Furnished["folders"]> {
   // Renewed in a run whose end no dispatcher saw: the copy is made again now.
   returnLogins(home, renewalOf);
   // Commands of the user need no login of an agent.
   const program = use === "checks" ? undefined : programOf(agent);
   renewHome(home, [...PACKAGES, ...(use === "checks" ? [] : agent.keeps), ...(program?.keeps ?? [])]);
-  await program?.renewKept?.(home, besideOf(home), begins);
+  await program?.renewKept?.(home, besideOf(home), goesOnIn);
   const overlays = join(runDir, OVERLAYS);
   await removeTree(overlays);
   const items = program?.homeItems({ home: user.home, env: user.env }) ?? [];

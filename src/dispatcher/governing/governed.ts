@@ -197,6 +197,7 @@ function termsOf(
     acceptance: criteriaIn(text.text),
     at: Date.parse(record.updatedAt),
     inHand: record.current?.todoId,
+    roles: loom.config.governance.roles,
     ...(asked ? { asked } : {}),
     // What the dispatcher took up waits for no plan that was named since.
     before: plansBefore(loom, record, text.doc).filter(({ status }) => status === "completed" || status === "archived"),

@@ -34,12 +34,12 @@ export interface TasksReport {
 }
 
 /** The tasks of a plan, with what its agents told of them: evidence, which decides nothing. */
-export function readTasks({ record, summary, text: plan = "", todos, runs, before }: PlanDetail): TasksReport {
+export function readTasks({ record, summary, text: plan = "", todos, runs, before, roles }: PlanDetail): TasksReport {
   const status = workPlanStatus(record);
   const isHeld = status !== "active" || summary.phase === "plan_gate" || summary.phase === "planning_complete";
   const about = { id: record.id, title: summary.title, category: categoryOf(record.metadata) };
   const inHand = record.current?.todoId;
-  const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, inHand, isHeld };
+  const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, roles, inHand, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
   const problems: string[] = [];
   const taken = new Map<string, number>();

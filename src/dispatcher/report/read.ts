@@ -1,6 +1,6 @@
 import { draftBecause } from "../../bridges/core/per-source.ts";
 import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
-import type { Budget } from "../../config/config.ts";
+import type { Budget, Config } from "../../config/config.ts";
 import type { GateRecord } from "../../gate/gate-record.ts";
 import {
   type CommitSummary,
@@ -235,6 +235,8 @@ export interface PlanDetail extends AsideFiles {
   readonly problems: readonly string[];
   /** Plans that must be merged before it. */
   readonly before: readonly PlanBefore[];
+  /** Those of the config. */
+  readonly roles: Config["governance"]["roles"];
   readonly runs: (RunSummary & RunTotals)[];
   readonly activity?: PlanActivity;
   /** What the plan's agents may spend; no limits where it has none. */
@@ -263,6 +265,7 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
       ? await resolveCommit(loom.repo, `refs/heads/${record.branch}`)
       : undefined;
   const config = planConfig(loom, record);
+  const { roles } = loom.config.governance;
   const activity = readActivity(loom, record, daemon !== undefined);
   // While it is being rebased the branch has only a part of it, or nothing.
   const whole = head && (record.rebase?.from ?? head);
@@ -274,7 +277,8 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     text: text?.text,
     todos: text?.doc.todos ?? [],
     before: text ? plansBefore(loom, record, text.doc) : [],
-    problems: [...(text ? planProblems(text.doc, loom.config.governance.roles) : []), ...nearMisses(record.metadata)],
+    roles,
+    problems: [...(text ? planProblems(text.doc, roles) : []), ...nearMisses(record.metadata)],
     runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
     budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
     backsOff: config.ok && record.status !== "done" ? readBackOffs(loom, config.config.agents, id) : {},

@@ -1,6 +1,6 @@
 import type { Category } from "../../config/governance-words.ts";
 import { nextTodo, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
-import { usualRole } from "../policy/roles.ts";
+import { changesThings, type RoleSettings, roleNamed, usualRole } from "../policy/roles.ts";
 import { mcpName } from "../policy/tools/mcp-name.ts";
 import { settleWaiting } from "./changes.ts";
 import { A_CHANGE, FINDINGS } from "./expected-output.ts";
@@ -24,6 +24,8 @@ export interface PlanTodos {
   readonly inHand?: string | undefined;
   /** What is worked on besides the TODOs, and is none of them. */
   readonly asked?: Pick<TaskNode, "id" | "name">;
+  /** Those of the config. */
+  readonly roles?: Readonly<Record<string, RoleSettings>>;
   /** It is not begun, not approved, or over: no TODO is worked on. */
   readonly isHeld?: boolean;
 }
@@ -51,13 +53,14 @@ export function graphOfPlan({
   before = [],
   inHand,
   asked,
+  roles = {},
   isHeld = false,
 }: PlanTodos): PlanGraph {
   const next = nextTodo({ todos });
   const takenUp = todos.find((todo) => todo.id === inHand && todo.state === "open");
   const current = takenUp ?? (next.kind === "todo" ? next.todo : undefined);
   const nodes = todos.map((todo) =>
-    nodeOf(todo, todos, { plan: id, category, at, isCurrent: todo === current && !isHeld }),
+    nodeOf(todo, todos, { plan: id, category, at, roles, isCurrent: todo === current && !isHeld }),
   );
   const ahead = current ? current.index + 1 : nodes.length;
   const besides = asked ? [makeNode({ ...asked, workPlanId: id, status: "active" }, at)] : [];
@@ -80,10 +83,20 @@ const STATUSES: Readonly<Record<Todo["state"], NodeStatus>> = {
 function nodeOf(
   todo: Todo,
   todos: readonly Todo[],
-  { plan, category, at, isCurrent }: { plan: string; category: Category; at: number; isCurrent: boolean },
+  {
+    plan,
+    category,
+    at,
+    roles,
+    isCurrent,
+  }: Required<Pick<PlanTodos, "category" | "at" | "roles">> & {
+    readonly plan: string;
+    readonly isCurrent: boolean;
+  },
 ): TaskNode {
   const { after, by = usualRole(category), tools = [] } = todo.settings;
-  const isLooking = category === "research" || by === usualRole("research");
+  const role = roleNamed(by, roles);
+  const isLooking = category === "research" || (role !== undefined && !changesThings(role));
   const { expects = isLooking ? FINDINGS : A_CHANGE } = todo.settings;
   // One that names nothing is after the one before; what the dispatcher took up waits for nothing, whatever was changed since.
   const named = after?.map((number) => todos[number - 1]) ?? (isCurrent ? [] : [todos[todo.index - 1]]);

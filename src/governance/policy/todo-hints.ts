@@ -6,6 +6,9 @@ import { namesOfNone } from "./tools/listed.ts";
 
 const MAX_HINTS = 20;
 
+/** A pattern that begins outside of the repository or in quotes, or has `..` for a name. */
+const FITS_NONE = /^(?:paths:|expects: files) (?:[/~!'"]|(?:.*\/)?\.\.(?:\/|$))/;
+
 type Roles = Readonly<Record<string, RoleSettings>>;
 
 /** What of a plan was not understood, and what in the lines below TODOs has no effect or keeps them from being done. */
@@ -15,11 +18,15 @@ export function planProblems({ problems, todos }: PlanDoc, roles: Roles): readon
 }
 
 function todoHints({ index, settings }: Todo, roles: Roles): string[] {
-  const { tools = [], paths = [], by } = settings;
-  const lost = paths.filter((path) => /^[/~!'"]/.test(path) || path.split("/").includes(".."));
+  const { tools = [], paths = [], by, expects = "" } = settings;
+  const named = [
+    ...paths.map((path) => `paths: ${path}`),
+    ...(expects.startsWith("files ") ? [`expects: ${expects}`] : []),
+  ];
+  const lost = named.filter((setting) => FITS_NONE.test(setting));
   return [
     ...namesOfNone(tools).map((tool) => `"tools: ${tool}" names no tool${didYouMean(tool, TOOL_KINDS)}`),
-    ...lost.map((path) => `"paths: ${path}" fits no file: write a path below the repository, without .. and quotes`),
+    ...lost.map((setting) => `"${setting}" fits no file: write a path below the repository, without .. and quotes`),
     ...(by === undefined ? [] : roleHints(by, roles)),
   ].map((problem) => `TODO ${index + 1}: ${problem}`);
 }

@@ -9,13 +9,16 @@ import { renewDatabase } from "../../../src/agents/opencode/kept-database.ts";
 const dir = mkdtempSync(join(tmpdir(), "prloom-kept-"));
 after(() => rmSync(dir, { recursive: true, force: true }));
 
+/** Where the conversation was had. */
+const TREE = "/repo/tree";
+
 const TABLES = `CREATE TABLE \`account\` (id text PRIMARY KEY, url text NOT NULL, time_created integer); CREATE TABLE control_account (url text);
   CREATE TABLE project (id text PRIMARY KEY, commands text); CREATE TABLE permission (id text); CREATE TABLE migration (name text);
   CREATE TABLE message (id text, note text DEFAULT '' NOT NULL); CREATE TABLE part (id text);
-  CREATE TABLE session (id text PRIMARY KEY, project_id text REFERENCES project(id), parent_id text, permission text);
+  CREATE TABLE session (id text PRIMARY KEY, project_id text REFERENCES project(id), directory text, parent_id text, permission text);
   CREATE INDEX session_project_idx ON session (project_id);
   INSERT INTO project VALUES ('p', '{"start":"evil"}'); INSERT INTO migration VALUES ('first');
-  INSERT INTO session VALUES ('ses_1', 'p', NULL, '[{"permission":"*","pattern":"*","action":"allow"}]');`;
+  INSERT INTO session VALUES ('ses_1', 'p', '${TREE}', NULL, '[{"permission":"*","pattern":"*","action":"allow"}]');`;
 const BEFORE = `CREATE TRIGGER t AFTER INSERT ON session BEGIN INSERT INTO account VALUES ('a', 'x', 1); END;`;
 const BY_HAND = "PRAGMA writable_schema = ON;";
 
@@ -62,6 +65,9 @@ function nextRun(home: string) {
 const CLEAN = { accounts: 0, rules: 0, commands: [[null]], sessions: ["ses_1", "ses_2"], sound: ["ok"] };
 
 const PLANTED: Readonly<Record<string, string>> = {
+  "a session in a folder of its choice":
+    "INSERT INTO session VALUES ('ses_0', 'p', '/home/a/.cache/evil', NULL, NULL);",
+  "a session in its folder, and in bytes": `INSERT INTO session VALUES ('ses_0', 'p', CAST('${TREE}' AS BLOB), NULL, NULL);`,
   nothing: "",
   "an account": "INSERT INTO account VALUES ('a', 'http://elsewhere', 1);",
   "an account of an older OpenCode": "INSERT INTO control_account VALUES ('x');",
@@ -87,7 +93,7 @@ const PLANTED: Readonly<Record<string, string>> = {
 for (const [what, sql] of Object.entries(PLANTED)) {
   test(`a conversation goes on in a database without what a run planted: ${what}`, async () => {
     const home = homeWith(sql.startsWith(TABLES.slice(0, 20)) ? sql : `${TABLES} ${sql}`);
-    await renewDatabase(home, dir, false);
+    await renewDatabase(home, dir, TREE);
     assert.deepEqual(nextRun(home), CLEAN);
     assert.equal(existsSync(join(dir, "opencode.db")), false);
   });
@@ -104,18 +110,16 @@ test("what is no database, a link to one, larger than any, or has no tables of O
   // A megabyte in the file, and 300 in the rows.
   const swelling = homeWith(`${TABLES} WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 300)
     INSERT INTO message (id) SELECT x FROM n; ALTER TABLE message ADD COLUMN data text DEFAULT '${"x".repeat(1e6)}';`);
-  const computed = homeWith(
-    defined(`parent_id text, permission text AS (${RULES}))`).replace("'p', NULL, '[", "'p', NULL); --"),
-  );
+  const computed = homeWith(defined(`parent_id text, permission text AS (${RULES}))`).replace("NULL, '[", "NULL); --"));
   const shown = homeWith(`${TABLES} DROP TABLE message; CREATE VIEW message AS SELECT 'a' AS id;`);
   for (const home of [broken, linked, huge, swelling, computed, shown, mkdtempSync(join(dir, "home-"))]) {
-    await renewDatabase(home, dir, false);
+    await renewDatabase(home, dir, TREE);
     assert.equal(existsSync(fileOf(home)), false);
   }
 });
 
 test("a run that begins a conversation finds no database that an earlier one can have spoiled", async () => {
   const home = homeWith(`${TABLES} DELETE FROM migration;`);
-  await renewDatabase(home, dir, true);
+  await renewDatabase(home, dir, undefined);
   assert.equal(existsSync(fileOf(home)), false);
 });

@@ -78,6 +78,14 @@ test("a TODO for an investigator expects what was found: a change is denied to i
   );
 });
 
+test("so does one for a role of the config that changes nothing", () => {
+  const text = "# A plan\n\n## TODO\n\n- [ ] Look\n  by: auditor\n- [ ] Do\n  by: builder\n";
+  const roles = { auditor: { extends: "investigator" }, builder: { extends: "executor", shell: "none" } } as const;
+  const { todos } = parsePlan(text);
+  const [plan] = graphOfPlan({ id: "p", title: "A plan", status: "active", todos, roles, at: 0 }).graph.workPlans;
+  assert.deepEqual(plan && nodesOf(plan).map(({ expectedOutput }) => expectedOutput), [FINDINGS, A_CHANGE]);
+});
+
 test("what was taken up and is done by now is in hand no more", () => {
   const { todos } = parsePlan("# A plan\n\n## TODO\n\n- [x] Done\n- [ ] Next\n");
   const inHand = todos[0]?.id;

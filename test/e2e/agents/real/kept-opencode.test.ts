@@ -97,4 +97,41 @@ describe("what OpenCode keeps from one run to the next", () => {
       assert.deepEqual(project.commits("governed"), ["Spoil it", "Build the form"]);
     },
   );
+
+  test(
+    "is no conversation that a run moved to a folder with a plugin: the next run works in its worktree",
+    thorough,
+    async (t) => {
+      const plugin =
+        'import { writeFileSync } from "node:fs"; writeFileSync(process.env.HOME + "/.cache/loaded", "x");';
+      const code = [
+        "import os, sqlite3",
+        'folder = os.environ["HOME"] + "/.cache/elsewhere"; os.makedirs(folder + "/.opencode/plugin")',
+        `open(folder + "/.opencode/plugin/x.ts", "w").write('${plugin} export default async () => ({});')`,
+        'db = sqlite3.connect(os.environ["HOME"] + "/.local/share/opencode/opencode.db", timeout=20)',
+        'db.execute("UPDATE session SET directory = ?", (folder,)); db.commit(); print("MOVED", db.total_changes)',
+      ].join("\n");
+      const moves = [{ write: "src/move.py", content: code }, { shell: "python3 src/move.py" }, { say: "Moved." }];
+      const works = [
+        { shell: `echo "IN $PWD"; ls ~/.cache` },
+        { write: "src/form.txt", content: "x\n" },
+        tick,
+        { say: "Done." },
+      ];
+      const script: Script = [
+        { when: promptOf("worker", ({ prompt }) => !prompt.refused), steps: moves },
+        { when: promptOf("worker"), steps: works },
+      ];
+      const bench = await workshop.bench(t, { script, limits: { attemptsPerTodo: 2, silenceTimeout: "2m" } });
+      if (!bench) return;
+      bench.project.plan("governed", ["Build the form"]);
+      const { stdout } = await bench.project.work();
+      const said = JSON.stringify(bench.asked("worker").at(-1)?.conversation.said);
+      assert.match(stdout, /does not know the conversation any more; starting a new one/);
+      assert.match(said, /IN [^ ]*worktrees\/governed/);
+      assert.match(said, /elsewhere/);
+      assert.doesNotMatch(said, /loaded/);
+      assert.equal(bench.project.record("governed").status, "review", stdout);
+    },
+  );
 });

@@ -4,7 +4,15 @@ import { projectMaker, succeeds, works } from "../../../testing/projects.ts";
 
 const project = projectMaker();
 
-const LINES = ["by: wrter", "tools: reed", "paths: ../x", "after: 9", "expects: magic", "path: docs"];
+const LINES = [
+  "by: wrter",
+  "tools: reed",
+  "paths: ../x",
+  "after: 9",
+  "expects: magic",
+  "path: docs",
+  "expects: files /docs/*.md",
+];
 
 test("what cannot be understood below a TODO is told when it is written, edited and shown", async () => {
   const own = project();
@@ -17,6 +25,7 @@ test("what cannot be understood below a TODO is told when it is written, edited 
     /TODO 4 is after TODO 9, and there is no TODO 9/,
     /TODO 5: "expects: magic" is ignored/,
     /TODO 6: "path:" is ignored: did you mean "paths:"\?/,
+    /TODO 7: "expects: files \/docs\/\*\.md" fits no file/,
   ];
   own.planFile("shop", `# Shop\n\n## TODO\n${todos}`, { status: "draft" });
   const { stdout: made } = await own.cli(["new", "Other", "--file", `${own.inbox}/shop.md`]);
