@@ -62,9 +62,11 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
   };
 }
 
-/** Where agents write, as git's paths have it; not what lies outside of the main working tree. */
-export const agentPlaces = ({ root, local, worktrees }: Paths): string[] =>
-  [local, worktrees].filter((place) => isWithin(place, root)).map((place) => relative(root, place));
+/** Where agents write, as git's paths have it; not what lies outside of the main working tree. A bare repository is its own root. */
+export const agentPlaces = ({ root, local, worktrees, commonDir }: Paths): string[] =>
+  [local, worktrees, commonDir]
+    .filter((place) => place !== root && isWithin(place, root))
+    .map((place) => relative(root, place));
 
 /** The home of a plan and what lies in it. Paths are put together when they are asked for: lists ask for thousands. */
 export class Home {

@@ -219,7 +219,8 @@ async function finish(
   const { upstream, from, onto, resolved } = rebase;
   const made = { base: onto, tip: from, head: tip, places: agentPlaces(loom.paths) };
   const unsafe = await unsafeTree((args, options) => gitAt(loom.repo, args, options), made);
-  if (unsafe) return endRebase(loom, record.id, `Together with what base has, ${unsafeWords(unsafe)}`);
+  const first = "Rename them on the branch first, or take them out";
+  if (unsafe) return endRebase(loom, record.id, `Together with what base has, ${unsafeWords(unsafe)}. ${first}.`);
   await resetTo(worktreeOf(loom, record), tip, record.branch ?? "", record.prepared);
   crashPoint("rebase:whole");
   const isSame = !resolved && (await haveSamePatches(loom.repo, { upstream, from }, { upstream: onto, from: tip }));

@@ -121,17 +121,17 @@ function endsInBeginning(words: string, place: string): boolean {
 async function wayAstray({ path }: Link, links: Links, ground: readonly string[]): Promise<string[]> {
   const way: string[] = [];
   const rest = [path.slice(path.lastIndexOf("/") + 1)];
-  let at = above(path);
+  // As disks have it, name by name: the whole of it again at each name would take minutes for thousands of long ones.
+  let at = onAnyDisk(above(path));
   for (let parts = 0; rest.length > 0; parts += 1) {
     await takeTurns();
     if (parts > MAX_PARTS) return way;
     const part = rest.pop() ?? "";
     if (part === "" || part === ".") continue;
     if (part === ".." && at === "") return way;
-    const next = part === ".." ? above(at) : at === "" ? part : `${at}/${part}`;
-    const name = onAnyDisk(next);
-    if (ground.some((place) => isWithin(name, place))) return way;
-    const link = links.get(name);
+    const next = part === ".." ? above(at) : at === "" ? onAnyDisk(part) : `${at}/${onAnyDisk(part)}`;
+    if (ground.some((place) => isWithin(next, place))) return way;
+    const link = links.get(next);
     if (!link) {
       at = next;
       continue;
@@ -141,6 +141,5 @@ async function wayAstray({ path }: Link, links: Links, ground: readonly string[]
     if (link.target.startsWith("/")) return SYSTEM.test(link.target) ? [] : way;
     for (const one of link.target.split("/").reverse()) rest.push(one);
   }
-  const end = onAnyDisk(at);
-  return end === "" || ground.some((place) => isWithin(place, end)) ? way : [];
+  return at === "" || ground.some((place) => isWithin(place, at)) ? way : [];
 }
