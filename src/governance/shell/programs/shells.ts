@@ -39,7 +39,7 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     if (text.startsWith("-") && text.includes("c")) isText = true;
     if (text.startsWith("-") && text.includes("s")) readsInput = true;
     if (text.includes("n")) parsesOnly = text.startsWith("-");
-    setOption(inside.shell, text, textOf(rest[0] ?? known("")));
+    setOption(inside, text, textOf(rest[0] ?? known("")));
     if (/[oO]$/.test(text)) rest = rest.slice(1);
   }
   if (parsesOnly) {
