@@ -57,7 +57,7 @@ export function echoed(args: readonly Text[]): Flow {
 }
 
 /** What takes a width from an argument, cuts a text, or prints a date. */
-const NOT_FOLLOWED = /%(?![-+ #0]*\d*(?:[sbq]|(?:\.\d+)?[diuoxXeEfFgGaA]))/;
+const NOT_FOLLOWED = /%(?![-+ #]*\d*(?:[sbq]|(?:\.\d+)?[diuoxXeEfFgGaA]))/;
 
 export function printedByFormat(args: readonly Text[]): Flow {
   const [start] = args;
