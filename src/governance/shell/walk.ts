@@ -37,7 +37,7 @@ import {
 import { toItsEnd } from "./state/traps.ts";
 import { lookAtArithmetic, lookAtTest } from "./values/arithmetic.ts";
 import { expandParts, expandString, expandWord, expandWords } from "./values/expand.ts";
-import { cameFrom, type Flow, FROM, joinFlows, NOTHING, perhaps } from "./values/flow.ts";
+import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT, perhaps } from "./values/flow.ts";
 import { joinWords } from "./values/join-words.ts";
 import { known, type Text, unknown } from "./values/text.ts";
 
@@ -149,8 +149,9 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
       return runStatements(node.commands, spot);
     case "Redirected": {
       const { input, output } = redirect(node.redirects, spot, { words: EXPANDING, keeps: false });
-      const inner = { ...spot, shell: copyShell(spot.shell), input };
-      if (output.to !== "output") inner.shell.channels.set("1", { writes: output });
+      // What is printed inside comes out of it, and goes there as a whole; until then the file may hold anything.
+      const inner = { ...spot, shell: copyForReading(spot.shell), input };
+      if (output.to === "file" && !output.appends) deliverBytes(OUTPUT, output, spot);
       const flow = runBody(node.command, inner);
       const channels = spot.shell.channels.copy();
       joinShells(spot.shell, inner.shell);

@@ -186,7 +186,8 @@ function runScript({ name, args, spot }: ProgramCall) {
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {
     const flow = made ?? contentOf(file, spot);
-    if (flow.text !== undefined || isChannel || flow.from & (FROM.network | FROM.decoded))
+    const isWritten = flow.text !== undefined || flow.from === 0;
+    if (isWritten || isChannel || flow.from & (FROM.network | FROM.decoded))
       return inlineCode(name, { ...spot, input: flow });
   }
   for (const path of absolutePaths(file, spot))
