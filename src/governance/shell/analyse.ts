@@ -42,6 +42,7 @@ export function analyse(source: string, place: ShellPlace): EffectTree {
     isReordered: false,
     sourced: undefined,
     traps: [],
+    leavings: 0,
     budget: MAX_LOOKS,
   };
   const spot: Spot = {

@@ -4,7 +4,7 @@ import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBe
 import { kill } from "./processes.ts";
 import { alias } from "./state/aliases.ts";
 import { HIDES, set, shift } from "./state/positional.ts";
-import { noteLeaving } from "./state/rounds.ts";
+import { noteLeaving, toAnyEnd } from "./state/rounds.ts";
 import {
   ANYWHERE,
   copyShell,
@@ -15,7 +15,7 @@ import {
   type Shell,
   spend,
 } from "./state/state.ts";
-import { runAtAnyTime } from "./state/traps.ts";
+import { endHere, trap } from "./state/traps.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
@@ -43,6 +43,7 @@ import {
   unset,
   waits,
 } from "./values/variables.ts";
+import { mayBeGone } from "./written.ts";
 
 const nothing: Behaviour = () => NOTHING;
 const prints: Behaviour = () => OUTPUT;
@@ -56,11 +57,13 @@ const cd: Behaviour = ({ args, spot }) => {
   const isBack = to?.type === "known" && to.text === "-";
   // Then it is looked for in other folders, too.
   const isSearched = shell.variables.has("CDPATH");
-  if (isBack) moveTo(shell.left, shell);
+  if (isBack) moveTo(shell.variables.has("OLDPWD") ? ANYWHERE : shell.left, shell);
   else if (isSearched || operands.length > 1 || isAmbiguous(target, spot)) moveTo(ANYWHERE, shell);
   else {
     const folders = foldersMeant(target, spot);
-    const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
+    const isSure = folders.every(
+      (folder) => folder !== undefined && line.place.look(folder) === "folder" && !mayBeGone(folder, spot),
+    );
     moveTo(isSure ? folders : [...new Set([...folders, ...shell.folders])], shell);
     shell.reached = folders;
   }
@@ -114,9 +117,13 @@ const source: Behaviour = ({ args, spot }) => {
   if (!path) return NOTHING;
   const made = writtenBefore(path, spot);
   const isChannel = path.type === "known" && (descriptorOf(path.text) !== undefined || path.text.startsWith("/dev/"));
-  if (made || isChannel) return runFlow(made ?? contentOf(path, spot), spot);
-  const [place] = absolutePaths(path, spot);
-  noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: place });
+  const flow = made ?? (isChannel ? contentOf(path, spot) : undefined);
+  const text = flow?.text;
+  if (text !== undefined) {
+    const printed = toAnyEnd(spot, (one) => one.line.engine.runSource(known(text), one));
+    if (!made) return printed;
+  } else if (flow) runFlow(flow, spot);
+  else noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: absolutePaths(path, spot)[0] });
   takeSecrets(path, spot);
   // It may have changed any variable.
   const lost = unknown(`${describeText(path)} may have changed it`);
@@ -154,22 +161,6 @@ const command: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { stopsAtOperand: true });
   if (given.has("v", "V")) return OUTPUT;
   return spot.line.engine.runWords(given.operands, outsideOf(spot));
-};
-
-/** What is run at the end is run. */
-const trap: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, {});
-  const [action, ...signals] = given.operands;
-  if (
-    given.has("p", "l") ||
-    !action ||
-    signals.length === 0 ||
-    (action.type === "known" && (action.text === "-" || action.text === ""))
-  )
-    return NOTHING;
-  if (signals.some((signal) => textOf(signal) === "DEBUG"))
-    noteUnknown(spot, "runs something before each command", "Write the commands themselves.");
-  return runAtAnyTime(action, spot);
 };
 
 /** `-C` runs a command, and `-W` expands its words. */
@@ -213,10 +204,10 @@ const shopt: Behaviour = ({ args, spot }) => {
   return NOTHING;
 };
 
-/** `enable -f` makes the shell load a library. */
+/** `enable -f` makes the shell load a library, and `-n` takes commands from it. */
 const enable: Behaviour = ({ args, spot }) => {
-  if (readArguments(args, { valued: "f" }).has("f"))
-    noteEffect(spot, { kind: "code", what: "makes the shell load a library" });
+  if (readArguments(args, { valued: "f" }).has("f", "n"))
+    noteEffect(spot, { kind: "code", what: "changes which commands the shell has" });
   return NOTHING;
 };
 
@@ -246,7 +237,6 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     ":",
     "true",
     "false",
-    "exit",
     "times",
     "umask",
     "ulimit",
@@ -261,6 +251,7 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...["return", "break", "continue"].map((name): [string, Behaviour] => [name, leaves]),
   ...["type", "jobs", "dirs", "help", "which", "whereis"].map((name): [string, Behaviour] => [name, prints]),
   ...["export", "declare", "typeset", "local", "readonly"].map((name): [string, Behaviour] => [name, declareVariables]),
+  ["exit", ({ spot }) => endHere(spot)],
   ["cd", cd],
   ["pushd", pushd],
   ["popd", popd],

@@ -245,8 +245,11 @@ export function store(path: Text, flow: Flow, { spot, appends = false }: { spot:
 function remember(all: readonly Text[], flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
   for (const one of all) {
     if (one.type !== "known") continue;
-    const before = appends ? spot.line.files.get(one.text) : undefined;
-    spot.line.files.set(one.text, before ? joinFlows([before, flow]) : flow);
+    const before = spot.line.files.get(one.text);
+    // What came from elsewhere may still be in it: whether this is done may depend on a condition.
+    const isFetched = before && before.from & (FROM.network | FROM.decoded);
+    const made = before && appends ? joinFlows([before, flow]) : flow;
+    spot.line.files.set(one.text, isFetched && !appends ? cameFrom(before.from | flow.from) : made);
   }
 }
 

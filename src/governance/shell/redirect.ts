@@ -62,7 +62,9 @@ export function afterExec(spot: Spot): Spot {
 function keep(key: string, channel: Channel, { shell }: Spot): void {
   const before = shell.channels.get(key);
   const isWorse = before?.writes?.to === "network" && channel.writes?.to !== "network";
-  shell.channels.set(key, isWorse ? { ...channel, writes: before.writes } : channel);
+  const opened = isWorse ? before.writes : channel.writes;
+  // Each command that writes into it goes on where the one before has ended.
+  shell.channels.set(key, { ...channel, writes: opened?.to === "file" ? { ...opened, appends: true } : opened });
 }
 
 function descriptor(one: Redirection): { key: string; isBoth: boolean } {

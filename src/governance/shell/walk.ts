@@ -22,7 +22,7 @@ import { redirect } from "./redirect.ts";
 import { giveVariable } from "./state/assignments.ts";
 import { joinShells } from "./state/joining.ts";
 import { isEndless, startsWithoutEnd } from "./state/loops.ts";
-import { runRounds, toAnyEnd } from "./state/rounds.ts";
+import { inTurn, runRounds, toAnyEnd } from "./state/rounds.ts";
 import {
   copyForReading,
   copyShell,
@@ -37,7 +37,7 @@ import {
 import { toItsEnd } from "./state/traps.ts";
 import { lookAtArithmetic, lookAtTest } from "./values/arithmetic.ts";
 import { expandParts, expandString, expandWord, expandWords } from "./values/expand.ts";
-import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
+import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT, perhaps } from "./values/flow.ts";
 import { joinWords } from "./values/join-words.ts";
 import { known, type Text, unknown } from "./values/text.ts";
 
@@ -52,7 +52,7 @@ export function runScript({ commands, errors }: ParsedScript, spot: Spot): Flow 
 function runStatements(statements: readonly Statement[], spot: Spot): Flow {
   const [only] = statements;
   if (statements.length === 1 && only) return runStatement(only, spot);
-  return joinFlows(statements.map((statement) => runStatement(statement, spot)));
+  return joinFlows(inTurn(statements, spot, (statement) => runStatement(statement, spot)));
 }
 
 function runStatement({ command, background }: Statement, spot: Spot): Flow {
@@ -70,12 +70,16 @@ function runWhole(command: Statement["command"], spot: Spot): Flow {
 /** Each part but the first may be left out; what is behind that begins as it was before. */
 function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
   const flows: Flow[] = [];
+  let isSure = true;
+  // One of two prints, where it is `… && echo a || echo b`.
+  const mayBeNone = operators.join(" ") !== "&& ||";
   /** What goes on behind the next `&&`, and behind the next `||`. */
   const waiting: Record<AndOr["operators"][number], Spot["shell"] | undefined> = { "&&": undefined, "||": undefined };
   let { folders } = spot.shell;
   for (let at = 0; at < commands.length; at += 1) {
     const operator = at > 0 ? operators[at - 1] : undefined;
     if (operator) {
+      isSure &&= operator === "&&" && isCd(commands[at - 1]);
       const { shell } = spot;
       spend(spot, sizeOf(shell));
       const isMoved = operator === "&&" && isChangeOfFolder(commands[at - 1], spot);
@@ -91,12 +95,15 @@ function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
       waiting[operator] = undefined;
     }
     folders = spot.shell.folders;
-    flows.push(runPipeline(commands[at] as PipelineNode, spot));
+    const flow = runPipeline(commands[at] as PipelineNode, spot);
+    flows.push(isSure ? flow : perhaps(flow, mayBeNone));
   }
   if (waiting["&&"]) joinShells(spot.shell, waiting["&&"]);
   if (waiting["||"]) joinShells(spot.shell, waiting["||"]);
   return joinFlows(flows);
 }
+
+const isCd = (node: PipelineNode | undefined) => node?.type === "Command" && node.name?.value === "cd";
 
 /** Behind `&&` it has not failed. Where the folder could be several, one after the other was tried. */
 function isChangeOfFolder(node: PipelineNode | undefined, { shell }: Spot): boolean {
@@ -128,8 +135,9 @@ function runNode(node: CommandNode, spot: Spot): Flow {
   if (node.type === "Command") return runSimple(node, spot);
   if (node.type === "Function") {
     spot.shell.functions.set(node.name.value, node.body);
-    // The shell calls this one by itself.
-    return node.name.value === "command_not_found_handle" ? runBody(node.body, spot) : NOTHING;
+    // The shell calls this one by itself, whenever and with whatever is not found.
+    if (node.name.value === "command_not_found_handle") noteUnknown(spot, `makes the shell call ${node.name.value}`);
+    return NOTHING;
   }
   if (node.type === "Coproc") return runCoprocess(node, spot);
   return runBody(node, spot);
@@ -142,8 +150,9 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
       return runStatements(node.commands, spot);
     case "Redirected": {
       const { input, output } = redirect(node.redirects, spot, { words: EXPANDING, keeps: false });
-      const inner = { ...spot, shell: copyShell(spot.shell), input };
-      if (output.to !== "output") inner.shell.channels.set("1", { writes: output });
+      // What is printed inside comes out of it, and goes there as a whole; until then the file may hold anything.
+      const inner = { ...spot, shell: copyForReading(spot.shell), input };
+      if (output.to === "file" && !output.appends) deliverBytes(OUTPUT, output, spot);
       const flow = runBody(node.command, inner);
       const channels = spot.shell.channels.copy();
       joinShells(spot.shell, inner.shell);
@@ -194,17 +203,17 @@ function runIf(node: If, spot: Spot): Flow {
   const flows = [runStatements(node.clause.commands, spot)];
   const branches: CompoundList[] = [node.then];
   for (const { clause, then } of node.elif) {
-    flows.push(maybe(clause, spot));
+    flows.push(perhaps(maybe(clause, spot)));
     branches.push(then);
   }
   const others = branches.map((branch) => {
     spend(spot, sizeOf(spot.shell));
     const shell = copyShell(spot.shell);
-    flows.push(runStatements(branch.commands, { ...spot, shell }));
+    flows.push(perhaps(runStatements(branch.commands, { ...spot, shell }), !node.else));
     return shell;
   });
   // One of them runs, where there is an `else`.
-  if (node.else) flows.push(runStatements(node.else.commands, spot));
+  if (node.else) flows.push(perhaps(runStatements(node.else.commands, spot), false));
   for (const other of others) joinShells(spot.shell, other);
   return joinFlows(flows);
 }
@@ -223,7 +232,7 @@ function repeat(spot: Spot, own: string, round: (spot: Spot) => Flow): Flow {
   const links = linksIn(spot.line);
   const flow = runRounds(spot, own, (one) => toAnyEnd(one, round));
   if (linksIn(spot.line) > links) spot.line.isReordered = true;
-  return flow;
+  return perhaps(flow);
 }
 
 function runFor({ type, name, wordlist, body }: For | Select, spot: Spot): Flow {
@@ -234,7 +243,7 @@ function runFor({ type, name, wordlist, body }: For | Select, spot: Spot): Flow 
   const distinct: readonly Text[] = values.length > 64 ? [unknown("it can be too many things")] : values;
   const once = (outer: Spot): Flow => {
     const inner = { ...outer, shell: copyShell(outer.shell) };
-    const flows = (distinct.length === 0 ? [known("")] : distinct).map((value) => {
+    const flows = inTurn(distinct.length === 0 ? [known("")] : distinct, spot, (value) => {
       giveVariable(name.value, [value.type === "found" ? { ...value, mayBeNone: false } : value], inner);
       const flow = toAnyEnd(inner, (one) => runStatements(body.commands, one));
       if (!isSure) joinShells(inner.shell, outer.shell);
@@ -263,7 +272,8 @@ function noteBomb(spot: Spot): void {
 function runCase({ word, items }: Case, spot: Spot): Flow {
   expandString(word, spot);
   for (const { pattern } of items) for (const one of pattern) expandString(one, spot);
-  return joinFlows(items.map(({ body }) => maybe(body, spot)));
+  const mayBeNone = !items.some(({ pattern }) => pattern.some((one) => one.text === "*"));
+  return joinFlows(items.map(({ body }) => perhaps(maybe(body, spot), mayBeNone)));
 }
 
 /** What a co-process prints can be read, and what is written to it it reads. */

@@ -39,7 +39,7 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     if (text.startsWith("-") && text.includes("c")) isText = true;
     if (text.startsWith("-") && text.includes("s")) readsInput = true;
     if (text.includes("n")) parsesOnly = text.startsWith("-");
-    setOption(inside.shell, text, textOf(rest[0] ?? known("")));
+    setOption(inside, text, textOf(rest[0] ?? known("")));
     if (/[oO]$/.test(text)) rest = rest.slice(1);
   }
   if (parsesOnly) {
@@ -186,7 +186,8 @@ function runScript({ name, args, spot }: ProgramCall) {
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {
     const flow = made ?? contentOf(file, spot);
-    if (flow.text !== undefined || isChannel || flow.from & (FROM.network | FROM.decoded))
+    const isWritten = flow.text !== undefined || flow.from === 0;
+    if (isWritten || isChannel || flow.from & (FROM.network | FROM.decoded))
       return inlineCode(name, { ...spot, input: flow });
   }
   for (const path of absolutePaths(file, spot))

@@ -47,7 +47,7 @@ interface Items {
 /** What stands in the input, one by one. */
 function inputItems({ input }: Spot, { isWhole, separator }: Items): Text[] {
   if (input === TERMINAL) return [unknown("it is what is typed")];
-  if (input.text === undefined) return [...textsOfFlow(input)];
+  if (input.text === undefined) return textsOfFlow(input).filter((one) => one.type !== "known" || one.text !== "");
   // Quotes are taken away before it is filled in: what stands there then must not be taken for a program's own.
   if (!isWhole && /["'\\]/.test(input.text))
     return [{ type: "unknown", why: "it has quotes in it", from: FROM.decoded }];

@@ -2,7 +2,7 @@ import type { Behaviour } from "../call.ts";
 import { NOTHING } from "../values/flow.ts";
 import { known, type Text, textOf } from "../values/text.ts";
 import { showVariables } from "../values/variables.ts";
-import { ALL_THAT_IS_SET, noteEffect, SEVERAL, type Shell } from "./state.ts";
+import { ALL_THAT_IS_SET, noteEffect, noteUnknown, SEVERAL, type Shell, type Spot } from "./state.ts";
 
 /** What `$1` and its like are from now on. */
 export function setPositional(shell: Shell, words: readonly Text[]): void {
@@ -13,7 +13,10 @@ export function setPositional(shell: Shell, words: readonly Text[]): void {
 export const HIDES = "deletes the record of what was typed";
 
 /** `-a` and `-o allexport`: what is set from then on is exported. */
-export function setOption(shell: Shell, option: string, name: string): void {
+export function setOption(spot: Spot, option: string, name: string): void {
+  const { shell } = spot;
+  if (/^-[a-zA-Z]*k/.test(option) || name === "keyword" || name === "lastpipe")
+    noteUnknown(spot, `makes the shell work otherwise: ${option} ${name}`);
   const isMeant = /^[-+][a-zA-Z]*a/.test(option) || (/^[-+]\w*o$/.test(option) && name === "allexport");
   if (isMeant && option.startsWith("-")) shell.exported.set(ALL_THAT_IS_SET, true);
   else if (isMeant) shell.exported.delete(ALL_THAT_IS_SET);
@@ -28,7 +31,7 @@ export const set: Behaviour = ({ args, spot }) => {
   for (; at < args.length; at += 1) {
     const text = textOf(args[at] as Text);
     if (!/^[-+]./.test(text) || text === "--") break;
-    setOption(spot.shell, text, textOf(args[at + 1] ?? known("")));
+    setOption(spot, text, textOf(args[at + 1] ?? known("")));
     if (/^[-+]\w*o$/.test(text)) at += 1;
   }
   const isEnd = /^--?$/.test(textOf(args[at] ?? known("")));

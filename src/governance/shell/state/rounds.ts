@@ -1,5 +1,5 @@
 import type { EffectTree } from "../effects.ts";
-import { type Flow, joinFlows } from "../values/flow.ts";
+import { type Flow, joinFlows, perhaps } from "../values/flow.ts";
 import type { Names } from "../values/names.ts";
 import { sameText, type Text } from "../values/text.ts";
 import { joinShells } from "./joining.ts";
@@ -88,5 +88,16 @@ export function toAnyEnd(spot: Spot, run: (spot: Spot) => Flow): Flow {
 /** Leaves a loop or a function. Whether a condition decides that is not asked: what is behind it may be done, too. */
 export function noteLeaving(spot: Spot): void {
   spend(spot, sizeOf(spot.shell));
+  spot.line.leavings += 1;
   spot.left.push(copyShell(spot.shell));
+}
+
+/** Runs one after the other; behind where it may have been left, nothing is sure to be printed. */
+export function inTurn<T>(all: readonly T[], { line }: Spot, run: (one: T) => Flow): Flow[] {
+  const { leavings } = line;
+  return all.map((one) => {
+    const isSure = line.leavings === leavings;
+    const flow = run(one);
+    return isSure ? flow : perhaps(flow);
+  });
 }

@@ -91,6 +91,10 @@ export interface Line {
   sourced?: Text | undefined;
   /** What `trap` leaves for the end of the shells that are looked at; undefined while that is run. */
   traps: Text[] | undefined;
+  /** How often a shell, a function or a loop may have been left before its end. */
+  leavings: number;
+  /** Folders that may be gone: what was deleted or moved away with all that is in it. */
+  gone?: Text[] | undefined;
   /** How much may still be looked at: loops, functions and lists of words could make it endless. */
   budget: number;
 }

@@ -1,5 +1,7 @@
-import type { Flow } from "../values/flow.ts";
-import type { Text } from "../values/text.ts";
+import type { Behaviour } from "../call.ts";
+import { readArguments } from "../options.ts";
+import { type Flow, NOTHING } from "../values/flow.ts";
+import { type Text, textOf } from "../values/text.ts";
 import { joinShells } from "./joining.ts";
 import { copyShell, noteUnknown, type Spot } from "./state.ts";
 
@@ -17,8 +19,19 @@ export function toItsEnd(spot: Spot, run: () => Flow): Flow {
   return flow;
 }
 
+/** Ends a shell, perhaps: what was left for its end finds what is set now. */
+export function endHere(spot: Spot): Flow {
+  const { line } = spot;
+  line.leavings += 1;
+  const { traps = [] } = line;
+  line.traps = undefined;
+  for (const action of traps) line.engine.runSource(action, { ...spot, shell: copyShell(spot.shell) });
+  line.traps = traps;
+  return NOTHING;
+}
+
 /** What it sets may be set at any time from then on; what else it changes cannot be told. */
-export function runAtAnyTime(action: Text, spot: Spot): Flow {
+function runAtAnyTime(action: Text, spot: Spot): Flow {
   spot.line.traps?.push(action);
   const shell = copyShell(spot.shell);
   const flow = spot.line.engine.runSource(action, { ...spot, shell });
@@ -29,3 +42,19 @@ export function runAtAnyTime(action: Text, spot: Spot): Flow {
   joinShells(spot.shell, shell);
   return flow;
 }
+
+/** What is run at the end is run. */
+export const trap: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {});
+  const [action, ...signals] = given.operands;
+  if (
+    given.has("p", "l") ||
+    !action ||
+    signals.length === 0 ||
+    (action.type === "known" && (action.text === "-" || action.text === ""))
+  )
+    return NOTHING;
+  if (signals.some((signal) => textOf(signal) === "DEBUG"))
+    noteUnknown(spot, "runs something before each command", "Write the commands themselves.");
+  return runAtAnyTime(action, spot);
+};

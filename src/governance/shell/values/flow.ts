@@ -54,6 +54,14 @@ export function joinFlows(flows: readonly Flow[]): Flow {
   return { from, names: names.includes(undefined) ? undefined : addChoice([], all) };
 }
 
+/** What may be printed, or not: lines are names then, of which each is one. With `mayBeNone` something else is not printed in its place. */
+export function perhaps(flow: Flow, mayBeNone = true): Flow {
+  if (flow.text === undefined || flow.text === "") return flow;
+  // What stands behind it may be printed into the same line.
+  if (!/^\S+\n$/.test(flow.text)) return cameFrom(flow.from);
+  return { from: flow.from, names: [known(flow.text.slice(0, -1)), ...(mayBeNone ? [known("")] : [])] };
+}
+
 /** One of them, as a command prints that can be one of several: names stay names. */
 export function oneOfFlows(flows: readonly Flow[]): Flow {
   if (!flows.every((flow) => flow.names ?? /^\S*\n?$/.test(flow.text ?? " "))) return joinFlows(flows);

@@ -37,16 +37,21 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
   }
   if (/^[?#$!]$/.test(name)) return [[aNumber]];
   if (name === "-" || name === "RANDOM" || name === "SECONDS" || name === "LINENO") return [[plainWord]];
-  if (name === "PWD" && !shell.variables.has("PWD"))
-    return shell.folders.map((folder) => [
-      folder === undefined
-        ? unknown("where it is cannot be told")
-        : isPattern(folder)
-          ? { type: "glob", text: folder }
-          : known(folder),
-    ]);
+  if (name === "PWD")
+    return [
+      ...(shell.variables.get(name) ?? []),
+      ...shell.folders.map(
+        (folder): Text =>
+          folder === undefined
+            ? unknown("where it is cannot be told")
+            : isPattern(folder)
+              ? { type: "glob", text: folder }
+              : known(folder),
+      ),
+    ].map((text) => [text]);
   if (name === "PPID") return [[{ type: "unknown", why: "it is the process that started this", from: FROM.agents }]];
   const list = shell.arrays.get(name);
+  if (OF_SHELL.test(name)) return [[unknown(`the shell sets $${name}`)]];
   const [own, first] = [shell.variables.get(name), list && [list[0] ?? known("")]];
   const choices = own && first ? addChoice(own, first) : (own ?? first);
   if (choices) return choices.map((text) => [text]);
@@ -54,9 +59,13 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
   return name === "TMPDIR" ? [[known(line.place.temporary)]] : [[unknown(`nothing tells what $${name} is`)]];
 }
 
+/** The shell sets them by itself, whatever was assigned to them. */
+const OF_SHELL = /^(?:_|OLDPWD|DIRSTACK|FUNCNAME|SHELL|BASH|BASH_(?:REMATCH|ARGV0?|COMMAND|EXECUTION_STRING))$/;
+
 const isUnset = (name: string, { shell }: Spot): boolean =>
   /^[A-Za-z_]/.test(name) &&
   !/^(?:PWD|PPID|HOME|TMPDIR)$/.test(name) &&
+  !OF_SHELL.test(name) &&
   !shell.variables.has(name) &&
   !shell.arrays.has(name);
 
@@ -114,7 +123,7 @@ function indirect(parameter: string, spot: Spot): Ways {
 }
 
 function element(name: string, index: Word, { shell }: Spot): Ways {
-  const all = shell.arrays.get(name);
+  const all = OF_SHELL.test(name) ? undefined : shell.arrays.get(name);
   if (!all) return [[unknown(`nothing tells what \${${name}[…]} is`)]];
   if (index.value === "@" || index.value === "*") return [all];
   const isCounted = /^-?\d+$/.test(index.value) && all.every(({ type }) => type === "known");

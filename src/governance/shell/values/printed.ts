@@ -1,4 +1,4 @@
-import { type Flow, literal, originOf } from "./flow.ts";
+import { type Flow, literal, OUTPUT, originOf } from "./flow.ts";
 import { type Text, textOf } from "./text.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -19,7 +19,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const ESCAPE = /\\(?:(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8})|(0?[0-7]{1,3})|.)/gs;
 
 /** Backslashes as `printf` and `echo -e` read them. */
-export function unescaped(text: string): string {
+export function unescaped(whole: string): string {
+  // Nothing is printed behind `\c`.
+  const [text = ""] = /^(?:[^\\]|\\[^c])*/s.exec(whole) ?? [];
   return text.replace(ESCAPE, (all: string, hex?: string, octal?: string) => {
     if (hex !== undefined) return codePoint(Number.parseInt(hex.slice(1), 16));
     if (octal !== undefined) return codePoint(Number.parseInt(octal, 8) & 0xff);
@@ -54,7 +56,12 @@ export function echoed(args: readonly Text[]): Flow {
   });
 }
 
+/** What takes a width from an argument, cuts a text, or prints a date. */
+const NOT_FOLLOWED = /%(?![-+ #]*\d*(?:[sbq]|(?:\.\d+)?[diuoxXeEfFgGaA]))/;
+
 export function printedByFormat(args: readonly Text[]): Flow {
+  const [start] = args;
+  if (start?.type === "known" && NOT_FOLLOWED.test(start.text.replaceAll("%%", ""))) return OUTPUT;
   return flowOf(args, ([format = "", ...values]) => {
     const made: string[] = [];
     let rest = values;

@@ -2,7 +2,7 @@ import type { Behaviour, ProgramCall } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, reads } from "../paths.ts";
 import { giveVariable, isOurSetting, judgeAssignment } from "../state/assignments.ts";
-import { noteEffect, noteUnknown, SEVERAL, setArray } from "../state/state.ts";
+import { noteEffect, noteUnknown, SEVERAL, setArray, UNSURE } from "../state/state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow, textsOfFlow } from "./flow.ts";
 import { lookAtRenaming } from "./hidden-commands.ts";
@@ -103,6 +103,9 @@ export const unset: Behaviour = ({ args, spot }) => {
   for (const operand of given.operands) {
     if (isOurSetting(textOf(operand)))
       noteEffect(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(operand)}` });
+    // Without -v it is the function, where no variable is called like that.
+    const body = given.has("v") ? undefined : spot.shell.functions.get(textOf(operand));
+    if (body) UNSURE.add(body);
     if (given.has("f")) spot.shell.functions.delete(textOf(operand));
     else if (!spot.shell.fixed.has(textOf(operand))) setNamed(operand, [known("")], spot);
   }
@@ -173,7 +176,9 @@ export const mapfile: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "d n O s u C c" });
   for (const command of given.values("C")) spot.line.engine.runSource(command, spot);
   const flow = inputOf(given.values("u")[0], spot);
-  const lines = given.values("d").length > 0 ? textsOfFlow(flow) : linesOf(flow);
+  // Where others are left out, or those before stay, it is not told which is which.
+  const isWhole = !given.has("O", "s", "n");
+  const lines = !isWhole ? [SEVERAL] : given.values("d").length > 0 ? textsOfFlow(flow) : linesOf(flow);
   setList(given.operands[0] ?? known("MAPFILE"), lines, spot);
   return NOTHING;
 };

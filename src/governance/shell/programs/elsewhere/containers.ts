@@ -3,7 +3,7 @@ import { isIn } from "../../normal-path.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { absolutePaths, inFolder, noteSecretOperands, noteSecrets, reads, worksHere, writes } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state/state.ts";
-import { type Flow, OUTPUT } from "../../values/flow.ts";
+import { cameFrom, type Flow, FROM, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
 import { takeSecrets } from "../../values/variables.ts";
 import { noteElsewhere } from "../builds.ts";
@@ -154,7 +154,9 @@ function startContainer(args: readonly Text[], spot: Spot): Flow {
   for (const file of given.values("env-file")) takeSecrets(file, spot);
   noteGiven(given, spot);
   for (const program of given.values("entrypoint")) spot.line.engine.runWords([program, ...words], spot);
-  return words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;
+  const flow = words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;
+  // Its files are those of the image, which anyone may have made.
+  return flow.from & FROM.files ? cameFrom(flow.from | FROM.network) : flow;
 }
 
 /** The folder of this machine that a mount names; undefined for a volume that has a name. */

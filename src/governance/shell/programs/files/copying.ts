@@ -6,6 +6,7 @@ import { absolutePaths, contentOf, deletes, reads, store, unpacksInto, writes, w
 import { noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, type Flow, FROM, OUTPUT } from "../../values/flow.ts";
 import { beforePattern, joinTexts, known, type Text, textOf } from "../../values/text.ts";
+import { noteGone } from "../../written.ts";
 import { isFolder, isSecretHere, privileged } from "./files.ts";
 
 const COPY_RULES: OptionRules = {
@@ -150,6 +151,7 @@ export const move: Behaviour = ({ args, spot }) => {
   for (const source of sources) {
     const flow = contentOf(source, spot);
     deletes(spot, source, true);
+    noteGone(absolutePaths(source, spot), spot);
     if (target) copyTo(source, target, { spot, flow, keepsLinks: true });
   }
   return OUTPUT;

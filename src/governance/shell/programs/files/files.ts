@@ -4,6 +4,7 @@ import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, wri
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT, someOf } from "../../values/flow.ts";
 import { asPattern, describeText, joinTexts, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
+import { noteGone, noteMade } from "../../written.ts";
 import { isList, listedIn } from "../instruction-files.ts";
 
 /** How the arguments of a program that only reads are told apart. */
@@ -60,6 +61,7 @@ export const remove: Behaviour = ({ name, args, spot }) => {
   const whole = name !== "unlink" && name !== "rmdir" && given.has("r", "R", "recursive");
   for (const path of given.operands) {
     deletes(spot, path, whole);
+    if (whole || name === "rmdir" || given.has("d", "dir")) noteGone(absolutePaths(path, spot), spot);
     // With a slash behind it, a link is what it leads to.
     if (path.type === "glob" && /\/\.?$/.test(path.text)) writes(spot, path);
     if (path.type === "known") spot.line.files.delete(path.text);
@@ -82,6 +84,11 @@ export const create: Behaviour = ({ name, args, spot }) => {
   for (const path of given.values("r", "reference")) reads(spot, path);
   const isLasting = name === "mkdir" && given.has("p", "parents");
   // With -p a folder that is there stays as it is.
+  if (name === "mkdir")
+    noteMade(
+      given.operands.flatMap((path) => absolutePaths(path, spot)),
+      spot,
+    );
   for (const path of given.operands)
     if (isLasting && isFolder(path, spot)) reads(spot, path);
     else if (name === "mkfifo" || name === "mknod") store(path, COMES_FROM_ANYWHERE, { spot });

@@ -1,6 +1,7 @@
 import type { Behaviour, ProgramCall } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import {
+  absolutePaths,
   deletes,
   noteAddresses,
   noteSecrets,
@@ -13,6 +14,7 @@ import {
 import { noteEffect, noteUnknown } from "../../state/state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
 import { describeText, joinLine, known, textOf } from "../../values/text.ts";
+import { noteGone } from "../../written.ts";
 import { copyTo } from "../files/copying.ts";
 import { changesFiles, changesIt, changesTree, history, pathspec } from "./changes.ts";
 import { noteForcedRefs } from "./losing.ts";
@@ -88,6 +90,10 @@ export const removes: Behaviour = ({ name, args, spot }) => {
   if (given.has("n", "dry-run")) return OUTPUT;
   if (given.has("pathspec-from-file")) noteUnknown(spot, "deletes files whose names stand in another file");
   if (name === "rm" && given.has("cached")) return changesIt({ name, args, spot });
+  noteGone(
+    given.operands.flatMap((path) => absolutePaths(pathspec(path, spot), spot)),
+    spot,
+  );
   if (name === "rm") for (const path of given.operands) deletes(spot, pathspec(path, spot), given.has("r"));
   else {
     const [target, ...sources] = given.operands.toReversed();
