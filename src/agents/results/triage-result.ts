@@ -1,6 +1,12 @@
 import * as z from "zod";
 import { atMost, KB, misshapen, type ReadResult, readResult } from "./read-result.ts";
 
+/** As one list: a problem for each of a million entries would hold the dispatcher for seconds. */
+const idsSchema = z.custom<readonly string[]>(
+  (ids) => Array.isArray(ids) && ids.every((id) => typeof id === "string"),
+  "must be a list of ids of events",
+);
+
 const todoSchema = z.object({
   text: z
     .string()
@@ -10,7 +16,7 @@ const todoSchema = z.object({
     .string()
     .refine(atMost(4 * KB), "is longer than 4 KB")
     .exactOptional(),
-  events: z.array(z.string()).exactOptional(),
+  events: idsSchema.exactOptional(),
 });
 
 const triageResultSchema = z.object({

@@ -130,6 +130,8 @@ test("a triage result costs what it is long, however many comments there are", (
   };
   const large = result(4 * 1024 * 1024);
   assert(cost(() => parseTriageResult(large, given)) < 1000);
+  const wrong = JSON.stringify({ reply_markdown: "", todos: [{ text: "x", events: Array(2 * 1024 * 1024).fill(1) }] });
+  assert(cost(() => assert(!parseTriageResult(wrong, given).ok)) < 1000);
   const parsed = parseTriageResult(result(SMALL), given);
   assert.deepEqual(parsed.ok && parsed.result.todos[0]?.events, [given.at(-1)]);
 });
