@@ -43,7 +43,7 @@ export async function governorOfRun(
   const policy = await readAs(join(folder, GOVERNANCE_FILES.policy), parsePolicy);
   const graph = await readAs(join(folder, GOVERNANCE_FILES.graph), (text) => graphSchema.parse(JSON.parse(text)));
   const anchors = parseAnchors(await readFile(join(folder, GOVERNANCE_FILES.anchors), "utf8").catch(() => ""));
-  const journal = new Journal(facts, new Brain(graph, anchors), { isOwn: true });
+  const journal = new Journal(facts, new Brain(graph, { anchors, roles: policy.roles }), { isOwn: true });
   await journal.refresh();
   const now = () => Date.now();
   await purge(journal, now(), policy.purgeAfterMs);

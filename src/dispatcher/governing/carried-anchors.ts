@@ -26,7 +26,7 @@ export function carriedAnchors(runDir: string, now: number): readonly Anchor[] {
     const dir = join(dirname(runDir), String(number - back));
     const given = readTextIfExists(join(dir, RUN_FILES.governance, GOVERNANCE_FILES.anchors));
     if (given === undefined) continue;
-    const brain = new Brain(undefined, parseAnchors(given));
+    const brain = new Brain(undefined, { anchors: parseAnchors(given) });
     if (readRunRecord(dir)?.stage !== "worker") addAnchors(brain, dir);
     return bestAnchors(brain.anchors, { now })
       .slice(0, MAX_CARRIED)

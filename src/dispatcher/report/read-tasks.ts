@@ -40,7 +40,7 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   const about = { id: record.id, title: summary.title, category: categoryOf(record.metadata) };
   const inHand = record.current?.todoId;
   const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, roles, inHand, isHeld };
-  const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
+  const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph, { roles });
   const problems: string[] = [];
   const taken = new Map<string, number>();
   const note = (run: number, line: number, problem: string): void => {

@@ -1,6 +1,7 @@
 import type { Anchor } from "../context/anchors.ts";
 import { type Change, type FactRefusal, refuse } from "./changes.ts";
 import { delegate, keepGate, moveDelegation, refuseCheckpoint, withEvidence } from "./evidence-facts.ts";
+import type { AddedRoles } from "./expected-output.ts";
 import type { Fact, FactOf } from "./facts.ts";
 import { nodesOf } from "./lookup.ts";
 import { makeGraph } from "./make-graph.ts";
@@ -13,6 +14,12 @@ export type FactOutcome =
   | { readonly kind: "applied" | "known" | "claimed" }
   | { readonly kind: "refused"; readonly refusal: FactRefusal };
 
+interface Known {
+  /** Those of earlier runs. */
+  readonly anchors?: readonly Anchor[] | undefined;
+  readonly roles?: AddedRoles | undefined;
+}
+
 /**
  * What the facts of a journal say, in the order in which they stand there. Plans and nodes that are given come from the
  * dispatcher: facts add evidence and claims to them, and move only what facts have made.
@@ -22,15 +29,16 @@ export class Brain {
   /** Evidence that is not in the graph yet: most facts are that, and a graph that is new for each of them costs more than it. */
   readonly #evidence = new Map<string, Checkpoint[]>();
   readonly #given: Given;
+  readonly #roles: AddedRoles;
   readonly #seen = new Set<string>();
   readonly #anchors = new Map<string, Anchor>();
   /** Those of each session. */
   readonly #anchored = new Map<string | null, string[]>();
   readonly #denials = new Map<string, number>();
 
-  /** `anchors` are those of earlier runs. */
-  constructor(given: TaskGraph = makeGraph(), anchors: readonly Anchor[] = []) {
+  constructor(given: TaskGraph = makeGraph(), { anchors = [], roles = {} }: Known = {}) {
     this.#graph = given;
+    this.#roles = roles;
     for (const anchor of anchors) this.#anchors.set(anchor.id, anchor);
     this.#given = new Set(given.workPlans.flatMap((plan) => [plan.id, ...nodesOf(plan).map(({ id }) => id)]));
   }
@@ -83,7 +91,7 @@ export class Brain {
       case "nodes_planned":
         return planNodes(graph, fact, given);
       case "node_moved":
-        return moveNode(graph, fact, given);
+        return moveNode(graph, fact, { given, roles: this.#roles });
       case "gate_kept":
         return keepGate(graph, fact);
       case "delegated":

@@ -1,4 +1,5 @@
 import { matchesAny } from "../policy/paths.ts";
+import { changesThings, type RoleSettings, roleNamed } from "../policy/roles.ts";
 import type { TaskNode } from "./schema.ts";
 
 /** What a node without words of its own must show. */
@@ -8,8 +9,14 @@ export const FINDINGS = "what was found, as a file in prloom/.local/evidence";
 
 type Shown = Pick<TaskNode, "expectedOutput" | "assignedTo" | "checkpoints">;
 
+/** Roles that the config adds. */
+export type AddedRoles = Readonly<Record<string, RoleSettings>>;
+
 /** What is missing before a node is done, in words; undefined when its checkpoints show what it expects. */
-export function missingEvidence({ expectedOutput: expected, assignedTo, checkpoints }: Shown): string | undefined {
+export function missingEvidence(
+  { expectedOutput: expected, assignedTo, checkpoints }: Shown,
+  roles: AddedRoles,
+): string | undefined {
   if (expected === "none") return undefined;
   if (expected === "tests")
     return checkpoints.some(({ kind, ok }) => kind === "test" && ok) ? undefined : "a run of the tests that passed";
@@ -18,6 +25,8 @@ export function missingEvidence({ expectedOutput: expected, assignedTo, checkpoi
   if (glob !== undefined)
     return files.some((file) => matchesAny(file, [glob])) ? undefined : `a change of a file that fits ${glob}`;
   // Who only looks brings back words, or a file where git does not look: whether that is it, is for people to judge.
-  const isFound = expected === FINDINGS || (assignedTo === "investigator" && expected !== A_CHANGE);
+  const role = roleNamed(assignedTo, roles);
+  const onlyLooks = role !== undefined && !changesThings(role);
+  const isFound = expected === FINDINGS || (onlyLooks && expected !== A_CHANGE);
   return isFound || files.length > 0 ? undefined : "a changed file";
 }

@@ -9,7 +9,7 @@ import {
   reorderPlan,
   settleWaiting,
 } from "./changes.ts";
-import { missingEvidence } from "./expected-output.ts";
+import { type AddedRoles, missingEvidence } from "./expected-output.ts";
 import type { FactOf } from "./facts.ts";
 import { isOver, movedNode, movedPlan } from "./lifecycle.ts";
 import { blockersOf, cycleFrom, findNode, findPlan, nodesOf } from "./lookup.ts";
@@ -123,12 +123,16 @@ function waitsFor(node: PlannedNode | undefined): readonly string[] {
   return node.temporalGate ? [...node.dependsOn, node.temporalGate.afterTaskId] : node.dependsOn;
 }
 
-export function moveNode(graph: TaskGraph, fact: FactOf<"node_moved">, given: Given): Change {
+export function moveNode(
+  graph: TaskGraph,
+  fact: FactOf<"node_moved">,
+  { given, roles }: { readonly given: Given; readonly roles: AddedRoles },
+): Change {
   const { node: id, move, at, reason, result } = fact;
   const node = findNode(graph, id)?.node;
   if (!node) return refuse("no-node", `There is no task "${id}".`);
   const isDone = move === "review" || move === "complete";
-  const missing = isDone ? missingEvidence(node) : undefined;
+  const missing = isDone ? missingEvidence(node, roles) : undefined;
   if (missing !== undefined)
     return refuse("no-evidence", `The task "${node.name}" expects ${node.expectedOutput}: ${missing} is missing.`);
   if (given.has(id)) return claim(graph, fact, node);

@@ -129,9 +129,10 @@ describe("evidence", () => {
   for (const [expectedOutput, assignedTo] of [
     [FINDINGS, "reader"],
     ["A list of the places that use it", "investigator"],
+    ["A list of the places that use it", "auditor"],
   ] as const)
-    test(`of who only looks no changed file is asked for: ${expectedOutput}`, () => {
-      const brain = new Brain();
+    test(`of who only looks no changed file is asked for: ${expectedOutput}, by ${assignedTo}`, () => {
+      const brain = new Brain(undefined, { roles: { auditor: { extends: "investigator" } } });
       outcomes(brain, [plan("p"), nodes("p", planned("a", { expectedOutput, assignedTo })), move("a", "start")]);
       assert.deepEqual(outcomes(brain, [move("a", "complete")]), ["applied"]);
     });
