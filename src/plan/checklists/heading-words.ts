@@ -61,7 +61,17 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
         (?:roll ?back|back ?out|contingency|fall ?back|workaround) (?:plan|steps|procedure|strategy|checklist), (?:related|parent) (?:tasks|issues|work items)
         deferred, postponed, parked, parking lot, icebox, on hold, (?:deferred|postponed|moved|pushed) (?:to|until|till) .*, post mvp, after (?:the )?mvp
         später, zurückgestellt, verschoben, plus tard, reportée?s?, más adelante, aplazad[oa]s?, pospuest[oa]s?, adiad[oa]s?`),
-      within("不在范围, 范围之外, 暂缓, スコープ外, 対象外, 後回し, 범위 밖"),
+      // "Not done yet" and "do not forget" are work.
+      anywhere(`not (?:needed|required|necessary|wanted|covered|doing|changing|our (?:goals?|tasks?|job)), not to (?:do|be done|change|be changed|fix|touch), not in (?:this|the) (?:pr|pull request|issue|release|version|milestone|plan|change)
+        no longer (?:needed|required|necessary|relevant|wanted|planned), no (?:further )?(?:changes?|actions?|tasks?|steps?|work)
+        nicht (?:zu tun|geplant|nötig|notwendig|erforderlich|machen|tun|ändern), keine (?:änderung(?:en)?|aufgaben?|schritte)
+        (?:ne )?pas (?:à )?faire, (?:da )?non fare, no hacer, não fazer, niet doen, не делать`),
+      // With what must not be changed behind it, it is a rule for the work below.
+      /(?:^| )(?:do not|dont|must not|should not|shouldnt|will not|wont|does not|doesnt) (?:do|change|touch|fix|include|cover|be (?:done|changed|touched|fixed|included))$/u,
+      whole(
+        "exclu(?:ded|sions?), unchanged, without changes?, (?:rejected|cancell?ed|dropped|abandoned)(?: (?:tasks|items|ideas))?",
+      ),
+      within("不在范围, 范围之外, 暂缓, 不做, 不需要, スコープ外, 対象外, 後回し, やらない, 범위 밖, 하지 않"),
     ],
   ],
   // Not its own work, but that of others.
@@ -97,9 +107,14 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       ),
       anywhere(`(?:acceptance|success|exit|completion|done|validation) criteria, acceptance tests?, success metrics?, non ?functional requirements, definition of done, done when
         akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptaci[oó]n, critérios de (?:aceitação|aceite), definition of ready
+        (?:fertig|erledigt) wenn, (?:done|ready|complete|completed|finished) (?:when|if|means), closing criteria, fertigstellungskriterien
+        definition von (?:fertig|erledigt), définition (?:de|du) (?:terminé|fini|fait), fini quand, definición de (?:hecho|terminado|listo), definição de (?:pronto|feito|concluído)
+        definizione di (?:fatto|completato|finito), definitie van (?:klaar|gereed), definicja ukończenia, критерии готовности, определение готовности
         criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
       whole("acceptance, acs?, criteria, dod, expected (?:results?|outcomes?|behaviou?r)"),
-      within("验收标准, 验收条件, 受け入れ条件, 受入条件, 完了条件, 完了の定義, 완료 조건, 인수 조건"),
+      within(
+        "验收标准, 验收条件, 完成的定义, 完成标准, 完成の定義, 受け入れ条件, 受入条件, 完了条件, 完了の定義, 완료 조건, 완료의 정의, 인수 조건",
+      ),
     ],
   ],
   // Conditions where they stand alone; among parts of the work, tests are one of those.

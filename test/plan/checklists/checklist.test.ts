@@ -8,6 +8,7 @@ import {
   readChecklist,
   unticked,
 } from "../../../src/plan/checklists/checklist.ts";
+import { headingKind } from "../../../src/plan/checklists/heading-words.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { BODIES_WITH_TODOS } from "./bodies.ts";
 import { BODIES_OF_FORMS } from "./bodies-of-forms.ts";
@@ -32,6 +33,21 @@ describe("the checkboxes of an issue", () => {
       );
     });
   }
+
+  for (const [kind, headings] of [
+    [
+      "out-of-scope",
+      "Not needed, What not to do, No changes needed, What we don't do, Not in this PR, No longer needed, Excluded, Cancelled tasks, Pas à faire, Nicht zu tun, やらないこと",
+    ],
+    [
+      "criteria",
+      "Done if, Fertig wenn, Closing criteria, Definición de terminado, Définition du fini, Критерии готовности, 完了の定義",
+    ],
+    ["other", "Not done yet, Don't forget, Tests that do not pass, Things that don't work, Ready for review"],
+  ] as const)
+    it(`below headings that say ${kind} are just that`, () => {
+      for (const heading of headings.split(", ")) assert.equal(headingKind(heading), kind, heading);
+    });
 
   it("are the TODOs of the plan that it becomes, with their ticks, and once", () => {
     for (const { text, kind } of BODIES) {
