@@ -7,8 +7,9 @@ import { MAX_TODOS } from "../markdown/size-limits.ts";
 import { applyEdits } from "../markdown/text-edits.ts";
 import { MARKS } from "../todos/todo.ts";
 import { readChecklist } from "./checklist.ts";
-import { type Box, type Group, groupsOf, isLabel } from "./groups.ts";
+import { type Box, type Group, groupsOf } from "./groups.ts";
 import { isOnlyWork, isToDo } from "./heading-words.ts";
+import { isLabel } from "./labels.ts";
 
 /**
  * The text as a plan, where it is clear which of its checkboxes are to be done; as it is, where it is not. Of an issue that was

@@ -1,7 +1,7 @@
 import { blocksOf, nextLine } from "../markdown/blocks.ts";
 import { hasTodoSection, parsePlan } from "../markdown/markdown.ts";
 import { plainText } from "../markdown/plain-text.ts";
-import { isLabel } from "./groups.ts";
+import { isLabel } from "./labels.ts";
 
 /** What a text that was not written for prloom begins with. */
 export interface Beginning {

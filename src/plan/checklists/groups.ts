@@ -1,4 +1,4 @@
-import { type Block, blocksOf, lineEnd, linesOf } from "../markdown/blocks.ts";
+import { type Block, blocksOf, lineEnd } from "../markdown/blocks.ts";
 import { plainText } from "../markdown/plain-text.ts";
 import { plainItemOf, type TaskItem, taskItemOf } from "../todos/todo.ts";
 import {
@@ -6,9 +6,14 @@ import {
   headingKind,
   isConfirmation,
   isCrossedOut,
+  isDependencies,
+  isIssueName,
   isPlaceholder,
   isTasks,
+  isToDo,
+  isYesOrNo,
 } from "./heading-words.ts";
+import { isName, isPlainLabel, isProse, isTitle, labelsOf } from "./labels.ts";
 
 /** A checkbox of a text, with what it stands below inside its group: headings that say nothing about it, plain items. */
 export interface Box extends TaskItem {
@@ -70,9 +75,12 @@ function listsOf(blocks: readonly Block[], text: string): { list: Block; above: 
   let above: Above[] = [];
   const folded: Above[][] = [];
   let since: Since = { list: -1, words: -1 };
-  for (const block of blocks) {
+  for (const [index, block] of blocks.entries()) {
     if (block.type === "html") above = belowFolds(block, text, { above, folded, since });
-    for (const next of aboveFrom(block, text)) above = under(above, next, since);
+    // A heading that says something is for all that is below it; "Optional" there is a remark.
+    const isTold = above.some(({ depth, kind }) => depth < LABEL_DEPTH && kind() !== "other");
+    const following = isTold ? undefined : blocks[index + 1];
+    for (const next of aboveFrom(block, text, following)) above = under(above, next, since);
     if (isProse(block, text)) since = { ...since, words: block.end };
     if (block.type !== "list") continue;
     since = { ...since, list: block.end };
@@ -150,9 +158,6 @@ function groupBelow(above: readonly Above[]) {
 
 /** What an item, or a label inside of it, says of the boxes below. Others are names of parts: "Platforms". */
 const SAID_BY_ITEMS: ReadonlySet<HeadingKind> = new Set(["criteria", "out-of-scope", "waits", "question"]);
-/** An item of more words is a sentence, as is "Define acceptance criteria for it". */
-const MAX_NAME = 4;
-
 /** A box whose list names what it is for in an item above it is in a group of that name. */
 function itemsThatSpeak() {
   const kinds = new Map<string, HeadingKind>();
@@ -163,9 +168,7 @@ function itemsThatSpeak() {
   };
   return (box: Box, { key, group, parts }: ReturnType<typeof groupBelow>) => {
     const items = box.below.slice(parts.length);
-    const speaks = items.findLastIndex(
-      (words) => words.split(" ", MAX_NAME + 1).length <= MAX_NAME && SAID_BY_ITEMS.has(kindOf(words)),
-    );
+    const speaks = items.findLastIndex((words) => isName(words) && SAID_BY_ITEMS.has(kindOf(words)));
     const heading = items[speaks];
     if (heading === undefined) return { key, group, box };
     const within = [...group.within, group.heading, ...parts, ...items.slice(0, speaks)];
@@ -179,22 +182,27 @@ function finished(group: Unfinished, all: readonly Box[]): Group {
   const boxes = wanted.filter(({ text }) => !isPlaceholder(text));
   const isMost = (is: (text: string) => boolean) => boxes.filter(({ text }) => is(text)).length * 2 > boxes.length;
   const isAsked = group.kind === "other" && isMost((text) => /[?？]$/.test(text.trim()));
-  const said = isAsked ? "question" : group.kind;
+  const isWaited = isDependencies(group.heading) && isMost(isIssueName);
+  const said =
+    isToDo(group.kind) && isMost(isYesOrNo) ? "choice" : isAsked ? "question" : isWaited ? "waits" : group.kind;
   const isWork = group.kind === "work" && isTasks(group.heading);
   const kind = !isWork && isMost((text) => isConfirmation(plainText(text))) ? "confirmation" : said;
   const left = { placeholders: wanted.length - boxes.length, crossedOut: all.length - wanted.length };
   return { ...group, kind, boxes, ...left };
 }
 
-function aboveFrom(block: Block, text: string): Above[] {
+function aboveFrom(block: Block, text: string, following: Block | undefined): Above[] {
   if (block.type === "heading") {
     const words = text.slice(block.words?.start ?? block.start, block.words?.end ?? block.end);
     return [{ ...labelled(words, block.start), depth: block.depth ?? 1, isTitle: true }];
   }
-  return labelsOf(block, text).map(({ line, at }) => ({
+  const lines = isPlainLabel(block, text, following)
+    ? [{ line: text.slice(block.start, block.end), at: block.start }]
+    : labelsOf(block, text);
+  return lines.map(({ line, at }) => ({
     ...labelled(line, at),
     depth: LABEL_DEPTH,
-    isTitle: TITLE.test(line),
+    isTitle: isTitle(line),
   }));
 }
 
@@ -209,33 +217,6 @@ function labelled(source: string, at: number): Pick<Above, "text" | "kind" | "at
       return kind;
     },
   };
-}
-
-/** Whether a block is such a label, and nothing else. */
-export function isLabel(block: Block, text: string): boolean {
-  return labelsOf(block, text).some(({ line }) => line === text.slice(block.start, block.end).trim());
-}
-
-/** Of a label: its colon, perhaps with a remark in brackets behind it. */
-const END = String.raw`[:：]?(?:(?:\s*|\s+[*_]+)\((?:[^()]|\([^()]*\))*\)[*_]*[:：]?)?$`;
-const BOLD = new RegExp(String.raw`^(?:(\*\*|__)([*_]{0,2})[^*_]+\2\1|<(b|strong)>[^<]+<\/\3>)${END}`, "i");
-
-/** Emphasised as a whole, its colon inside or behind. */
-const TITLE = new RegExp(String.raw`^(?:[*_]+[^*_]+[*_]+|<(b|strong)>[^<]+<\/\1>)${END}`, "i");
-
-/** Of a paragraph, the lines that are bold as a whole, and its last one if it ends with a colon, whatever surrounds that. */
-function labelsOf({ type, start, end }: Block, text: string): { line: string; at: number }[] {
-  if (type !== "paragraph") return [];
-  const lines = linesOf(text.slice(start, end)).map((line) => line.trim());
-  const isLabel = (line: string, index: number) =>
-    BOLD.test(line) || (index === lines.length - 1 && /[:：](?:[*_]{1,3}|<\/b>|<\/strong>)?$/i.test(line));
-  return lines.flatMap((line, index) => (isLabel(line, index) ? [{ line, at: start + index }] : []));
-}
-
-/** A paragraph whose end is no label. */
-function isProse(block: Block, text: string): boolean {
-  const words = text.slice(block.start, block.end).trim();
-  return block.type === "paragraph" && !labelsOf(block, text).some(({ line }) => words.endsWith(line));
 }
 
 /** The items of a list as if they were boxes; of a list that has some there are none. */
@@ -253,8 +234,9 @@ const MAX_DEPTH = 12;
 /** The boxes of a list; those below a plain item, and labels inside of it, are boxes of the list, those below an open box are its context. */
 function boxesOf(outer: Block, text: string, below: readonly string[]): Box[] {
   return outer.children.flatMap((item) => {
-    const task = taskItemOf(item, text);
-    if (task && task.state !== "done") return [{ ...task, below }];
+    const task = uncommented(taskItemOf(item, text));
+    // One that only says "Tasks" is a name for those below it.
+    if (task && task.state !== "done" && !isPlaceholder(task.text)) return [{ ...task, below }];
     const [first, ...rest] = item.children;
     if (first?.type === "list") return unwrapped(item, boxesOf(first, text, below));
     if (first?.type !== "paragraph" || below.length >= MAX_DEPTH) return task ? [{ ...task, below }] : [];
@@ -265,9 +247,17 @@ function boxesOf(outer: Block, text: string, below: readonly string[]): Box[] {
       const labels = above.filter(({ at }) => at !== first.start).map((label) => label.text);
       return boxesOf(list, text, [...below, words, ...labels]);
     });
+    const isHeading = task?.state !== "done" && inner.length > 0;
     // One that is ticked is done, unless something below it is not: then that is to be done.
-    return task && inner.every(({ state }) => state === "done") ? [{ ...task, below }] : inner;
+    return task && !isHeading && inner.every(({ state }) => state === "done") ? [{ ...task, below }] : inner;
   });
+}
+
+/** What an author hid in an item is not among its words: they become the subject of a commit. */
+function uncommented(task: TaskItem | undefined): TaskItem | undefined {
+  // One that is not closed is no comment; that the end is tried, too, keeps many of them from being looked through again and again.
+  const shown = task?.text.replace(/<!--.*?(-->|$)/g, (comment, end) => (end === "" ? comment : ""));
+  return task && { ...task, text: shown?.trim() ?? "" };
 }
 
 /** `1. - [ ] one` is how tasks are numbered at GitHub: the number goes with the box. */

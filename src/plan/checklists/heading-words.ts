@@ -44,7 +44,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     "confirmation",
     [
       anywhere(`before (?:you )?(?:submit|submitting|posting|opening|filing|creating), pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
-        pre ?submission, submission checklist, issue checklist, bug report checklist, vor dem absenden, avant de soumettre, antes de enviar`),
+        pre ?submission, submission checklist, issue checklist, viability checklist, bug report checklist, vor dem absenden, avant de soumettre, antes de enviar`),
       whole(
         "prerequisites?, confirm, confirmations?, (?:ai )?acknowledge?ments?, initial checks?, self check, existing issues?, validations, voraussetzungen, please (?:check|verify|ensure|make sure)(?: that| the following)?",
       ),
@@ -94,7 +94,9 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     "fault",
     // Steps that show a fault are nothing to do.
     [
-      anywhere("repro, reproduce, reproduction, reproducing, reproduzieren, reproduire, reproducir"),
+      anywhere(
+        "demonstrates the (?:problem|issue|bug), repro, reproduce, reproduction, reproducing, reproduzieren, reproduire, reproducir",
+      ),
       whole("(?:actual|current) (?:results?|outcomes?|behaviou?r)"),
     ],
   ],
@@ -122,7 +124,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     "tests",
     [
       whole(
-        "tests?, testing, qa, verification, validation, (?:manual )?(?:test(?:ing|s)?|qa|verification|validation) (?:plan|steps), (?:how|steps) to (?:test|verify|validate)",
+        "tests?, test (?:cases?|scenarios?), manual test(?:s|ing), testing, qa, verification, validation, (?:manual )?(?:test(?:ing|s)?|qa|verification|validation) (?:plan|steps), (?:how|steps) to (?:test|verify|validate)",
       ),
     ],
   ],
@@ -133,7 +135,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
         "types? of (?:change|issue|request|bug|contribution)s?, (?:issue|change|request|bug|pr) type, kind of (?:change|issue)s?",
       ),
       whole(`operating systems?, os, platforms?, browsers?, environments?, versions?, severity, priority, impact, frequency, reproducibility, regression, area, risk(?: level)?, vote, voting, poll, possible (?:solutions|approaches)
-        (?:browsers?|platforms?|versions?|packages?|components?|os|systems?) affected, tested (?:on|in|with)
+        (?:browsers?|platforms?|versions?|packages?|components?|os|systems?) affected, tested (?:on|in|with), affects
         affected (?:areas?|components?|packages?|versions?|platforms?|browsers?)
         (?:which|what) (?:area|component|package|platform|browser|version|os)s?`),
       /^(?:which|what) (?:areas?|components?|packages?|platforms?|browsers?|versions?|os)(?: .*)?$/u,
@@ -143,7 +145,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
 
 /** What a heading that says work ends or begins with: "Remaining tasks", "Tasks for the release". */
 const WORK =
-  either(`todos?, tasks?, sub ?tasks?, sub ?issues?, child (?:tasks|issues), steps, plan, checklist, requirements?, goals, objectives, deliverables, to dos?, todo list, to do list, task list
+  either(`todos?, tasks?, sub ?tasks?, sub ?issues?, child (?:tasks|issues), steps, plan, checklist, requirements?, goals, objectives, deliverables, to dos?, todo list, to do list, task list, (?:task|work) breakdown
   action items?, work items?, plan items, implementation, (?:proposed|suggested) (?:changes|fix(?:es)?|solution), (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
   what (?:needs|has) to (?:be done|happen|change), needs to be done, what to do
   aufgaben, aufgabenliste, teilaufgaben, schritte, zu erledigen, zu tun, offene punkte, anforderungen, ziele, checkliste, umsetzung
@@ -169,7 +171,9 @@ const ASKS =
 export function headingKind(heading: string): HeadingKind {
   const kind = kindOf(wordsOf(heading));
   // "Which area(s)? (leave empty if unsure)": what is in brackets says more, or only is in the way.
-  return kind === "other" ? kindOf(wordsOf(heading.slice(0, MAX_CHARACTERS).replace(/\([^()]*\)/g, ""))) : kind;
+  return kind === "other"
+    ? kindOf(wordsOf(heading.slice(0, MAX_CHARACTERS).replace(/\([^()]*\)|\[[^[\]]*\]/g, "")))
+    : kind;
 }
 
 function kindOf(words: string): HeadingKind {
@@ -213,7 +217,9 @@ const CONFIRMATION = new RegExp(
     "i(?:['’]ll| will) (?:follow|abide|adhere|respect|comply|submit|open|provide|help|be)\\b",
     "by (?:submitting|checking|posting) ",
     "my (?:issue|bug|problem|request|question|pr|pull request|code|changes?|commits?|branch|contribution)\\b",
-    "this (?:issue|bug|request) (?:is|has)\\b|the (?:issue|bug|problem|request) (?:is|has) not\\b",
+    "this (?:issue|bug|request) (?:is|has)\\b|the (?:issue|bug|problem|request) (?:is|has|exists|occurs|persists|still)\\b",
+    "the (?:provided |linked |minimal )*(?:reproduction|repro) (?:is|has|works)\\b",
+    "this (?:(?:issue|feature|change|proposal|suggestion|request) )?(?:would|wouldn['’]t|could be|isn['’]t|is not)\\b",
     "this is (?:not )?an?\\b|(?:this is )?not an? (?:duplicate|support|usage|question)\\b",
     // Of the form for pull requests that most repositories have.
     "(?:new and )?existing (?:unit )?tests pass\\b|any dependent changes\\b",
@@ -235,6 +241,24 @@ const CONFIRMATION = new RegExp(
 /** Whether an item is a statement of the person who filed the issue, and nothing to do. */
 export function isConfirmation(item: string): boolean {
   return CONFIRMATION.test(item.slice(0, MAX_CHARACTERS));
+}
+
+const YES_OR_NO =
+  /^(?:yes|no|maybe|not sure|unsure|n\/?a|ja|nein|oui|non|s[íi]|sim|não|да|нет|是|否|はい|いいえ|예|아니오)(?:$|[.,;:(–—-])/iu;
+
+/** Whether an item is an answer that one chooses, whatever is asked above it. */
+export function isYesOrNo(item: string): boolean {
+  return YES_OR_NO.test(item.trim());
+}
+
+/** Whether boxes below such a heading are what the work waits for if they only name other issues: they may be work on dependencies, too. */
+export function isDependencies(heading: string): boolean {
+  return /^dependenc(?:y|ies)$/.test(wordsOf(heading));
+}
+
+/** Whether an item is the name of an issue, and nothing else. */
+export function isIssueName(item: string): boolean {
+  return /^(?:[\w.-]+\/[\w.-]+)?#\d+$|^https?:\/\/\S+$/.test(item.trim());
 }
 
 /** Why words are crossed out. Other words behind them are what is to be done in their place. */

@@ -231,4 +231,62 @@ export const BODIES_OF_FORMS: readonly Body[] = [
     ["Add a column"],
     [["Non-functional requirements", 1, "conditions"]],
   ),
+  none(
+    "what is said about a proposal",
+    "### ✅ Viability Checklist\n- [x] This wouldn't be a breaking change\n- [x] This could be implemented without a new format\n\n### Suggestion\nTwo columns.\n",
+    [],
+    [["✅ Viability Checklist", 2, "confirmations"]],
+  ),
+  none(
+    "what is said about a fault",
+    "- [x] The issue is present in the latest release.\n- [x] The provided reproduction is minimal.\n\n## Behavior\nIt crashes.\n",
+    [],
+    [["", 2, "confirmations"]],
+  ),
+  none(
+    "a form for output",
+    "### Provide output that clearly demonstrates the problem\n- [x] Run it with `-v`\n- [ ] Copy the whole output\n",
+    [],
+    [["Provide output that clearly demonstrates the problem", 2, "how a fault is seen"]],
+  ),
+  none(
+    "yes or no below what is no question",
+    "**Breaking change**\n- [ ] Yes\n- [x] No\n\n**Affects**\n- [x] Linux\n- [ ] Windows\n",
+    [],
+    [
+      ["Breaking change", 2, "choices"],
+      ["Affects", 2, "choices"],
+    ],
+  ),
+  todos("goals that begin with no", "## Goals\n- [ ] No locks\n- [ ] No copies\n", ["No locks", "No copies"]),
+  none(
+    "dependencies that are issues, and test cases",
+    "## Acceptance criteria\n- [ ] Fast\n\n## Dependencies\n- [ ] #12\n- [ ] other/one#3\n\n## Test cases\n- [ ] Log in\n",
+    [],
+    [
+      ["Acceptance criteria", 1, "conditions"],
+      ["Dependencies", 2, "what it waits for"],
+      ["Test cases", 1, "conditions"],
+    ],
+  ),
+  todos("dependencies to work on", "## Dependencies\n- [ ] Update the parser\n", ["Update the parser"]),
+  todos(
+    "a count in the heading, and a breakdown",
+    "## 📌 2. Tasks [1/2]\n- [ ] Route\n- [x] Model\n\n## Risks\n- [ ] Slow\n",
+    ["Route", "Model"],
+    [["Risks", 1, "another group"]],
+  ),
+  todos(
+    "a breakdown",
+    "## Task breakdown\n- [ ] Route\n\n## Risks\n- [ ] Slow\n",
+    ["Route"],
+    [["Risks", 1, "another group"]],
+  ),
+  todos("items with comments", "## Tasks\n- [ ] Route <!-- Kim -->\n- [ ] <!-- later? -->Page\n", ["Route", "Page"]),
+  todos(
+    "a box that is only a heading",
+    "- [ ] Tasks:\n  - [ ] Route\n  - [x] Model\n- [ ] Task 1\n  - [ ] Step 1\n",
+    ["Route", "Model"],
+    [["", 1, "placeholders"]],
+  ),
 ];

@@ -114,4 +114,10 @@ export const BODIES_OF_LABELS: readonly Body[] = [
   ),
   todos("items that name parts", "## Tasks\n- Platforms\n  - [ ] Linux\n- Testing:\n  - [ ] Ends\n", ["Linux", "Ends"]),
   unclear("two that say nothing", "**Server**\nDo:\n- [ ] Route\n\n**Page**\nMake:\n- [ ] Button\n", ["Do", "Make"]),
+  todos(
+    "plain lines right above their lists",
+    "Tasks\n- [ ] Route\n\nAcceptance criteria\n- [ ] Fast\n\nCan we do it now\n- [ ] Page\n",
+    ["Route"],
+    [["Acceptance criteria", 2, "conditions"]],
+  ),
 ];
