@@ -12,15 +12,22 @@ const SILENT = new Set([
 
 /** A program that speaks in the place of its model is brief. */
 const MAX_SENTENCE = 1000;
+/** A longer line is handed on in parts: it is copied with each piece that comes, and no run may fill our memory. */
+const MAX_LINE = 64 * 1024;
+/** Of calls that are not over; as long as one line of a program may be, and more. */
+const MAX_TOLD = 32 * 1024 * 1024;
 
 interface Tool {
   readonly told: JsonFields;
   readonly called: boolean;
+  readonly length: number;
 }
 
 /** Makes events of what an agent tells while it works: `session/update`, and the tool calls of permission requests. */
 export class UpdateReader {
   readonly #tools = new Map<string, Tool>();
+  /** How much they have told, in characters. */
+  #told = 0;
   readonly #running = new Set<string>();
   #text = "";
   #answerDue = true;
@@ -96,7 +103,8 @@ export class UpdateReader {
     this.#sentence = said === undefined || said.length > MAX_SENTENCE ? undefined : said;
     const lines = (this.#text + text).split("\n");
     this.#text = lines.pop() ?? "";
-    return lines.length === 0 ? [] : [{ type: "text", text: lines.join("\n") }];
+    const whole: AgentEvent[] = lines.length === 0 ? [] : [{ type: "text", text: lines.join("\n") }];
+    return this.#text.length < MAX_LINE ? whole : [...whole, ...this.flush()];
   }
 
   #tool(update: JsonFields, begins: boolean): AgentEvent[] {
@@ -108,7 +116,11 @@ export class UpdateReader {
     const isOver = update.status === "completed" || update.status === "failed";
     // Before it runs, an agent may not have told all of its input.
     const calls = !(before?.called ?? false) && (begins || isOver || update.status === "in_progress");
-    this.#tools.set(id, { told, called: calls || (before?.called ?? false) });
+    this.#keep(id, {
+      told,
+      called: calls || (before?.called ?? false),
+      length: id.length + JSON.stringify(told).length,
+    });
     if (!isOver && !calls) return [];
     const events = this.#answer();
     if (calls) events.push({ type: "tool_call", id, name: toolNameOf(told), input: toolInputOf(told) });
@@ -116,10 +128,25 @@ export class UpdateReader {
       this.#running.add(id);
       return events;
     }
-    this.#running.delete(id);
-    this.#tools.delete(id);
+    this.#forget(id);
     if (this.#running.size === 0) this.#answerDue = true;
     return [...events, { type: "tool_result", id, output: outputOf(told), failed: update.status === "failed" }];
+  }
+
+  /** Of a program that begins calls and ends none, the oldest are forgotten. */
+  #keep(id: string, tool: Tool): void {
+    this.#told += tool.length - (this.#tools.get(id)?.length ?? 0);
+    this.#tools.set(id, tool);
+    for (const oldest of this.#tools.keys()) {
+      if (this.#told <= MAX_TOLD || oldest === id) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(id: string): void {
+    this.#told -= this.#tools.get(id)?.length ?? 0;
+    this.#tools.delete(id);
+    this.#running.delete(id);
   }
 
   #cost(cost: JsonFields): AgentEvent[] {
@@ -131,8 +158,12 @@ export class UpdateReader {
   }
 }
 
+const KNOWN = ["_meta", "content", "kind", "locations", "rawInput", "rawOutput", "title"];
+
+/** Only what we understand is kept: a program can name as many fields as it likes. */
 function present(update: JsonFields): JsonFields {
-  return Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined && value !== null));
+  const there = KNOWN.map((key) => [key, update[key]] as const);
+  return Object.fromEntries(there.filter(([, value]) => value !== undefined && value !== null));
 }
 
 /** The protocol has no names of tools; the kind is the nearest thing that does not differ from call to call. */

@@ -18,19 +18,59 @@ const PART: JsonLine = { kind: "part" };
 export function jsonLines(): (line: string) => JsonLine {
   let parts: string[] = [];
   let held = 0;
+  let outline = new Outline();
   const whole = (line: string): JsonLine => {
-    const text = [...parts, line].join("");
-    const value = line.trimEnd().endsWith("}") ? objectIn(text) : undefined;
+    const isLong = parts.length > 0 || line.length >= CUT_FROM;
+    if (isLong) outline.add(line);
+    const text = (): string => [...parts, line].join("");
+    const value = line.trimEnd().endsWith("}") && (!isLong || outline.isObject()) ? objectIn(text()) : undefined;
     if (value === undefined && line.length >= CUT_FROM && held + line.length <= MAX_LENGTH) {
       parts.push(line);
       held += line.length;
       return PART;
     }
+    const read: JsonLine = value === undefined ? { kind: "text", text: text() } : { kind: "object", value };
     parts = [];
     held = 0;
-    return value === undefined ? { kind: "text", text } : { kind: "object", value };
+    outline = new Outline();
+    return read;
   };
   return (line) => (parts.length > 0 || line.trimStart().startsWith("{") ? whole(line) : { kind: "text", text: line });
+}
+
+/** What is long is so by its texts. Of so many small values each step takes seconds, from parsing to writing them down. */
+const MAX_VALUES = 200_000;
+const QUOTE = '"'.charCodeAt(0);
+const BACKSLASH = "\\".charCodeAt(0);
+const COMMA = ",".charCodeAt(0);
+const [OPENING, CLOSING] = ["[{", "]}"].map((marks) => new Set([...marks].map((mark) => mark.charCodeAt(0))));
+
+/** Looks once at each character of a long line, whatever its parts are: to parse it at the end of each would take minutes. */
+class Outline {
+  #depth = 0;
+  #values = 0;
+  #isString = false;
+  #isEscaped = false;
+
+  add(part: string): void {
+    for (let at = 0; at < part.length; at += 1) {
+      const code = part.charCodeAt(at);
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (code === QUOTE) this.#isString = !this.#isString;
+      else if (this.#isString) this.#isEscaped = code === BACKSLASH;
+      else if (code === COMMA) this.#values += 1;
+      else if (CLOSING?.has(code)) this.#depth -= 1;
+      else if (OPENING?.has(code)) {
+        this.#depth += 1;
+        this.#values += 1;
+      }
+    }
+  }
+
+  /** Whether it may be a whole object, and one that can be worked with. */
+  isObject(): boolean {
+    return this.#depth === 0 && !this.#isString && this.#values <= MAX_VALUES;
+  }
 }
 
 /** What a tool is given may be nested so deeply that writing it down again would overflow the stack. */

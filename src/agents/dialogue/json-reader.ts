@@ -29,17 +29,18 @@ export function jsonReader(style: JsonStyle): JsonReader {
   let isKnown = false;
   /** The first line that was not understood. */
   let strange: string | undefined;
-  const watched = (heard: Heard | undefined, line: string): Heard | undefined => {
+  const watched = (heard: Heard | undefined, line: () => string): Heard | undefined => {
     if (heard) isKnown = true;
-    else if (line.trim() !== "") strange ??= line.trim().slice(0, MAX_EXCERPT);
+    else if (strange === undefined) strange = line().trim().slice(0, MAX_EXCERPT) || undefined;
     return heard;
   };
   return {
     read: (text) => {
       const line = lines(text);
       if (line.kind === "part") return NOTHING_HEARD;
-      if (line.kind === "object") return watched(style.object(line.value), JSON.stringify(line.value)) ?? NOTHING_HEARD;
-      return watched(style.text?.(line.text), line.text) ?? { events: [{ type: "text", text: line.text }] };
+      if (line.kind === "object")
+        return watched(style.object(line.value), () => JSON.stringify(line.value)) ?? NOTHING_HEARD;
+      return watched(style.text?.(line.text), () => line.text) ?? { events: [{ type: "text", text: line.text }] };
     },
     close: () => {
       // One that printed nothing that is known is another version, or another program. One that printed nothing at all has not

@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from "node:util";
 import { asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
+import { withoutEscapes } from "../../kernel/terminal-escapes.ts";
 import type { Dialogue, Heard } from "../dialogue/dialogue.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
@@ -50,7 +50,7 @@ class OpenCodeDialogue implements Dialogue {
   }
 
   read(line: string): Heard {
-    const plain = line.startsWith("{") ? line : stripVTControlCharacters(line);
+    const plain = line.startsWith("{") ? line : withoutEscapes(line);
     const { governedRun } = this.#hearing;
     if (governedRun !== undefined) this.#isInForce ??= rulesInForce([plain], governedRun);
     const heard = this.#reader.read(plain);

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 import * as z from "zod";
 import { readInside, readLinesInside } from "../../kernel/held/files.ts";
 import { asFields, asString, jsonIn } from "../../kernel/json-fields.ts";
 import { readChecked, readJson } from "../../kernel/json-files.ts";
+import { withoutEscapes } from "../../kernel/terminal-escapes.ts";
 import { hooksInForce } from "../claude/hooks.ts";
 import { rulesInForce } from "../opencode/log-line.ts";
 import { EXIT_REASONS, type RunExit } from "../port.ts";
@@ -61,7 +61,7 @@ function inForce(runDir: string): boolean | undefined {
   const { runId } = asFields(readJson(join(runDir, RUN_FILES.request)));
   for (const most of HEADS) {
     const head = readLinesInside(runDir, RUN_FILES.output, most)?.bytes.toString("utf8") ?? "";
-    const lines = stripVTControlCharacters(head).split("\n");
+    const lines = withoutEscapes(head).split("\n");
     const isInForce = asks ? hooksInForce(lines) : rulesInForce(lines, asString(runId) ?? "");
     if (isInForce !== undefined) return isInForce;
   }

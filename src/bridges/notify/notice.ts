@@ -1,6 +1,6 @@
-import { stripVTControlCharacters } from "node:util";
 import { scopeOf } from "../../bus/types.ts";
 import type { PluginAction } from "../../hooks/contexts/event-types.ts";
+import { withoutEscapes } from "../../kernel/terminal-escapes.ts";
 import type { Priority } from "./settings.ts";
 
 /** What a person is told. */
@@ -51,7 +51,7 @@ const STEERING = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufef
 
 /** The text without anything that steers, and with its lines. */
 export function plainLines(text: string): string {
-  return stripVTControlCharacters(text)
+  return withoutEscapes(text)
     .replaceAll("\r\n", "\n")
     .replaceAll("\t", " ")
     .replace(STEERING, (char) => (char === "\n" ? char : ""))

@@ -1,6 +1,6 @@
-import { stripVTControlCharacters } from "node:util";
 import { createLogUpdate } from "log-update";
 import type { StatusReport } from "../../dispatcher/report/read.ts";
+import { withoutEscapes } from "../../kernel/terminal-escapes.ts";
 import type { Output } from "../output.ts";
 import { displayWidth } from "../render/tables/width.ts";
 import { type StatusOptions, type StatusView, statusLines } from "./status-lines.ts";
@@ -45,7 +45,7 @@ export function onScreen(
   const below: string[] = [];
   let left = room;
   for (const line of ["", ...around]) {
-    const wrapped = Math.max(1, Math.ceil(displayWidth(stripVTControlCharacters(line)) / width));
+    const wrapped = Math.max(1, Math.ceil(displayWidth(withoutEscapes(line)) / width));
     if (left - wrapped < Math.min(table.length, LEAST_TABLE)) break;
     left -= wrapped;
     below.push(line);

@@ -13,7 +13,7 @@ import { awaitedRun, readRunRecord, stageOf } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { type WaitingView, whyItWaits } from "./judge-message.ts";
 import { type KeptMessage, readMessageFile, writeMessageFile } from "./message-file.ts";
-import { reviewed } from "./review-message.ts";
+import { reviewer } from "./review-message.ts";
 
 /**
  * Messages to a plan's agent (`prloom send`). The event on the plan's bus is what was said, by whom and when; plugins see
@@ -171,7 +171,7 @@ export function takeMessages(
   sessionId?: string,
 ): TakenMessages {
   if (!listens(record)) return { text: "", ids: [] };
-  change(loom, record.id, (message) => reviewed(loom, record.id, message, { next: { run, sessionId } }));
+  change(loom, record.id, reviewer(loom, record.id, { next: { run, sessionId } }));
   const waiting = readMessageFile(loom.paths, record.id).filter(({ given }) => given === undefined);
   const ids = new Set(waiting.map(({ id }) => id));
   change(loom, record.id, (message) =>
@@ -182,9 +182,10 @@ export function takeMessages(
 
 /** A run is over: what it did not get waits again, and what it got is delivered. One that was cut off is judged later. */
 export function settleMessages(loom: Located & Configured & Records & AtWork & Reporting, planId: string): void {
+  const review = reviewer(loom, planId, {});
   safely(loom, planId, () =>
     change(loom, planId, (message) => {
-      const next = reviewed(loom, planId, message, {});
+      const next = review(message);
       if (next.given === undefined && message.given !== undefined) {
         const text = `a message was not taken in run ${message.given.run}; it waits for the next turn`;
         loom.report({ planId, level: "warn", text });
@@ -224,9 +225,10 @@ export function readMessages(
   planId: string,
   dispatchedElsewhere = false,
 ): MessageState[] {
+  const review = reviewer(loom, planId, { dispatchedElsewhere });
   return readMessageFile(loom.paths, planId).map((message) => {
     const { id, author, at, text } = message;
-    const { given, delivered } = reviewed(loom, planId, message, { dispatchedElsewhere });
+    const { given, delivered } = review(message);
     const words = { id, author, at, text };
     if (!given) return { ...words, state: "waits" };
     return { ...words, state: given.heard || delivered ? "reached" : "given", run: given.run };

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { adapterOf } from "../../agents/adapters.ts";
-import type { AgentMessage } from "../../agents/port.ts";
 import { readEvents } from "../../agents/run-log/run-log.ts";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
@@ -12,15 +11,8 @@ import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { readRunRecord } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
-import {
-  type How,
-  judgeMessage,
-  type MessageEvidence,
-  type MessageVerdict,
-  type RunSigns,
-  wasHeard,
-} from "./judge-message.ts";
-import type { KeptMessage } from "./message-file.ts";
+import { judgeMessage, type MessageEvidence, type MessageVerdict, type RunSigns, wasHeard } from "./judge-message.ts";
+import { type KeptMessage, readMessageFile } from "./message-file.ts";
 
 /** What is known when a message is looked at, beyond the files of the run that it was given to. */
 export interface MessageContext {
@@ -30,17 +22,39 @@ export interface MessageContext {
   readonly dispatchedElsewhere?: boolean;
 }
 
-/** The message as the files of the run that it was given to tell, and the plan's text. */
-export function reviewed(
+/**
+ * What a message is by the files of the run that it was given to, and the plan's text. Those of a run are read once for all
+ * messages: an agent can make them so long that reading them for each would hold up everything else.
+ */
+export function reviewer(
   loom: Located & Configured & Records & AtWork,
   planId: string,
-  message: KeptMessage,
   context: MessageContext,
+): (message: KeptMessage) => KeptMessage {
+  const seen = new Map<number, SeenRun>();
+  const runOf = (run: number): SeenRun => {
+    const known = seen.get(run) ?? seenRun(loom, planId, run);
+    seen.set(run, known);
+    return known;
+  };
+  return (message) => {
+    const { given } = message;
+    if (!given || message.delivered) return message;
+    return reviewed(loom, planId, { ...message, given }, { ...context, seen: runOf(given.run) });
+  };
+}
+
+type Seeing = MessageContext & { readonly seen: SeenRun };
+
+function reviewed(
+  loom: Located & Configured & Records & AtWork,
+  planId: string,
+  message: GivenMessage,
+  context: Seeing,
 ): KeptMessage {
   const { given, ...rest } = message;
   const { next } = context;
-  if (!given || message.delivered) return message;
-  const { verdict, heard } = verdictOf(loom, planId, { ...message, given }, context);
+  const { verdict, heard } = verdictOf(loom, planId, message, context);
   switch (verdict) {
     case "delivered":
       return { ...rest, given: { ...given, heard }, delivered: true };
@@ -61,11 +75,10 @@ type GivenMessage = KeptMessage & { readonly given: NonNullable<KeptMessage["giv
 function verdictOf(
   loom: Located & Configured & Records & AtWork,
   planId: string,
-  { id, text, given }: GivenMessage,
-  { next, dispatchedElsewhere = false }: MessageContext,
+  { id, given }: GivenMessage,
+  { next, dispatchedElsewhere = false, seen: signs }: Seeing,
 ): { verdict: MessageVerdict; heard: boolean } {
   const runDir = homeOf(loom.paths, planId).run(given.run);
-  const signs = signsOf(loom, runDir, { id, text, how: given.how });
   const heard = given.heard || wasHeard({ id, how: given.how }, signs);
   const found = stateOf(loom, planId, runDir);
   const run = next && given.run >= next.run ? "none" : found;
@@ -90,21 +103,24 @@ function isAccepted(loom: Located & Records, planId: string, about: string | und
   return todos.some((todo) => todo.id === about && todo.state === "done");
 }
 
-function signsOf(
-  loom: Configured,
-  runDir: string,
-  message: AgentMessage & { how: How },
-): RunSigns & { sessions: readonly string[]; about: string | undefined } {
+/** What the files of a run tell. */
+type SeenRun = RunSigns & { readonly sessions: readonly string[]; readonly about: string | undefined };
+
+function seenRun(loom: Located & Configured, planId: string, run: number): SeenRun {
+  const runDir = homeOf(loom.paths, planId).run(run);
   const events = readEvents(runDir);
   const started = readRunRecord(runDir);
   const exit = readExit(runDir);
-  const agent = loom.config.agents[started?.agent ?? ""];
+  const name = started?.agent ?? "";
+  const agent = loom.config.agents[name];
   const received = new Set(events.flatMap((event) => (event.type === "received" ? [event.messageId] : [])));
-  if (agent && message.how === "live" && !received.has(message.id)) {
+  const sent = readMessageFile(loom.paths, planId).filter(
+    ({ id, given, delivered }) => given?.run === run && given.how === "live" && !delivered && !received.has(id),
+  );
+  if (agent && sent.length > 0) {
     // A dispatcher that was killed may not have read the last lines.
     const lines = readTail(join(runDir, RUN_FILES.output), MAX_FILE_BYTES).split("\n");
-    const name = started?.agent ?? "";
-    for (const id of adapterOf({ ...agent, name }).receivedIn?.(lines, [message]) ?? []) received.add(id);
+    for (const id of adapterOf({ ...agent, name }).receivedIn?.(lines, sent) ?? []) received.add(id);
   }
   const own = events.flatMap((event) => (event.type === "session" ? [event.sessionId] : []));
   return {

@@ -119,3 +119,11 @@ test("words that are not ours, too long or a link say nothing", () => {
   symlinkSync("../elsewhere", join(dir, "agent", "policy-end.json"));
   assert.equal(readExit(dir)?.reason, "exited");
 });
+
+test("what was printed costs what it is long", () => {
+  const dir = printed(runFolder("exited", true, 1), ["\u001b]".repeat(100_000), proof("run-7")]);
+  const before = process.cpuUsage();
+  assert.equal(readExit(dir)?.reason, "exited");
+  const { user, system } = process.cpuUsage(before);
+  assert((user + system) / 1000 < 1000);
+});

@@ -226,6 +226,22 @@ describe("messages on disk", () => {
       assert.deepEqual(takeMessages(loom, record, 2).ids, [message]);
     }));
 
+  test("the files of a run are read once for all that was sent to it, however long its agent made them", () =>
+    withLoom(project.root, (loom) => {
+      atWork(loom, 1);
+      leave(1, {});
+      live(loom, 1, true);
+      for (let at = 0; at < 12; at += 1) say(loom, `use ${at}`);
+      offerMessages(loom, "p");
+      endLive();
+      leave(1, { events: [session, turn], output: '{"type":"x"}\n'.repeat(500_000), exit: true });
+      const before = process.cpuUsage();
+      settleMessages(loom, "p");
+      const { user, system } = process.cpuUsage(before);
+      assert((user + system) / 1000 < 1500);
+      assert.equal(states(loom).length, 12);
+    }));
+
   test("an agent that takes none lets it wait, and the sender hears why", () =>
     withLoom(project.root, (loom) => {
       atWork(loom, 1);
