@@ -1,9 +1,10 @@
-import { BUILTINS, runFlow } from "../builtins.ts";
+import { BUILTINS } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
+import { runWritten } from "../scripts.ts";
 import { noteEffect, noteUnknown } from "../state/state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
-import { known, textOf } from "../values/text.ts";
+import { known, type Text, textOf } from "../values/text.ts";
 import { noteConsole } from "./elsewhere/consoles.ts";
 import { noteByWords, noteLostData } from "./elsewhere/losing-data.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
@@ -21,8 +22,11 @@ export function judgeProgram(call: ProgramCall): Flow {
   const base = isPath || name.includes(".") ? name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "") : name;
   if (isPath) {
     const made = writtenBefore(known(name), spot);
-    if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded | FROM.outside)))
-      return runFlow(made, spot);
+    if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded | FROM.outside))) {
+      const starts = wordsBehindHash(made);
+      if (starts.length > 0) return spot.line.engine.runWords([...starts, known(name), ...args], spot);
+      return runWritten(made, [known(name), ...args], spot);
+    }
   }
   if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);
   const inner = base === name ? call : { name: base, args, spot };
@@ -48,6 +52,10 @@ export function judgeProgram(call: ProgramCall): Flow {
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
 }
+
+/** The program that a script begins with, behind `#!`. */
+const wordsBehindHash = ({ text = "" }: Flow): Text[] =>
+  (/^#!(.*)/.exec(text)?.[1] ?? "").split(/\s+/).filter(Boolean).map(known);
 
 /** `git-push` is `git push`. */
 function gitCommand(base: string): Behaviour | undefined {

@@ -1,7 +1,7 @@
-import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, inFolder, noteSecrets, reads, writtenBefore } from "../paths.ts";
+import { runFlow, runWritten } from "../scripts.ts";
 import { setOption, setPositional } from "../state/positional.ts";
 import { copyShell, noteEffect, noteUnknown, type Spot } from "../state/state.ts";
 import { toItsEnd } from "../state/traps.ts";
@@ -31,7 +31,7 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     rest = rest.slice(1);
     if (/^--(?:rcfile|init-file)/.test(text)) {
       const file = text.includes("=") ? known(text.slice(text.indexOf("=") + 1)) : rest.shift();
-      if (file) runFile(file, [], spot);
+      if (file) runFile(file, [], inside);
       continue;
     }
     if (/^--(?:version|help|dump-strings)$/.test(text)) return OUTPUT;
@@ -71,10 +71,7 @@ function runFile(file: Text, positional: readonly Text[], spot: Spot) {
   noteSecrets([file], spot);
   const made = writtenBefore(file, spot);
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
-  if (made || isChannel) {
-    setPositional(spot.shell, positional);
-    return runFlow(made ?? contentOf(file, spot), spot);
-  }
+  if (made || isChannel) return runWritten(made ?? contentOf(file, spot), [file, ...positional], spot);
   for (const path of absolutePaths(file, spot))
     noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
   return OUTPUT;
