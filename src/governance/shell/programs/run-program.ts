@@ -2,7 +2,7 @@ import { BUILTINS } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
 import { runWritten } from "../scripts.ts";
-import { noteEffect, noteUnknown } from "../state/state.ts";
+import { noteEffect, noteUnknown, startedShell } from "../state/state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, type Text, textOf } from "../values/text.ts";
 import { noteConsole } from "./elsewhere/consoles.ts";
@@ -25,7 +25,7 @@ export function judgeProgram(call: ProgramCall): Flow {
     if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded | FROM.outside))) {
       const starts = wordsBehindHash(made);
       if (starts.length > 0) return spot.line.engine.runWords([...starts, known(name), ...args], spot);
-      return runWritten(made, [known(name), ...args], spot);
+      return runWritten(made, [known(name), ...args], { ...spot, shell: startedShell(spot) });
     }
   }
   if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);

@@ -3,7 +3,7 @@ import { type Arguments, readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, inFolder, noteSecrets, reads, writtenBefore } from "../paths.ts";
 import { runFlow, runWritten } from "../scripts.ts";
 import { setOption, setPositional } from "../state/positional.ts";
-import { copyShell, noteEffect, noteUnknown, type Spot } from "../state/state.ts";
+import { noteEffect, noteUnknown, type Spot, startedShell } from "../state/state.ts";
 import { toItsEnd } from "../state/traps.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
@@ -19,7 +19,7 @@ import { carrier } from "./wrappers.ts";
 export const shell: Behaviour = ({ name, args, spot }) => {
   let rest = [...args];
   let [isText, parsesOnly, readsInput] = [false, false, false];
-  const inside: Spot = { ...spot, shell: copyShell(spot.shell) };
+  const inside: Spot = { ...spot, shell: startedShell(spot) };
   while (rest.length > 0) {
     const [first] = rest;
     const text = textOf(first as Text);

@@ -175,6 +175,7 @@ export const env: Behaviour = ({ name: program, args, spot }) => {
     const name = text.slice(0, text.indexOf("="));
     const value: Text = first.type === "known" ? known(text.slice(name.length + 1)) : first;
     shell.variables.set(name, [value]);
+    shell.exported.set(name, true);
     judgeAssignment(name.replace(/%%$/, ""), value, inside);
     words = words.slice(1);
   }
