@@ -4,10 +4,12 @@ import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBe
 import { kill } from "./processes.ts";
 import { runFlow } from "./scripts.ts";
 import { alias } from "./state/aliases.ts";
+import { joinShells } from "./state/joining.ts";
 import { HIDES, set, setPositional, shift } from "./state/positional.ts";
 import { noteLeaving, toAnyEnd } from "./state/rounds.ts";
 import {
   ANYWHERE,
+  copyShell,
   type Folders,
   noteEffect,
   noteUnknown,
@@ -18,7 +20,7 @@ import {
 } from "./state/state.ts";
 import { endHere, trap } from "./state/traps.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
-import { type Flow, NOTHING, OUTPUT } from "./values/flow.ts";
+import { type Flow, NOTHING, OUTPUT, oneOfFlows } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
 import {
   addChoice,
@@ -123,6 +125,21 @@ function withArguments(args: readonly Text[], { shell }: ProgramCall["spot"], ru
   return flow;
 }
 
+/** What it sets, this shell has. */
+function runHere(flow: Flow, spot: ProgramCall["spot"]): Flow {
+  const { text, either } = flow;
+  if (text !== undefined) return toAnyEnd(spot, (one) => one.line.engine.runSource(known(text), one));
+  if (!either) return runFlow(flow, spot);
+  const before = copyShell(spot.shell);
+  const flows = either.map((one) => {
+    const shell = copyShell(before);
+    const printed = runHere(one, { ...spot, shell });
+    joinShells(spot.shell, shell);
+    return printed;
+  });
+  return oneOfFlows(flows);
+}
+
 /** Reads commands from a file into this shell. */
 const source: Behaviour = ({ args, spot }) => {
   const [path] = args;
@@ -130,14 +147,10 @@ const source: Behaviour = ({ args, spot }) => {
   const made = writtenBefore(path, spot);
   const isChannel = path.type === "known" && (descriptorOf(path.text) !== undefined || path.text.startsWith("/dev/"));
   const flow = made ?? (isChannel ? contentOf(path, spot) : undefined);
-  const text = flow?.text;
-  if (text !== undefined) {
-    const printed = withArguments(args.slice(1), spot, () =>
-      toAnyEnd(spot, (one) => one.line.engine.runSource(known(text), one)),
-    );
-    if (!made) return printed;
-  } else if (flow) runFlow(flow, spot);
-  else noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: absolutePaths(path, spot)[0] });
+  if (flow) {
+    const printed = withArguments(args.slice(1), spot, () => runHere(flow, spot));
+    if (!made && flow.text !== undefined) return printed;
+  } else noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: absolutePaths(path, spot)[0] });
   takeSecrets(path, spot);
   // It may have changed any variable.
   const lost = unknown(`${describeText(path)} may have changed it`);

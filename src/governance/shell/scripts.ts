@@ -1,11 +1,12 @@
 import { setPositional } from "./state/positional.ts";
 import { copyShell, noteEffect, noteUnknown, type Spot } from "./state/state.ts";
 import { toItsEnd } from "./state/traps.ts";
-import { type Flow, FROM, OUTPUT, textOfFlow } from "./values/flow.ts";
+import { type Flow, FROM, OUTPUT, oneOfFlows, textOfFlow } from "./values/flow.ts";
 import { describeText, known, type Text } from "./values/text.ts";
 
 /** A shell that reads its commands from somewhere. */
 export function runFlow(flow: Flow, spot: Spot): Flow {
+  if (flow.either) return oneOfFlows(flow.either.map((one) => runFlow(one, spot)));
   if (flow.text !== undefined) {
     const [source, inside] = [known(flow.text), { ...spot, shell: copyShell(spot.shell) }];
     return toItsEnd(inside, () => spot.line.engine.runSource(source, inside));

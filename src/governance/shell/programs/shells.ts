@@ -183,7 +183,7 @@ function runScript({ name, args, spot }: ProgramCall) {
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {
     const flow = made ?? contentOf(file, spot);
-    const isWritten = flow.text !== undefined || flow.from === 0;
+    const isWritten = flow.text !== undefined || flow.either !== undefined || flow.from === 0;
     if (isWritten || isChannel || flow.from & (FROM.network | FROM.decoded))
       return inlineCode(name, { ...spot, input: flow });
   }
