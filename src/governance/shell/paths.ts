@@ -245,6 +245,12 @@ export function isLoopback(where: string): boolean {
   return !server.includes("\\") && LOOPBACK.test(server.slice(server.lastIndexOf("@") + 1));
 }
 
+/** Whether an address is one of this machine: what is put behind its path is for a server there. */
+export function isHere(address: Text): boolean {
+  const where = startOf(address);
+  return isLoopback(where) && (address.type !== "unknown" || /^[^/?#@]+\//.test(where.replace(/^https?:\/\//i, "")));
+}
+
 /** Arguments that are addresses: what a program or a file put into one leaves with it. */
 export function noteAddresses(args: readonly Text[], spot: Spot): void {
   for (const arg of args) {

@@ -2,6 +2,7 @@ import type { Behaviour, ProgramCall } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, inFolder, noteSecrets, reads, writtenBefore } from "../paths.ts";
 import { runFlow, runWritten } from "../scripts.ts";
+import { LOADER } from "../state/assignments.ts";
 import { setOption, setPositional } from "../state/positional.ts";
 import { noteEffect, noteUnknown, type Spot, startedShell } from "../state/state.ts";
 import { toItsEnd } from "../state/traps.ts";
@@ -110,7 +111,8 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
       noteEffect(spot, { kind: "code", what: `lets other machines run code: ${textOf(door)}` });
     if (given.hasOneOf(inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
-      noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
+      if (!/^(?:node|nodejs)$/.test(name) || !LOADER.test(textOf(file)))
+        noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
     for (const setting of /^php/.test(name) ? given.values("d", "c") : [])
       noteElsewhere(known(textOf(setting).replace(/^[\w.]+=/, "")), spot);
     for (const file of given.values("test-reporter", "experimental-config-file")) noteElsewhere(file, spot);
