@@ -2,8 +2,10 @@ import type { Behaviour, ProgramCall } from "./call.ts";
 import { readArguments } from "./options.ts";
 import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBefore } from "./paths.ts";
 import { kill } from "./processes.ts";
+import { runFlow } from "./scripts.ts";
 import { alias } from "./state/aliases.ts";
-import { HIDES, set, shift } from "./state/positional.ts";
+import { joinShells } from "./state/joining.ts";
+import { HIDES, set, setPositional, shift } from "./state/positional.ts";
 import { noteLeaving, toAnyEnd } from "./state/rounds.ts";
 import {
   ANYWHERE,
@@ -12,12 +14,13 @@ import {
   noteEffect,
   noteUnknown,
   outsideOf,
+  SEVERAL,
   type Shell,
   spend,
 } from "./state/state.ts";
 import { endHere, trap } from "./state/traps.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
-import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
+import { type Flow, NOTHING, OUTPUT, oneOfFlows } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
 import {
   addChoice,
@@ -111,6 +114,32 @@ const leave: Behaviour = ({ spot }) => {
 
 const evaluate: Behaviour = ({ args, spot }) => spot.line.engine.runSource(joinLine(args), spot);
 
+/** What it is given is `$1` and its like while it is run; a `set` in it may stay. */
+function withArguments(args: readonly Text[], { shell }: ProgramCall["spot"], run: () => Flow): Flow {
+  if (args.length === 0) return run();
+  const { positional, isShifted } = shell;
+  setPositional(shell, args);
+  const flow = run();
+  if (shell.positional === args) Object.assign(shell, { positional, isShifted });
+  else setPositional(shell, [SEVERAL]);
+  return flow;
+}
+
+/** What it sets, this shell has. */
+function runHere(flow: Flow, spot: ProgramCall["spot"]): Flow {
+  const { text, either } = flow;
+  if (text !== undefined) return toAnyEnd(spot, (one) => one.line.engine.runSource(known(text), one));
+  if (!either) return runFlow(flow, spot);
+  const before = copyShell(spot.shell);
+  const flows = either.map((one) => {
+    const shell = copyShell(before);
+    const printed = runHere(one, { ...spot, shell });
+    joinShells(spot.shell, shell);
+    return printed;
+  });
+  return oneOfFlows(flows);
+}
+
 /** Reads commands from a file into this shell. */
 const source: Behaviour = ({ args, spot }) => {
   const [path] = args;
@@ -118,12 +147,10 @@ const source: Behaviour = ({ args, spot }) => {
   const made = writtenBefore(path, spot);
   const isChannel = path.type === "known" && (descriptorOf(path.text) !== undefined || path.text.startsWith("/dev/"));
   const flow = made ?? (isChannel ? contentOf(path, spot) : undefined);
-  const text = flow?.text;
-  if (text !== undefined) {
-    const printed = toAnyEnd(spot, (one) => one.line.engine.runSource(known(text), one));
-    if (!made) return printed;
-  } else if (flow) runFlow(flow, spot);
-  else noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: absolutePaths(path, spot)[0] });
+  if (flow) {
+    const printed = withArguments(args.slice(1), spot, () => runHere(flow, spot));
+    if (!made && flow.text !== undefined) return printed;
+  } else noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: absolutePaths(path, spot)[0] });
   takeSecrets(path, spot);
   // It may have changed any variable.
   const lost = unknown(`${describeText(path)} may have changed it`);
@@ -131,26 +158,6 @@ const source: Behaviour = ({ args, spot }) => {
   for (const [name, choices] of spot.shell.variables) spot.shell.variables.set(name, addChoice(choices, [lost]));
   return OUTPUT;
 };
-
-/** A shell that reads its commands from somewhere. */
-export function runFlow(flow: Flow, spot: ProgramCall["spot"]): Flow {
-  if (flow.text !== undefined)
-    return spot.line.engine.runSource(known(flow.text), { ...spot, shell: copyShell(spot.shell) });
-  const text = textOfFlow(flow);
-  if (flow.from & (FROM.network | FROM.decoded)) {
-    const what = `runs code, and ${text.type === "unknown" ? text.why : "it is not known"}`;
-    noteEffect(spot, {
-      kind: "code",
-      what,
-      instead: "Save it as a file in the worktree, read it, and use what you need of it.",
-    });
-  } else if (flow.from & FROM.outside) {
-    const what = "runs the commands in a file outside of the worktree";
-    noteEffect(spot, { kind: "code", what, instead: "Put it into the worktree, and run it there." });
-  } else if (flow.from === FROM.files) noteEffect(spot, { kind: "runs", what: "runs the commands in a file" });
-  else noteUnknown(spot, `runs code that cannot be told: ${describeText(text)}`, "Write the commands themselves.");
-  return OUTPUT;
-}
 
 const exec: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, { valued: "a", stopsAtOperand: true });

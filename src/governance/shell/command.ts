@@ -66,10 +66,13 @@ export function runSimpleCommand(node: Command, outer: Spot, expanding: Expandin
   const shell = isOwn ? spot.shell : copyShell(spot.shell);
   const assignments = node.prefix.filter(isAssignment);
   const before = assignments.map(({ name }) => [name, spot.shell.variables.get(name)] as const);
+  const onlyNow = assignments.filter(({ name }) => !shell.exported.has(name));
+  for (const { name } of onlyNow) shell.exported.set(name, true);
   for (const one of assignments) assign(one, { ...spot, shell }, expanding, true);
   const flow = runWith(node, shell, { spot, expanding, ways });
   spot.shell.folders = shell.folders;
   const stays = DECLARES.has(node.name.value);
+  for (const { name } of stays ? [] : onlyNow) shell.exported.delete(name);
   for (const [name, value] of isOwn ? before : [])
     if (stays) shell.variables.set(name, addChoice(value ?? [known("")], shell.variables.get(name) ?? []));
     else if (value) shell.variables.set(name, value);

@@ -13,7 +13,7 @@ import {
   type Text,
   unknown,
 } from "./values/text.ts";
-import { writtenBelow } from "./written.ts";
+import { remember, writtenAt } from "./written.ts";
 
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(?!\.\.?$)([^/]+)$/;
@@ -220,18 +220,8 @@ function isNear(path: Text, { line: { place } }: Spot): boolean {
 
 /** What this line wrote there; undefined when it did not. */
 export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
-  const { files, unpacked, place } = spot.line;
-  if (files.size === 0 && !unpacked) return undefined;
-  for (const one of absolutePaths(path, spot)) {
-    if (one.type === "known") {
-      const written = files.get(one.text);
-      if (written) return written;
-      if (unpacked && place.look(one.text) === undefined) return unpacked;
-    }
-    const some = one.type === "glob" || one.type === "found" ? writtenBelow(one, spot) : [];
-    if (some.length > 0) return joinFlows(some);
-  }
-  return undefined;
+  const { files, unpacked } = spot.line;
+  return files.size === 0 && !unpacked ? undefined : writtenAt(absolutePaths(path, spot), spot);
 }
 
 /** Bytes go into a file. */
@@ -239,18 +229,6 @@ export function store(path: Text, flow: Flow, { spot, appends = false }: { spot:
   const all = absolutePaths(path, spot);
   if (isFileName(path)) noteTouch(spot, { kind: "writes", path }, all);
   remember(all, flow, { spot, appends });
-}
-
-/** Keeps what is in a file now, for what reads or runs it later in the line. */
-function remember(all: readonly Text[], flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
-  for (const one of all) {
-    if (one.type !== "known") continue;
-    const before = spot.line.files.get(one.text);
-    // What came from elsewhere may still be in it: whether this is done may depend on a condition.
-    const isFetched = before && before.from & (FROM.network | FROM.decoded);
-    const made = before && appends ? joinFlows([before, flow]) : flow;
-    spot.line.files.set(one.text, isFetched && !appends ? cameFrom(before.from | flow.from) : made);
-  }
 }
 
 /** Hands bytes to where they go; that a file is written was noted when it was opened. */
@@ -265,6 +243,12 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.doc
 export function isLoopback(where: string): boolean {
   const [server = ""] = where.replace(/^[a-z+]+:\/\//i, "").split(/[/?#]/);
   return !server.includes("\\") && LOOPBACK.test(server.slice(server.lastIndexOf("@") + 1));
+}
+
+/** Whether an address is one of this machine: what is put behind its path is for a server there. */
+export function isHere(address: Text): boolean {
+  const where = startOf(address);
+  return isLoopback(where) && (address.type !== "unknown" || /^[^/?#@]+\//.test(where.replace(/^https?:\/\//i, "")));
 }
 
 /** Arguments that are addresses: what a program or a file put into one leaves with it. */

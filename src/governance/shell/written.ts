@@ -1,8 +1,51 @@
 import { isIn } from "./normal-path.ts";
 import { type Spot, spend } from "./state/state.ts";
-import type { Flow } from "./values/flow.ts";
+import { cameFrom, eitherFlow, type Flow, FROM, joinFlows, OUTPUT, type Written } from "./values/flow.ts";
 import { fitsPath, fitsPattern } from "./values/glob.ts";
-import { beforePattern, lastNameOf, placeOfFound, sameText, type Text } from "./values/text.ts";
+import { beforePattern, describeText, lastNameOf, placeOfFound, sameText, type Text } from "./values/text.ts";
+
+const amongOf = (all: readonly Text[]): string | undefined =>
+  all.length > 1 ? all.map(describeText).join("\n") : undefined;
+
+/** What this line wrote to one of these paths; undefined when it did not. */
+export function writtenAt(all: readonly Text[], spot: Spot): Flow | undefined {
+  const { files, unpacked, place } = spot.line;
+  const among = amongOf(all);
+  const found = all.map((one): Flow | undefined => {
+    if (one.type === "unknown") return undefined;
+    if (one.type !== "known") return joinSome(writtenBelow(one, spot));
+    const written = files.get(one.text);
+    if (written) return written.among === among && written.last ? written.last : written;
+    return unpacked && place.look(one.text) === undefined ? unpacked : undefined;
+  });
+  const some = found.filter((flow) => flow !== undefined);
+  if (some.length === 0) return undefined;
+  return eitherFlow(found.map((flow) => flow ?? cameFrom(FROM.files)));
+}
+
+const joinSome = (flows: readonly Flow[]): Flow | undefined => (flows.length > 0 ? joinFlows(flows) : undefined);
+
+/** Keeps what is in a file now, for what reads or runs it later in the line. What was there before may still be: a condition may decide. */
+export function remember(all: readonly Text[], flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
+  const { files } = spot.line;
+  const among = amongOf(all);
+  for (const one of all) {
+    if (one.type !== "known") continue;
+    const entry = files.get(one.text);
+    spend(spot, entry?.either?.length ?? 0);
+    const before = entry?.among === among ? (entry?.last ?? entry) : entry;
+    // What came from elsewhere may still be in it.
+    const isFetched = entry && entry.from & (FROM.network | FROM.decoded);
+    const last = before && appends ? joinFlows([before, flow]) : flow;
+    if (isFetched && !appends) files.set(one.text, cameFrom(entry.from | flow.from));
+    else if (among !== undefined)
+      files.set(one.text, { ...eitherFlow([...(entry ? wholes(entry) : [cameFrom(FROM.files)]), last]), among, last });
+    else files.set(one.text, entry && !appends ? eitherFlow([...wholes(entry), last]) : last);
+  }
+}
+
+/** What it may be, apart from what is not followed: that stands there while something is written. */
+const wholes = (entry: Written): readonly Flow[] => (entry.either ?? [entry]).filter((one) => one !== OUTPUT);
 
 /** What this line wrote into files that a pattern or a search can mean. */
 export function writtenBelow(meant: Extract<Text, { type: "glob" | "found" }>, spot: Spot): Flow[] {

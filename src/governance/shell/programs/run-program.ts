@@ -1,8 +1,9 @@
-import { BUILTINS, runFlow } from "../builtins.ts";
+import { BUILTINS } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
-import { noteEffect, noteUnknown } from "../state/state.ts";
-import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
+import { runWritten } from "../scripts.ts";
+import { noteEffect, noteUnknown, startedShell } from "../state/state.ts";
+import { type Flow, FROM, OUTPUT, oneOfFlows } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { noteConsole } from "./elsewhere/consoles.ts";
 import { noteByWords, noteLostData } from "./elsewhere/losing-data.ts";
@@ -21,8 +22,9 @@ export function judgeProgram(call: ProgramCall): Flow {
   const base = isPath || name.includes(".") ? name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "") : name;
   if (isPath) {
     const made = writtenBefore(known(name), spot);
-    if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded | FROM.outside)))
-      return runFlow(made, spot);
+    const isTold = made && (made.text !== undefined || made.either);
+    if (isTold || (made && made.from & (FROM.network | FROM.decoded | FROM.outside)))
+      return oneOfFlows((made.either ?? [made]).map((one) => runMade(one, call)));
   }
   if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);
   const inner = base === name ? call : { name: base, args, spot };
@@ -47,6 +49,14 @@ export function judgeProgram(call: ProgramCall): Flow {
   }
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
+}
+
+/** A script that this line wrote, called by its path: by the program that it begins with, behind `#!`. */
+function runMade(made: Flow, { name, args, spot }: ProgramCall): Flow {
+  const words = [known(name), ...args] as const;
+  const starts = (/^#!(.*)/.exec(made.text ?? "")?.[1] ?? "").split(/\s+/).filter(Boolean);
+  if (starts.length > 0) return spot.line.engine.runWords([...starts.map(known), ...words], spot);
+  return runWritten(made, words, { ...spot, shell: startedShell(spot) });
 }
 
 /** `git-push` is `git push`. */

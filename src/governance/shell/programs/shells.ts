@@ -1,9 +1,10 @@
-import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, inFolder, noteSecrets, reads, writtenBefore } from "../paths.ts";
+import { runFlow, runWritten } from "../scripts.ts";
+import { LOADER } from "../state/assignments.ts";
 import { setOption, setPositional } from "../state/positional.ts";
-import { copyShell, noteEffect, noteUnknown, type Spot } from "../state/state.ts";
+import { noteEffect, noteUnknown, type Spot, startedShell } from "../state/state.ts";
 import { toItsEnd } from "../state/traps.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
@@ -19,7 +20,7 @@ import { carrier } from "./wrappers.ts";
 export const shell: Behaviour = ({ name, args, spot }) => {
   let rest = [...args];
   let [isText, parsesOnly, readsInput] = [false, false, false];
-  const inside: Spot = { ...spot, shell: copyShell(spot.shell) };
+  const inside: Spot = { ...spot, shell: startedShell(spot) };
   while (rest.length > 0) {
     const [first] = rest;
     const text = textOf(first as Text);
@@ -31,7 +32,7 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     rest = rest.slice(1);
     if (/^--(?:rcfile|init-file)/.test(text)) {
       const file = text.includes("=") ? known(text.slice(text.indexOf("=") + 1)) : rest.shift();
-      if (file) runFile(file, [], spot);
+      if (file) runFile(file, [], inside);
       continue;
     }
     if (/^--(?:version|help|dump-strings)$/.test(text)) return OUTPUT;
@@ -71,10 +72,7 @@ function runFile(file: Text, positional: readonly Text[], spot: Spot) {
   noteSecrets([file], spot);
   const made = writtenBefore(file, spot);
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
-  if (made || isChannel) {
-    setPositional(spot.shell, positional);
-    return runFlow(made ?? contentOf(file, spot), spot);
-  }
+  if (made || isChannel) return runWritten(made ?? contentOf(file, spot), [file, ...positional], spot);
   for (const path of absolutePaths(file, spot))
     noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
   return OUTPUT;
@@ -113,7 +111,8 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
       noteEffect(spot, { kind: "code", what: `lets other machines run code: ${textOf(door)}` });
     if (given.hasOneOf(inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
-      noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
+      if (!/^(?:node|nodejs)$/.test(name) || !LOADER.test(textOf(file)))
+        noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
     for (const setting of /^php/.test(name) ? given.values("d", "c") : [])
       noteElsewhere(known(textOf(setting).replace(/^[\w.]+=/, "")), spot);
     for (const file of given.values("test-reporter", "experimental-config-file")) noteElsewhere(file, spot);
@@ -186,7 +185,7 @@ function runScript({ name, args, spot }: ProgramCall) {
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {
     const flow = made ?? contentOf(file, spot);
-    const isWritten = flow.text !== undefined || flow.from === 0;
+    const isWritten = flow.text !== undefined || flow.either !== undefined || flow.from === 0;
     if (isWritten || isChannel || flow.from & (FROM.network | FROM.decoded))
       return inlineCode(name, { ...spot, input: flow });
   }

@@ -63,7 +63,7 @@ export function measurer(rules: OptionRules): Behaviour {
 /** Terminals, watchers and runners that are given commands in many ways. */
 export const carrier: Behaviour = ({ name, args, spot }) => {
   if (/^dotenvx?$/.test(name)) takeSecrets(known(".env"), spot);
-  if (/^dotenvx?$/.test(name) && args.some((arg) => /^(?:list|get)$/.test(textOf(arg)))) showVariables(spot);
+  if (/^dotenvx?$/.test(name) && args.some((arg) => /^(?:list|get|env|printenv)$/.test(textOf(arg)))) showVariables(spot);
   noteOutputs(name, args, spot);
   noteInstructed(name, args, spot);
   runsProject(spot, `runs ${name}`);
@@ -175,6 +175,7 @@ export const env: Behaviour = ({ name: program, args, spot }) => {
     const name = text.slice(0, text.indexOf("="));
     const value: Text = first.type === "known" ? known(text.slice(name.length + 1)) : first;
     shell.variables.set(name, [value]);
+    shell.exported.set(name, true);
     judgeAssignment(name.replace(/%%$/, ""), value, inside);
     words = words.slice(1);
   }

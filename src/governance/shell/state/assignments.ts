@@ -43,6 +43,10 @@ const PROGRAMS =
 const HARMLESS_PROGRAM = /^(?:cat|true|:|less(?: -\w+)*|more|vim?|nano|emacs|head|code --wait|)$/;
 const NODE_LOADS =
   /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--inspect\S*|-e|--eval|-p|--print|--eval=\S*|--require=\S*|--import=\S*|--loader=\S*|--openssl-config\S*)(?:[\s=]|$)/;
+/** Modules of the project that Node is made to load so that it reads TypeScript, or settings. */
+export const LOADER =
+  /^(?:tsx(?:\/(?:esm|cjs))?|ts-node(?:\/(?:register|esm)(?:\/transpile-only)?)?|tsconfig-paths\/register|dotenv(?:-flow)?\/config|source-map-support\/register|@swc-node\/register(?:\/esm-register)?|@babel\/register|@oxc-node\/core\/register|esbuild-register|reflect-metadata)$/;
+const LOADS = /(?<!\S)(?:-r|--require|--import|--loader|--experimental-loader)[\s=]+(\S+)/g;
 const PLAIN_FOLDER =
   /^(?:\$PATH|\/(?:usr|bin|sbin|opt|snap|nix)(?:\/[\w.+-]+)*|(?:\/[\w.@+-]+)*\/(?:node_modules\/\.bin|\.venv\/bin|venv\/bin|\.cargo\/bin|\.local\/bin|go\/bin|\.bun\/bin|\.deno\/bin|\.pyenv\/(?:shims|bin)|\.nvm\/versions\/node\/v[\d.]+\/bin))$/;
 
@@ -122,6 +126,9 @@ export function judgeExported(name: string, choices: readonly Text[], spot: Spot
     for (const value of choices) judgeAssignment(name, value, spot);
 }
 
+const withoutLoaders = (options: string): string =>
+  options.replace(LOADS, (all: string, module: string) => (LOADER.test(module) ? "" : all));
+
 /** What an assignment changes about programs that are started with it. */
 export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   const shown = `${name}=${describeText(value)}`;
@@ -135,7 +142,7 @@ export function judgeAssignment(name: string, value: Text, spot: Spot): void {
     });
   else if (name === "PATH") judgePath(value, spot);
   else if (name === "NODE_OPTIONS") {
-    if (value.type !== "known" || NODE_LOADS.test(value.text)) refuse(`makes Node load code: ${shown}`);
+    if (value.type !== "known" || NODE_LOADS.test(withoutLoaders(value.text))) refuse(`makes Node load code: ${shown}`);
     else noteOutputs("node", value.text.split(/\s+/).map(known), spot);
   } else if (name === "GOFLAGS") {
     if (value.type !== "known" || /exec|vettool|overlay|-ext|-C\b/.test(value.text))

@@ -1,9 +1,6 @@
 import type { Names } from "../values/names.ts";
-import { addChoice, known } from "../values/text.ts";
-import { SEVERAL, SEVERAL_BODIES, type Shell, UNSURE } from "./state.ts";
-
-/** What a variable is that this line does not set. */
-const NOT_SET = [known("")];
+import { addChoice } from "../values/text.ts";
+import { NOT_SET, SEVERAL, SEVERAL_BODIES, type Shell, UNSURE } from "./state.ts";
 
 /** Afterwards the shell is in one state or the other. */
 export function joinShells(shell: Shell, other: Shell): void {

@@ -42,9 +42,12 @@ function isSame(one: State, other: State, own: string): boolean {
     areSame(before.arrays, after.arrays, isSameList) &&
     areSame(before.functions, after.functions, (some, others) => some === others) &&
     areSame(before.channels, after.channels, (some, others) => some === others) &&
-    areSame(one.files, other.files, (some, others) => some?.text === others.text && some?.from === others.from)
+    areSame(one.files, other.files, isSameFlow)
   );
 }
+
+const isSameFlow = (one: Flow | undefined, other: Flow): boolean =>
+  one?.text === other.text && one?.from === other.from && one?.either?.length === other.either?.length;
 
 function areSame<V>(
   some: Names<V>,

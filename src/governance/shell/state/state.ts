@@ -1,6 +1,6 @@
 import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "unbash";
 import type { Effect, EffectTree } from "../effects.ts";
-import type { Flow } from "../values/flow.ts";
+import type { Flow, Written } from "../values/flow.ts";
 import { Names } from "../values/names.ts";
 import { addChoice, known, type Text, unknown } from "../values/text.ts";
 
@@ -73,7 +73,7 @@ export interface Shell {
 export interface Line {
   readonly place: ShellPlace;
   /** What was written into files, by their paths. */
-  readonly files: Names<Flow>;
+  readonly files: Names<Written>;
   readonly engine: Engine;
   /** Links in the worktree that this line made, and where they lead. */
   links?: Map<string, string> | undefined;
@@ -195,6 +195,21 @@ export function copyShell(shell: Shell): Shell {
   };
 }
 
+/** A shell that is a program of its own: of what is set here it has what is exported, or perhaps what was before this line. */
+export function startedShell(spot: Spot): Shell {
+  const { shell, line } = spot;
+  const started = copyShell(shell);
+  started.arrays.clear();
+  started.positional = [];
+  started.isShifted = false;
+  spend(spot, sizeOf(shell));
+  if (shell.exported.has(ALL_THAT_IS_SET)) return started;
+  for (const [name, choices] of shell.variables)
+    if (!shell.exported.has(name) && line.place.variables[name] === undefined)
+      started.variables.set(name, addChoice(choices, NOT_SET));
+  return started;
+}
+
 /** What a copy costs: variables could be many, and copied for each statement. */
 export const sizeOf = (shell: Shell): number =>
   1 + ((shell.variables.size + shell.functions.size + shell.channels.size) >> 4);
@@ -205,6 +220,9 @@ export function copyForReading(shell: Shell): Shell {
   copy.channels.delete("1");
   return copy;
 }
+
+/** What a variable is that this line does not set. */
+export const NOT_SET: readonly Text[] = [known("")];
 
 export const SEVERAL = unknown("it can be several things");
 

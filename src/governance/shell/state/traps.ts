@@ -5,11 +5,16 @@ import { type Text, textOf } from "../values/text.ts";
 import { joinShells } from "./joining.ts";
 import { copyShell, noteUnknown, type Spot } from "./state.ts";
 
-/** Runs a shell to its end, and then what it left for it with `trap`, in the folder and with the values that it has there. */
+/**
+ * Runs a shell to its end, and then what it left for it with `trap`, in the folder and with the values that it has there. That it
+ * may have ended early is its own matter.
+ */
 export function toItsEnd(spot: Spot, run: () => Flow): Flow {
   const { line } = spot;
   const start = line.traps?.length ?? 0;
+  const { leavings } = line;
   const flow = run();
+  line.leavings = leavings;
   const left = line.traps?.splice(start) ?? [];
   if (left.length === 0) return flow;
   const { traps } = line;

@@ -21,7 +21,17 @@ export interface Flow {
   readonly names?: readonly Text[] | undefined;
   /** What each line begins with, before a colon, where that is a name: one of these. */
   readonly sources?: readonly Text[] | undefined;
+  /** Whole contents, of which it is one. */
+  readonly either?: readonly Flow[] | undefined;
   readonly from: number;
+}
+
+/** What is in a file, as far as this line wrote it. */
+export interface Written extends Flow {
+  /** The paths of which one has it, where the folder was not sure. */
+  readonly among?: string | undefined;
+  /** What that one has. */
+  readonly last?: Flow | undefined;
 }
 
 export const NOTHING: Flow = { text: "", from: 0 };
@@ -69,6 +79,24 @@ export function oneOfFlows(flows: readonly Flow[]): Flow {
   return names.length === 1 ? (flows[0] as Flow) : { from: joinFlows(flows).from, names };
 }
 
+/** One of several contents, whole: what runs it runs any of them. */
+export function eitherFlow(flows: readonly Flow[]): Flow {
+  const all: Flow[] = [];
+  for (const flow of flows.flatMap((one) => one.either ?? [one]))
+    if (
+      !all.some(
+        (other) => other === flow || (flow.text !== undefined && other.text === flow.text && other.from === flow.from),
+      )
+    )
+      all.push(flow);
+  const [only] = all;
+  if (only && all.length === 1) return only;
+  let from = 0;
+  for (const flow of all) from |= flow.from;
+  const isNamed = all.every((flow) => flow.names ?? /^\S*\n?$/.test(flow.text ?? " "));
+  return { from, names: isNamed ? addChoice([], all.flatMap(textsOfFlow)) : undefined, either: all };
+}
+
 /** The same bytes changed in a way that is not followed. */
 export function changed(flow: Flow): Flow {
   return flow.text === "" ? NOTHING : { from: flow.from | FROM.program };
@@ -76,7 +104,7 @@ export function changed(flow: Flow): Flow {
 
 /** Some of its lines, as they are. */
 export function someOf(flow: Flow): Flow {
-  return flow.text === "" ? NOTHING : { ...flow, text: undefined, from: flow.from | FROM.program };
+  return flow.text === "" ? NOTHING : { ...flow, text: undefined, either: undefined, from: flow.from | FROM.program };
 }
 
 /** What stands before the first colon of each line. */

@@ -98,7 +98,12 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
       spot,
       SENDS.test(word)
         ? { kind: "sends", what: `${name} ${word} reaches another machine` }
-        : { kind: "system", what: `changes containers of this machine with ${name} ${word}` },
+        : {
+            kind: "system",
+            what: `changes containers of this machine with ${name} ${word}`,
+            instead:
+              "Start it with docker compose, which `docker compose down` ends, or with `timeout` and `docker run --rm`.",
+          },
     );
     return OUTPUT;
   }

@@ -3,7 +3,7 @@ import { readArguments } from "../../options.ts";
 import { inFolder, worksHere, writes } from "../../paths.ts";
 import { noteEffect } from "../../state/state.ts";
 import { OUTPUT } from "../../values/flow.ts";
-import { known, textOf } from "../../values/text.ts";
+import { known, type Text, textOf } from "../../values/text.ts";
 import { noteOutputs } from "../outputs.ts";
 
 export const says = /^(?:--version|--help|-h|-V|version|help)$/;
@@ -82,11 +82,21 @@ const SHOWS_SECRETS: ReadonlyMap<string, RegExp> = new Map([
   ["pulumi", /^stack export\b/],
 ]);
 
+const ASKS_CLUSTER =
+  /^(?:get|describe|logs?|top|explain|events|version|cluster-info|api-(?:resources|versions)|rollout (?:status|history))\b/;
+
+/** Behind these, `deploy` and its like are names of things. */
+function onlyAsks(name: string, args: readonly Text[]): boolean {
+  if (name !== "kubectl" && name !== "oc") return false;
+  const { operands } = readArguments(args, { valued: "n namespace context cluster kubeconfig user s server" });
+  return ASKS_CLUSTER.test(operands.slice(0, 2).map(textOf).join(" "));
+}
+
 /** aws, kubectl, terraform and their like: reading passes, everything else is for people. */
 export const elsewhere: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-") && word !== "");
   const isRehearsal = args.some((arg) => REHEARSES.test(textOf(arg)));
-  const harm = isRehearsal ? undefined : words.find((word) => HARMS_ELSEWHERE.test(word));
+  const harm = isRehearsal || onlyAsks(name, args) ? undefined : words.find((word) => HARMS_ELSEWHERE.test(word));
   const isSecret =
     words.some((word) => SECRETS_ELSEWHERE.test(word)) ||
     SHOWS_SECRETS.get(name)?.test(words.join(" ")) ||

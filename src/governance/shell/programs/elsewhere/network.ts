@@ -1,10 +1,10 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { contentOf, isLoopback, noteSecrets, reads, sendBytes, store, writes } from "../../paths.ts";
+import { contentOf, isHere, isLoopback, noteSecrets, reads, sendBytes, store, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { isSecretAddress } from "../../values/addresses.ts";
 import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
-import { describeText, joinTexts, known, type Text, textOf, unknown } from "../../values/text.ts";
+import { describeText, joinTexts, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
 
 const CURL_VALUED =
   "A user-agent b cookie c cookie-jar d data data-raw data-binary data-ascii data-urlencode json D dump-header e referer E cert key cacert capath F form form-string H header proxy-header K config m max-time connect-timeout o output output-dir T upload-file u user U proxy-user x proxy preproxy X request w write-out y Y z time-cond r range C continue-at resolve connect-to interface unix-socket abstract-unix-socket netrc-file retry retry-delay retry-max-time limit-rate max-filesize url url-query ciphers tls-max pinnedpubkey socks5 socks5-hostname noproxy stderr trace trace-ascii Q quote engine egd-file oauth2-bearer t telnet-option a dns-servers variable expand-url hsts alt-svc libcurl etag-save etag-compare ssl-sessions proto proto-default proto-redir expand-data expand-header";
@@ -72,7 +72,7 @@ export const curl: Behaviour = ({ args, spot }) => {
     if (OTHER_ADDRESS.test(textOf(target))) noteUnknown(spot, `talks to ${describeText(target)}, no web server`);
   }
   noteTokens(targets, spot);
-  const where = [...given.values("connect-to", "resolve"), ...targets].find((one) => !isLoopback(textOf(one)));
+  const where = [...given.values("connect-to", "resolve"), ...targets].find((one) => !isHere(one));
   // Files that only a server of this machine gets are read, too.
   const flows = CURL_SENDS.flatMap(([names, file]) => given.values(...names).map((one) => payload(one, spot, file)));
   if (where || targets.length === 0) {
@@ -149,7 +149,7 @@ export const wget: Behaviour = ({ args, spot }) => {
     noteUnknown(spot, `gives wget a setting: ${describeText(option)}`);
   for (const file of given.values("config")) noteUnknown(spot, `takes options for wget from ${describeText(file)}`);
   noteTokens(given.operands, spot);
-  const where = given.operands.find((target) => !isLoopback(textOf(target)));
+  const where = given.operands.find((target) => !isHere(target));
   if (where || given.operands.length === 0) sendBytes(joinFlows(flows), describeText(where ?? known("a server")), spot);
   const methods = [...given.values("method"), ...(given.has("post-data", "post-file") ? [known("POST")] : [])];
   noteMethods(methods.map(textOf), where, spot);
@@ -177,14 +177,14 @@ export const http: Behaviour = ({ args, spot }) => {
   });
   noteTokens(given.operands, spot);
   noteSecrets(given.operands, spot);
-  const address = given.operands.find((one) => URL_WORD.test(textOf(one))) ?? known("a server");
+  const address = given.operands.find((one) => URL_WORD.test(startOf(one))) ?? known("a server");
   const flows = given.operands.map((one) => (one.type === "known" && !/@/.test(one.text) ? NOTHING : OUTPUT));
   if (spot.input.text !== "" && spot.input !== TERMINAL) flows.push(spot.input);
-  const isHere = isLoopback(textOf(address));
-  if (!isHere) sendBytes(joinFlows(flows), describeText(address), spot);
+  const isOwn = isHere(address);
+  if (!isOwn) sendBytes(joinFlows(flows), describeText(address), spot);
   const method = textOf(given.operands[0] ?? known(""));
   const hasBody = given.operands.some((one) => /^[\w.-]+(?::=|=(?!=)|@)/.test(textOf(one)));
-  noteMethods(METHOD.test(method) ? [method] : hasBody ? ["POST"] : [], isHere ? undefined : address, spot);
+  noteMethods(METHOD.test(method) ? [method] : hasBody ? ["POST"] : [], isOwn ? undefined : address, spot);
   for (const file of given.values("o", "output")) store(file, cameFrom(FROM.network), { spot });
   if (given.has("d", "download")) store(nameIn(address), cameFrom(FROM.network), { spot });
   return cameFrom(FROM.network);

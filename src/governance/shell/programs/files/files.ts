@@ -64,7 +64,6 @@ export const remove: Behaviour = ({ name, args, spot }) => {
     if (whole || name === "rmdir" || given.has("d", "dir")) noteGone(absolutePaths(path, spot), spot);
     // With a slash behind it, a link is what it leads to.
     if (path.type === "glob" && /\/\.?$/.test(path.text)) writes(spot, path);
-    if (path.type === "known") spot.line.files.delete(path.text);
   }
   return OUTPUT;
 };
