@@ -1,13 +1,15 @@
 import { OWN_ROLES, TOOL_KINDS } from "../../config/governance-words.ts";
 import { didYouMean } from "../../config/problems/nearest.ts";
 import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
-import { type RoleSettings, roleNamed } from "./roles.ts";
+import { changesThings, type RoleSettings, roleNamed } from "./roles.ts";
 import { namesOfNone } from "./tools/listed.ts";
 
 const MAX_HINTS = 20;
 
-/** A pattern that begins outside of the repository or in quotes, or has `..` for a name. */
-const FITS_NONE = /^(?:paths:|expects: files) (?:[/~!'"]|(?:.*\/)?\.\.(?:\/|$))/;
+/** A pattern that begins outside of the repository or in quotes, has `..` for a name, or was `{a,b}` before it was taken apart. */
+const FITS_NONE = /^(?:paths:|expects: files) (?:[/~!'"]|(?:.*\/)?\.\.(?:\/|$)|[^}]*\{[^}]*$|[^{]*\})/;
+/** Of paths there may be several; a name may have blanks. */
+const IS_SEVERAL = /^expects: files (?:.*,|\S+\s.*[/*])/;
 
 type Roles = Readonly<Record<string, RoleSettings>>;
 
@@ -26,17 +28,27 @@ function todoHints({ index, settings }: Todo, roles: Roles): string[] {
   const lost = named.filter((setting) => FITS_NONE.test(setting));
   return [
     ...namesOfNone(tools).map((tool) => `"tools: ${tool}" names no tool${didYouMean(tool, TOOL_KINDS)}`),
-    ...lost.map((setting) => `"${setting}" fits no file: write a path below the repository, without .. and quotes`),
-    ...(by === undefined ? [] : roleHints(by, roles)),
+    ...lost.map(
+      (setting) => `"${setting}" fits no file: write a path below the repository, without .., quotes and braces`,
+    ),
+    ...named
+      .filter((setting) => IS_SEVERAL.test(setting) && !FITS_NONE.test(setting))
+      .map((setting) => `"${setting}" is read as one pattern: write one that fits any of them, such as "docs/**"`),
+    ...(by === undefined ? [] : roleHints(by, expects, roles)),
   ].map((problem) => `TODO ${index + 1}: ${problem}`);
 }
 
-function roleHints(name: string, roles: Roles): string[] {
+function roleHints(name: string, expects: string, roles: Roles): string[] {
   const role = roleNamed(name, roles);
   if (!role) {
     const meant = didYouMean(name, [...OWN_ROLES, ...Object.keys(roles)]);
     return [`"by: ${name}" blocks the plan when its turn comes: there is no such role${meant}`];
   }
-  if (role.tools.includes("write") || role.tools.includes("edit")) return [];
+  if (role.tools.includes("write") || role.tools.includes("edit")) {
+    if (changesThings(role) || expects === "" || expects === "none") return [];
+    return [
+      `"expects: ${expects}" is never met: "by: ${name}" is a role that changes nothing, so leave one of the two out`,
+    ];
+  }
   return [`"by: ${name}" is a role that writes nothing, so it cannot say that it is done: write "by: executor"`];
 }
