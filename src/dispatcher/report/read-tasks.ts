@@ -39,9 +39,10 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   const waits = summary.phase === "plan_gate" || summary.phase === "planning_complete";
   // An agent that works at that moment may go on to its end.
   const stands = (record.blocked !== undefined || record.paused) && !runs.some(({ state }) => state === "working");
-  const isHeld = status !== "active" || waits || stands;
   const about = { id: record.id, title: summary.title, category: categoryOf(record.metadata) };
   const inHand = record.current?.todoId;
+  const isBegun = todos.some(({ id, state }) => id === inHand && state === "open");
+  const isHeld = !isBegun || status !== "active" || waits || stands;
   const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, roles, inHand, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
   const problems: string[] = [];

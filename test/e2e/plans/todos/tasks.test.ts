@@ -159,6 +159,16 @@ test("of a plan that is not begun no task is active", async () => {
   assert.match(stdout, /^sketch: .* \[draft\]\n {2}\w+: one \[planned\]\n {2}\w+: two \[blocked, waits for \w+\]\n$/);
 });
 
+test("of a plan that was approved no task is active before one is begun", async () => {
+  const own = makeProject({ config: { gates: { plan: true, advisory: true } } });
+  after(() => own.remove());
+  own.plan("asks", ["one", "two"]);
+  await own.work();
+  await own.cli(["approve", "asks"]);
+  const { stdout } = await own.cli(["tasks", "asks"]);
+  assert.match(stdout, /^asks: .* \[active\]\n {2}\w+: one \[planned\]\n/);
+});
+
 test("of a plan that is blocked or paused no task is active, and what was done for it is shown", async () => {
   project.planFile("stuck", "# Stuck\n\n## TODO\n\n- [ ] one\n  by: wrter\n- [ ] two\n");
   await project.work();
