@@ -6,8 +6,11 @@ import { namesOfNone } from "./tools/listed.ts";
 
 const MAX_HINTS = 20;
 
-/** A pattern that begins outside of the repository or in quotes, has `..` for a name, or was `{a,b}` before it was taken apart. */
-const FITS_NONE = /^(?:paths:|expects: files) (?:[/~!'"]|(?:.*\/)?\.\.(?:\/|$)|[^}]*\{[^}]*$|[^{]*\})/;
+/** A pattern that begins outside of the repository or in quotes, or has `..` for a name. */
+const IS_OUTSIDE = /^(?:paths:|expects: files) (?:[/~!'"]|(?:.*\/)?\.\.(?:\/|$))/;
+/** One that was `{a,b}` before it was taken apart. */
+const isTorn = (setting: string): boolean => setting.split("{").length !== setting.split("}").length;
+const fitsNone = (setting: string): boolean => IS_OUTSIDE.test(setting) || isTorn(setting);
 /** Of paths there may be several; a name may have blanks. */
 const IS_SEVERAL = /^expects: files (?:.*,|\S+\s.*[/*])/;
 
@@ -25,14 +28,14 @@ function todoHints({ index, settings }: Todo, roles: Roles): string[] {
     ...paths.map((path) => `paths: ${path}`),
     ...(expects.startsWith("files ") ? [`expects: ${expects}`] : []),
   ];
-  const lost = named.filter((setting) => FITS_NONE.test(setting));
+  const lost = named.filter(fitsNone);
   return [
     ...namesOfNone(tools).map((tool) => `"tools: ${tool}" names no tool${didYouMean(tool, TOOL_KINDS)}`),
     ...lost.map(
       (setting) => `"${setting}" fits no file: write a path below the repository, without .., quotes and braces`,
     ),
     ...named
-      .filter((setting) => IS_SEVERAL.test(setting) && !FITS_NONE.test(setting))
+      .filter((setting) => IS_SEVERAL.test(setting) && !fitsNone(setting))
       .map((setting) => `"${setting}" is read as one pattern: write one that fits any of them, such as "docs/**"`),
     ...(by === undefined ? [] : roleHints(by, expects, roles)),
   ].map((problem) => `TODO ${index + 1}: ${problem}`);
