@@ -9,7 +9,7 @@ import { removeFrom } from "../../kernel/removal/remove-held.ts";
  * OpenCode's database has more than conversations. When it names an account, OpenCode takes settings from that account's server, after
  * ours and stronger: plugins, servers, permissions; rules of a session count after ours, too, and in its folder OpenCode
  * works, with the plugins that lie there. A run can write all that, also so that it is not found by looking (triggers, pages that two
- * tables share). So the next run gets a new database, with the rows of conversations in its worktree and nothing else of the old one.
+ * tables share). So the next run gets a new database, with what a conversation in its worktree needs to go on, by columns, and nothing else of the old one.
  */
 
 const FOLDER = ".local/share/opencode";
@@ -19,7 +19,19 @@ export const KEPT_DATABASE: readonly string[] = [DATABASE, `${DATABASE}-wal`];
 /** With an index of the log, which is made anew, also when we look. */
 const ALL_FILES: readonly string[] = [...KEPT_DATABASE, `${DATABASE}-shm`];
 
-const CONVERSATIONS = ["migration", "project", "session", "message", "part", "data_migration", "todo"];
+const TIMES = ["time_created", "time_updated"];
+const TOKENS = ["input", "output", "reasoning", "cache_read", "cache_write"].map((what) => `tokens_${what}`);
+
+/** Tables of conversations, with those of their columns that are kept; null: all of them. */
+const CONVERSATIONS: Readonly<Record<string, readonly string[] | null>> = {
+  migration: null,
+  project: ["id", "worktree", "vcs", ...TIMES, "time_initialized"],
+  session: ["id", "project_id", "parent_id", "slug", "directory", "title", "version", "cost", ...TOKENS, ...TIMES],
+  message: ["id", "session_id", ...TIMES, "data"],
+  part: ["id", "message_id", "session_id", ...TIMES, "data"],
+  data_migration: null,
+  todo: null,
+};
 
 /** A conversation is far smaller. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -32,7 +44,7 @@ const DEADLINE_MS = 15_000;
  */
 const COPY = `
 const { DatabaseSync } = require("node:sqlite");
-const [from, to, folder, ...kept] = process.argv.slice(1);
+const [from, to, folder, kept] = process.argv.slice(1);
 const options = { enableForeignKeyConstraints: false };
 const old = new DatabaseSync(from, { ...options, readOnly: true });
 const made = new DatabaseSync(to, options);
@@ -59,20 +71,23 @@ for (const { name } of tables) {
     made.exec("CREATE " + kind + named(index.name.replace(/^sqlite_/i, "")) + " ON " + named(name) + " (" + listed(over) + ")");
   }
 }
-const emptied = { session: ["permission"], project: ["commands"] };
+const empty = { sandboxes: "[]" };
 const optional = ["data_migration", "todo"];
-for (const table of kept) {
+for (const [table, wanted] of Object.entries(JSON.parse(kept))) {
   if (optional.includes(table) && !tables.some(({ name }) => name === table)) continue;
-  const columns = columnsOf(table).map(({ name }) => name);
-  const list = listed(columns);
-  const insert = made.prepare("INSERT INTO " + named(table) + " (" + list + ") VALUES (" + columns.map(() => "?").join(", ") + ")");
-  const rows = old.prepare("SELECT " + list + " FROM " + named(table));
+  const isKept = ({ name }) => wanted === null || wanted.includes(name.toLowerCase());
+  const columns = columnsOf(table);
+  const rows = old.prepare("SELECT " + listed(columns.filter(isKept).map(({ name }) => name)) + " FROM " + named(table));
   rows.setReadBigInts(true);
-  const without = emptied[table] ?? [];
-  const folderOf = columns.find((name) => name.toLowerCase() === "directory");
+  const filled = columns.filter((column) => isKept(column) || Object.hasOwn(empty, column.name));
+  const lacking = columns.find((column) => column.notnull !== 0 && column.dflt_value === null && !filled.includes(column));
+  if (lacking !== undefined) throw new Error("unknown column " + lacking.name);
+  const list = listed(filled.map(({ name }) => name));
+  const insert = made.prepare("INSERT INTO " + named(table) + " (" + list + ") VALUES (" + filled.map(() => "?").join(", ") + ")");
+  const folderOf = columns.find(({ name }) => name.toLowerCase() === "directory")?.name;
   for (const row of rows.iterate()) {
     if (table === "session" && row[folderOf] !== folder) continue;
-    insert.run(...columns.map((name) => (without.includes(name.toLowerCase()) ? null : row[name])));
+    insert.run(...filled.map((column) => (isKept(column) ? row[column.name] : empty[column.name])));
   }
 }
 made.exec("COMMIT");
@@ -97,7 +112,16 @@ export async function renewDatabase(home: string, scratch: string, goesOnIn: str
 
 async function copied(from: string, to: string, folder: string): Promise<boolean> {
   rmSync(to, { force: true });
-  const args = ["--disable-warning=ExperimentalWarning", "-e", COPY, "--", from, to, folder, ...CONVERSATIONS];
+  const args = [
+    "--disable-warning=ExperimentalWarning",
+    "-e",
+    COPY,
+    "--",
+    from,
+    to,
+    folder,
+    JSON.stringify(CONVERSATIONS),
+  ];
   const options = { cwd: "/", env: {}, timeout: DEADLINE_MS, killSignal: "SIGKILL" } as const;
   return promisify(execFile)(process.execPath, args, options).then(
     () => true,

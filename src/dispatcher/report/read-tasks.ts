@@ -36,9 +36,13 @@ export interface TasksReport {
 /** The tasks of a plan, with what its agents told of them: evidence, which decides nothing. */
 export function readTasks({ record, summary, text: plan = "", todos, runs, before, roles }: PlanDetail): TasksReport {
   const status = workPlanStatus(record);
-  const isHeld = status !== "active" || summary.phase === "plan_gate" || summary.phase === "planning_complete";
+  const waits = summary.phase === "plan_gate" || summary.phase === "planning_complete";
+  // An agent that works at that moment may go on to its end.
+  const stands = (record.blocked !== undefined || record.paused) && !runs.some(({ state }) => state === "working");
   const about = { id: record.id, title: summary.title, category: categoryOf(record.metadata) };
   const inHand = record.current?.todoId;
+  const isBegun = todos.some(({ id, state }) => id === inHand && state === "open");
+  const isHeld = !isBegun || status !== "active" || waits || stands;
   const terms = { ...about, acceptance: criteriaIn(plan), status, todos, before, roles, inHand, isHeld };
   const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph, { roles });
   const problems: string[] = [];

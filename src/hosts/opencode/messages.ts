@@ -1,6 +1,6 @@
 import { asFields, asString } from "../../kernel/json-fields.ts";
 import type { Governor } from "../governor.ts";
-import type { Message, MessagePart } from "./types.ts";
+import type { Message, MessagePart, ToolOutput } from "./types.ts";
 
 /** Adds to the last message of the person what the session is to know; it is not kept, so it never doubles. */
 export function addTurn(messages: readonly Message[], governor: Governor): void {
@@ -8,6 +8,12 @@ export function addTurn(messages: readonly Message[], governor: Governor): void 
   const part = last?.parts.findLast(({ type, text }) => type === "text" && text !== undefined);
   if (!last || !part) return;
   part.text = `${part.text}\n\n${governor.turn(last.info.sessionID, part.text)}`;
+}
+
+/** Adds to what a tool brought. What is beside the list of an MCP server's tool reaches no model. */
+export function addNote(output: ToolOutput, note: string): void {
+  if (Array.isArray(output.content)) output.content.push({ type: "text", text: note });
+  else output.output = `${output.output ?? ""}\n\n${note}`;
 }
 
 /** Cuts what tools printed long ago. */

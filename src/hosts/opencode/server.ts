@@ -12,7 +12,7 @@ import { TouchedFiles } from "../touched-files.ts";
 import { Children } from "./children.ts";
 import { reopen, startsPrograms, withoutHelpers } from "./closing.ts";
 import { governTools, nameOf } from "./govern-tools.ts";
-import { addTurn, pruneOutputs, Summarised } from "./messages.ts";
+import { addNote, addTurn, pruneOutputs, Summarised } from "./messages.ts";
 import { notify, tellInForce, tellPrinted, tellRetry } from "./notices.ts";
 import type { OpenCodeHooks, PluginInput } from "./types.ts";
 
@@ -99,7 +99,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Op
       const said = output.output;
       const tell = (note: string): void => {
         if (note === "") return;
-        output.output = `${output.output ?? ""}\n\n${note}`;
+        addNote(output, note);
         notify(client, note, "warn");
       };
       tell(governor.owedNote());

@@ -59,6 +59,13 @@ interface ToolHookInput {
   readonly callID: string;
 }
 
+/** What a tool brought. That of an MCP server is a list, which the program makes words of later. */
+export interface ToolOutput {
+  output?: string;
+  readonly content?: unknown;
+  readonly metadata?: unknown;
+}
+
 /** The hooks that we fill. */
 export interface OpenCodeHooks {
   config?(config: { permission?: unknown; readonly agent?: unknown } & Helpers): Promise<void>;
@@ -66,10 +73,7 @@ export interface OpenCodeHooks {
   tool?: Readonly<Record<string, ToolDefinition>>;
   "chat.message"?(input: { sessionID: string }, output: unknown): Promise<void>;
   "tool.execute.before"?(input: ToolHookInput, output: { args: unknown }): Promise<void>;
-  "tool.execute.after"?(
-    input: ToolHookInput & { readonly args?: unknown },
-    output: { output?: string; readonly metadata?: unknown },
-  ): Promise<void>;
+  "tool.execute.after"?(input: ToolHookInput & { readonly args?: unknown }, output: ToolOutput): Promise<void>;
   "experimental.chat.messages.transform"?(input: unknown, output: { messages: Message[] }): Promise<void>;
   "experimental.session.compacting"?(input: { sessionID: string }, output: { context: string[] }): Promise<void>;
 }

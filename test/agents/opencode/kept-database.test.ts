@@ -99,7 +99,31 @@ for (const [what, sql] of Object.entries(PLANTED)) {
   });
 }
 
-test("what is no database, a link to one, larger than any, or has no tables of OpenCode's, goes, and where there is none nothing is done", async () => {
+test("of a row only what a conversation needs is taken over, also where OpenCode has columns that are not known here", async () => {
+  const columns =
+    "slug text, cost real DEFAULT 0 NOT NULL, time_updated integer, workspace_id text, revert text, share_url text";
+  const later = "later text, counted integer DEFAULT 3 NOT NULL";
+  const home =
+    homeWith(`${TABLES} ${[columns, later].join().replace(/(?:^|,) ?/g, "; ALTER TABLE session ADD COLUMN ")};
+    ALTER TABLE project ADD COLUMN worktree text; ALTER TABLE project ADD COLUMN sandboxes text NOT NULL DEFAULT '[]';
+    UPDATE project SET worktree = '/repo', sandboxes = '["/home/a/evil"]'; INSERT INTO message VALUES ('m', 'its note');
+    UPDATE session SET slug = 'brave', cost = 0.5, time_updated = 7, workspace_id = 'w', revert = 'r', share_url = 's', later = 'l', counted = 9;`);
+  await renewDatabase(home, dir, TREE);
+  const db = new DatabaseSync(fileOf(home));
+  const of = (table: string) =>
+    db
+      .prepare(`SELECT * FROM ${table}`)
+      .all()
+      .map((row) => ({ ...row }));
+  const kept = { id: "ses_1", project_id: "p", directory: TREE, slug: "brave", cost: 0.5, time_updated: 7, counted: 3 };
+  const left = { parent_id: null, permission: null, workspace_id: null, revert: null, share_url: null, later: null };
+  assert.deepEqual(of("session"), [{ ...kept, ...left }]);
+  assert.deepEqual(of("project"), [{ id: "p", commands: null, worktree: "/repo", sandboxes: "[]" }]);
+  assert.deepEqual(of("message"), [{ id: "m", note: "" }]);
+  db.close();
+});
+
+test("what is no database, a link to one, larger than any, has no tables of OpenCode's, or needs what is not kept, goes, and where there is none nothing is done", async () => {
   const broken = homeWith(TABLES);
   writeFileSync(fileOf(broken), "no database");
   const linked = homeWith(TABLES);
@@ -112,7 +136,10 @@ test("what is no database, a link to one, larger than any, or has no tables of O
     INSERT INTO message (id) SELECT x FROM n; ALTER TABLE message ADD COLUMN data text DEFAULT '${"x".repeat(1e6)}';`);
   const computed = homeWith(defined(`parent_id text, permission text AS (${RULES}))`).replace("NULL, '[", "NULL); --"));
   const shown = homeWith(`${TABLES} DROP TABLE message; CREATE VIEW message AS SELECT 'a' AS id;`);
-  for (const home of [broken, linked, huge, swelling, computed, shown, mkdtempSync(join(dir, "home-"))]) {
+  const needed = homeWith(
+    defined("parent_id text, permission text, later text NOT NULL)").replace("NULL, '[", "NULL, 'x', '["),
+  );
+  for (const home of [broken, linked, huge, swelling, computed, shown, needed, mkdtempSync(join(dir, "home-"))]) {
     await renewDatabase(home, dir, TREE);
     assert.equal(existsSync(fileOf(home)), false);
   }

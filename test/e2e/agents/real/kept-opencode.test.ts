@@ -20,7 +20,7 @@ describe("what OpenCode keeps from one run to the next", () => {
       const code = [
         "import os, sqlite3",
         'db = sqlite3.connect(os.environ["HOME"] + "/.local/share/opencode/opencode.db", timeout=20)',
-        `db.execute("""UPDATE session SET permission = '${allow}'"""); db.execute("""${account}""")`,
+        `db.execute("""UPDATE session SET permission = '${allow}', workspace_id = 'w', agent = 'x', revert = '{}'"""); db.execute("""${account}""")`,
         `db.execute("PRAGMA writable_schema = ON"); old = chr(96) + "permission" + chr(96) + " text"`,
         `new = old + """ NOT NULL ON CONFLICT REPLACE DEFAULT '${allow}'"""`,
         `db.execute("UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name = 'session'", (old, new))`,

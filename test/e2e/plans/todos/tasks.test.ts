@@ -158,3 +158,36 @@ test("of a plan that is not begun no task is active", async () => {
   const { stdout } = await project.cli(["tasks", "sketch"]);
   assert.match(stdout, /^sketch: .* \[draft\]\n {2}\w+: one \[planned\]\n {2}\w+: two \[blocked, waits for \w+\]\n$/);
 });
+
+test("of a plan that was approved no task is active before one is begun", async () => {
+  const own = makeProject({ config: { gates: { plan: true, advisory: true } } });
+  after(() => own.remove());
+  own.plan("asks", ["one", "two"]);
+  await own.work();
+  await own.cli(["approve", "asks"]);
+  const { stdout } = await own.cli(["tasks", "asks"]);
+  assert.match(stdout, /^asks: .* \[active\]\n {2}\w+: one \[planned\]\n/);
+});
+
+test("of a plan that is blocked or paused no task is active, and what was done for it is shown", async () => {
+  project.planFile("stuck", "# Stuck\n\n## TODO\n\n- [ ] one\n  by: wrter\n- [ ] two\n");
+  await project.work();
+  const blocked = /^stuck: .*\n {2}\w+: one \[planned\]\n(?: {4}.*\n)*? {2}\w+: two \[blocked, waits for \w+\]\n$/;
+  assert.match((await project.cli(["tasks", "stuck"])).stdout, blocked);
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "stuck", "--json"])).stdout);
+  const folder = join(project.authority, "plans", "stuck", "runs", "1");
+  mkdirSync(join(folder, "agent"), { recursive: true });
+  writeFileSync(join(folder, "run.json"), readFileSync(join(project.authority, "plans/shop/runs/1/run.json")));
+  const did = JSON.stringify(checkpoint(workPlans[0].tasks[0].id, "wrote it"));
+  writeFileSync(join(folder, "agent", "facts.jsonl"), `${did}\n`);
+  const { stdout, stderr } = await project.cli(["tasks", "stuck"]);
+  assert.match(stdout, blocked);
+  assert.match(stdout, /· write: wrote it/);
+  assert.equal(stderr, "");
+
+  project.plan("rests", ["[no-tick] one"]);
+  await project.work();
+  await project.cli(["unblock", "rests"]);
+  await project.cli(["pause", "rests"]);
+  assert.match((await project.cli(["tasks", "rests"])).stdout, /one \[planned\]/);
+});

@@ -8,30 +8,58 @@ const LINES = [
   "by: wrter",
   "tools: reed",
   "paths: ../x",
-  "after: 9",
+  "after: 99",
   "expects: magic",
   "path: docs",
   "expects: files /docs/*.md",
+  "paths: src/*.{ts,tsx}",
+  "expects: files docs/**, README.md",
+  "expects: files docs/a.md docs/b.md",
+  "by: investigator\n  expects: files src/**",
+  "by: looker\n  expects: tests",
 ];
 
 test("what cannot be understood below a TODO is told when it is written, edited and shown", async () => {
   const own = project();
-  own.config({ governance: { roles: { writer: { extends: "executor", paths: ["docs/**"] } } } });
+  own.config({
+    governance: { roles: { writer: { extends: "executor", paths: ["docs/**"] }, looker: { extends: "investigator" } } },
+  });
   const todos = LINES.map((line, at) => `- [ ] step ${at}\n  ${line}\n`).join("");
   const expected = [
     /TODO 1: "by: wrter" blocks the plan when its turn comes: there is no such role, did you mean writer\?/,
     /TODO 2: "tools: reed" names no tool, did you mean read\?/,
     /TODO 3: "paths: \.\.\/x" fits no file/,
-    /TODO 4 is after TODO 9, and there is no TODO 9/,
+    /TODO 4 is after TODO 99, and there is no TODO 99/,
     /TODO 5: "expects: magic" is ignored/,
     /TODO 6: "path:" is ignored: did you mean "paths:"\?/,
     /TODO 7: "expects: files \/docs\/\*\.md" fits no file/,
+    /TODO 8: "paths: src\/\*\.\{ts" fits no file: .*braces/,
+    /TODO 8: "paths: tsx\}" fits no file/,
+    /TODO 9: "expects: files docs\/\*\*, README\.md" is read as one pattern/,
+    /TODO 10: "expects: files docs\/a\.md docs\/b\.md" is read as one pattern/,
+    /TODO 11: "expects: files src\/\*\*" is never met: "by: investigator" is a role that changes nothing/,
+    /TODO 12: "expects: tests" is never met: "by: looker"/,
   ];
   own.planFile("shop", `# Shop\n\n## TODO\n${todos}`, { status: "draft" });
   const { stdout: made } = await own.cli(["new", "Other", "--file", `${own.inbox}/shop.md`]);
   const shown = await succeeds(own, "show", "shop");
   const edited = await succeeds(own, "edit", "shop", "--file", `${own.inbox}/shop.md`);
   for (const hint of expected) for (const told of [made, shown, edited]) assert.match(told, hint);
+});
+
+test("what is meant as it is written is told of in no hint", async () => {
+  const own = project();
+  const lines = [
+    "expects: files docs/my file.md",
+    "paths: {{name}}/**, [id]/**, ./src/",
+    "by: investigator",
+    "by: investigator\n  expects: none",
+    "expects: tests\n  tools: Edit, bash, notes_write",
+  ];
+  own.planFile("shop", `# Shop\n\n## TODO\n${lines.map((line) => `- [ ] step\n  ${line}\n`).join("")}`, {
+    status: "draft",
+  });
+  assert.doesNotMatch(await succeeds(own, "show", "shop"), /note:/);
 });
 
 test("a TODO for a role that is not there blocks the plan, whatever the agent", async () => {
