@@ -244,7 +244,7 @@ export function isConfirmation(item: string): boolean {
 }
 
 const YES_OR_NO =
-  /^(?:yes|no|maybe|not sure|unsure|n\/?a|ja|nein|oui|non|s[íi]|sim|não|да|нет|是|否|はい|いいえ|예|아니오)(?:$|[.,;:(–—-])/iu;
+  /^(?:yes|no|maybe|not sure|unsure|n\/?a|ja|nein|oui|non|s[íi]|sim|não|да|нет|是|否|はい|いいえ|예|아니오)(?:$|[.,;:(–—]| - )/iu;
 
 /** Whether an item is an answer that one chooses, whatever is asked above it. */
 export function isYesOrNo(item: string): boolean {

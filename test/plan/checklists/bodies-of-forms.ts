@@ -258,7 +258,7 @@ export const BODIES_OF_FORMS: readonly Body[] = [
       ["Affects", 2, "choices"],
     ],
   ),
-  todos("goals that begin with no", "## Goals\n- [ ] No locks\n- [ ] No copies\n", ["No locks", "No copies"]),
+  todos("goals that begin with no", "## Goals\n- [ ] No locks\n- [ ] No-op mode\n", ["No locks", "No-op mode"]),
   none(
     "dependencies that are issues, and test cases",
     "## Acceptance criteria\n- [ ] Fast\n\n## Dependencies\n- [ ] #12\n- [ ] other/one#3\n\n## Test cases\n- [ ] Log in\n",
