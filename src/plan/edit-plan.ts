@@ -98,7 +98,8 @@ export function addMissingTodos(text: string, todos: readonly Omit<NewTodo, "fro
 function notThereYet(text: string, todos: readonly NewTodo[]): NewTodo[] {
   const asked = askedIn(text);
   return todos.filter((todo) => {
-    const keys = todo.from.map(({ eventId }) => askedKey(todoLine(todo), eventId));
+    const words = todoLine(todo);
+    const keys = todo.from.map(({ eventId }) => askedKey(words, eventId));
     if (keys.some((key) => asked.has(key))) return false;
     for (const key of keys) asked.add(key);
     return true;

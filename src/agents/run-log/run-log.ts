@@ -18,6 +18,8 @@ const PARTIAL_BYTES = 1024 * 1024;
 
 /** Longer texts and inputs are cut: the whole is in the run's output. */
 const MAX_TEXT = 16 * 1024;
+/** Longer names are none that a program has. */
+const MAX_NAME = 1000;
 /** A program that floods us must not fill the disk a second time; its output is capped as well. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -39,9 +41,10 @@ export function openRunLog(runDir: string): RunLog {
   const fd = openOwn(join(runDir, EVENTS_FILE), TO_REWRITE, 0o600);
   return {
     add(event, now) {
-      const at = isoTime(now);
-      summary = addEvent(summary, { ...event, at });
-      const line = `${JSON.stringify({ at, ...shortened(event) })}\n`;
+      // The sum is written again and again, and has the errors in it.
+      const told = { at: isoTime(now), ...shortened(event) };
+      summary = addEvent(summary, told);
+      const line = `${JSON.stringify(told)}\n`;
       if (bytes + line.length > MAX_BYTES) return;
       bytes += writeSync(fd, line);
       if (bytes - summed < PARTIAL_BYTES) return;
@@ -61,18 +64,27 @@ function cut(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length - MAX_TEXT} more characters)`;
 }
 
+function cutName(name: string): string {
+  return name.slice(0, MAX_NAME);
+}
+
 function shortened(event: AgentEvent): AgentEvent {
   switch (event.type) {
     case "text":
       return { ...event, text: cut(event.text) };
     case "tool_result":
-      return { ...event, output: cut(event.output) };
+      return { ...event, id: cutName(event.id), output: cut(event.output) };
     case "tool_call": {
       const input = JSON.stringify(event.input) ?? "";
-      return input.length <= MAX_TEXT ? event : { ...event, input: cut(input) };
+      const call = { ...event, id: cutName(event.id), name: cutName(event.name) };
+      return input.length <= MAX_TEXT ? call : { ...call, input: cut(input) };
     }
     case "error":
       return { ...event, message: cut(event.message) };
+    case "usage":
+      return { ...event, model: cutName(event.model) };
+    case "waiting":
+      return { ...event, question: cut(event.question) };
     default:
       return event;
   }

@@ -145,3 +145,22 @@ test("a wait that no clock can tell, in whichever direction, is kept as one that
     addEvent(EMPTY_SUMMARY, { type: "error", kind: "rate-limit", message: "429", retryAfterMs, at }).trouble?.retryAt;
   assert.deepEqual([endsAt(-1e300), endsAt(1e300)], [at, "2027-11-17T12:00:00.000Z"]);
 });
+
+test("however long what a program tells is, the sum of it is short", () => {
+  const dir = newRun();
+  const log = openRunLog(dir);
+  const long = "a".repeat(4_000_000);
+  for (let at = 0; at < 20; at += 1) {
+    log.add({ type: "error", kind: "other", message: long }, 0);
+    log.add({ type: "tool_call", id: long, name: `${at}${long}`, input: {} }, 0);
+    log.add({ type: "usage", model: `${at}${long}`, input: 1, output: 1 }, 0);
+    log.add({ type: "waiting", question: long }, 0);
+  }
+  // So many that the sum so far is kept several times.
+  for (let at = 0; at < 60_000; at += 1) log.add({ type: "turn" }, 0);
+  log.close();
+  const { errors, tools, models } = readSummary(dir);
+  assert.deepEqual([errors.length, Object.keys(tools).length, Object.keys(models).length], [20, 20, 20]);
+  assert(statSync(join(dir, "summary.json")).size < 1_000_000);
+  assert(statSync(join(dir, "events.jsonl")).size < 10_000_000);
+});

@@ -183,3 +183,12 @@ test("the same text is read once, however often it is asked for", () => {
   assert.equal(parsePlan(text("the same")), parsePlan(text("the same")));
   assert.notEqual(parsePlan(text("the same")), parsePlan(text("another")));
 });
+
+test("TODOs of hundreds of comments cost what they are long, whatever their words begin with", () => {
+  const from = Array.from({ length: 400 }, (_, at) => ({ eventId: `e${at}`, author: "Ada" }));
+  const todos = Array.from({ length: 25 }, (_, at) => ({ text: `${"- ".repeat(2040)}${at}`, from }));
+  const before = process.cpuUsage();
+  assert.match(appendTracedTodos("## TODO\n\n- [ ] a\n", todos), /- \[ \] 24$/m);
+  const { user, system } = process.cpuUsage(before);
+  assert((user + system) / 1000 < 1000);
+});
