@@ -13,7 +13,7 @@ import {
   type Text,
   unknown,
 } from "./values/text.ts";
-import { remember, writtenAt } from "./written.ts";
+import { contentAt, keepContent } from "./written.ts";
 
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(?!\.\.?$)([^/]+)$/;
@@ -221,19 +221,19 @@ function isNear(path: Text, { line: { place } }: Spot): boolean {
 /** What this line wrote there; undefined when it did not. */
 export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
   const { files, unpacked } = spot.line;
-  return files.size === 0 && !unpacked ? undefined : writtenAt(absolutePaths(path, spot), spot);
+  return files.size === 0 && !unpacked ? undefined : contentAt(absolutePaths(path, spot), spot);
 }
 
 /** Bytes go into a file. */
 export function store(path: Text, flow: Flow, { spot, appends = false }: { spot: Spot; appends?: boolean }): void {
   const all = absolutePaths(path, spot);
   if (isFileName(path)) noteTouch(spot, { kind: "writes", path }, all);
-  remember(all, flow, { spot, appends });
+  keepContent(all, flow, { spot, appends });
 }
 
 /** Hands bytes to where they go; that a file is written was noted when it was opened. */
 export function deliverBytes(flow: Flow, sink: Sink, spot: Spot): void {
-  if (sink.to === "file") remember(absolutePaths(sink.path, spot), flow, { spot, appends: sink.appends });
+  if (sink.to === "file") keepContent(absolutePaths(sink.path, spot), flow, { spot, appends: sink.appends });
   if (sink.to === "network") sendBytes(flow, sink.where, spot);
 }
 

@@ -22,7 +22,7 @@ import { redirect } from "./redirect.ts";
 import { giveVariable } from "./state/assignments.ts";
 import { joinShells } from "./state/joining.ts";
 import { isEndless, startsWithoutEnd } from "./state/loops.ts";
-import { inTurn, runRounds, toAnyEnd } from "./state/rounds.ts";
+import { flowsOfEach, runRounds, toAnyEnd } from "./state/rounds.ts";
 import {
   copyForReading,
   copyShell,
@@ -52,7 +52,7 @@ export function runScript({ commands, errors }: ParsedScript, spot: Spot): Flow 
 function runStatements(statements: readonly Statement[], spot: Spot): Flow {
   const [only] = statements;
   if (statements.length === 1 && only) return runStatement(only, spot);
-  return joinFlows(inTurn(statements, spot, (statement) => runStatement(statement, spot)));
+  return joinFlows(flowsOfEach(statements, spot, (statement) => runStatement(statement, spot)));
 }
 
 function runStatement({ command, background }: Statement, spot: Spot): Flow {
@@ -243,7 +243,7 @@ function runFor({ type, name, wordlist, body }: For | Select, spot: Spot): Flow 
   const distinct: readonly Text[] = values.length > 64 ? [unknown("it can be too many things")] : values;
   const once = (outer: Spot): Flow => {
     const inner = { ...outer, shell: copyShell(outer.shell) };
-    const flows = inTurn(distinct.length === 0 ? [known("")] : distinct, spot, (value) => {
+    const flows = flowsOfEach(distinct.length === 0 ? [known("")] : distinct, spot, (value) => {
       giveVariable(name.value, [value.type === "found" ? { ...value, mayBeNone: false } : value], inner);
       const flow = toAnyEnd(inner, (one) => runStatements(body.commands, one));
       if (!isSure) joinShells(inner.shell, outer.shell);

@@ -1,6 +1,6 @@
 import { isIn } from "./normal-path.ts";
 import { type Spot, spend } from "./state/state.ts";
-import { cameFrom, eitherFlow, type Flow, FROM, joinFlows, OUTPUT, type Written } from "./values/flow.ts";
+import { cameFrom, eitherFlow, type FileContent, type Flow, FROM, joinFlows, OUTPUT } from "./values/flow.ts";
 import { fitsPath, fitsPattern } from "./values/glob.ts";
 import { beforePattern, describeText, lastNameOf, placeOfFound, sameText, type Text } from "./values/text.ts";
 
@@ -8,7 +8,7 @@ const amongOf = (all: readonly Text[]): string | undefined =>
   all.length > 1 ? all.map(describeText).join("\n") : undefined;
 
 /** What this line wrote to one of these paths; undefined when it did not. */
-export function writtenAt(all: readonly Text[], spot: Spot): Flow | undefined {
+export function contentAt(all: readonly Text[], spot: Spot): Flow | undefined {
   const { files, unpacked, place } = spot.line;
   const among = amongOf(all);
   const found = all.map((one): Flow | undefined => {
@@ -26,7 +26,11 @@ export function writtenAt(all: readonly Text[], spot: Spot): Flow | undefined {
 const joinSome = (flows: readonly Flow[]): Flow | undefined => (flows.length > 0 ? joinFlows(flows) : undefined);
 
 /** Keeps what is in a file now, for what reads or runs it later in the line. What was there before may still be: a condition may decide. */
-export function remember(all: readonly Text[], flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
+export function keepContent(
+  all: readonly Text[],
+  flow: Flow,
+  { spot, appends }: { spot: Spot; appends: boolean },
+): void {
   const { files } = spot.line;
   const among = amongOf(all);
   for (const one of all) {
@@ -45,7 +49,7 @@ export function remember(all: readonly Text[], flow: Flow, { spot, appends }: { 
 }
 
 /** What it may be, apart from what is not followed: that stands there while something is written. */
-const wholes = (entry: Written): readonly Flow[] => (entry.either ?? [entry]).filter((one) => one !== OUTPUT);
+const wholes = (entry: FileContent): readonly Flow[] => (entry.either ?? [entry]).filter((one) => one !== OUTPUT);
 
 /** What this line wrote into files that a pattern or a search can mean. */
 export function writtenBelow(meant: Extract<Text, { type: "glob" | "found" }>, spot: Spot): Flow[] {

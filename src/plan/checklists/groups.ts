@@ -13,7 +13,7 @@ import {
   isToDo,
   isYesOrNo,
 } from "./heading-words.ts";
-import { isName, isPlainLabel, isProse, isTitle, labelsOf } from "./labels.ts";
+import { isName, isPlainLabel, isProse, isTitle, labelLines } from "./labels.ts";
 
 /** A checkbox of a text, with what it stands below inside its group: headings that say nothing about it, plain items. */
 export interface Box extends TaskItem {
@@ -198,7 +198,7 @@ function aboveFrom(block: Block, text: string, following: Block | undefined): Ab
   }
   const lines = isPlainLabel(block, text, following)
     ? [{ line: text.slice(block.start, block.end), at: block.start }]
-    : labelsOf(block, text);
+    : labelLines(block, text);
   return lines.map(({ line, at }) => ({
     ...labelled(line, at),
     depth: LABEL_DEPTH,

@@ -10,7 +10,7 @@ export function isName(words: string): boolean {
 
 /** Whether a block is such a label, and nothing else. */
 export function isLabel(block: Block, text: string): boolean {
-  return labelsOf(block, text).some(({ line }) => line === text.slice(block.start, block.end).trim());
+  return labelLines(block, text).some(({ line }) => line === text.slice(block.start, block.end).trim());
 }
 
 /** Of a label: its colon, perhaps with a remark in brackets behind it. */
@@ -25,7 +25,7 @@ export function isTitle(line: string): boolean {
 }
 
 /** Of a paragraph, the lines that are bold as a whole, and its last one if it ends with a colon, whatever surrounds that. */
-export function labelsOf({ type, start, end }: Block, text: string): { line: string; at: number }[] {
+export function labelLines({ type, start, end }: Block, text: string): { line: string; at: number }[] {
   if (type !== "paragraph") return [];
   const lines = linesOf(text.slice(start, end)).map((line) => line.trim());
   const isLabel = (line: string, index: number) =>
@@ -36,7 +36,7 @@ export function labelsOf({ type, start, end }: Block, text: string): { line: str
 /** A paragraph whose end is no label. */
 export function isProse(block: Block, text: string): boolean {
   const words = text.slice(block.start, block.end).trim();
-  return block.type === "paragraph" && !labelsOf(block, text).some(({ line }) => words.endsWith(line));
+  return block.type === "paragraph" && !labelLines(block, text).some(({ line }) => words.endsWith(line));
 }
 
 /** What a line without a colon says of the list right below it, if it is a name. */

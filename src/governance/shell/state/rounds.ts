@@ -96,7 +96,7 @@ export function noteLeaving(spot: Spot): void {
 }
 
 /** Runs one after the other; behind where it may have been left, nothing is sure to be printed. */
-export function inTurn<T>(all: readonly T[], { line }: Spot, run: (one: T) => Flow): Flow[] {
+export function flowsOfEach<T>(all: readonly T[], { line }: Spot, run: (one: T) => Flow): Flow[] {
   const { leavings } = line;
   return all.map((one) => {
     const isSure = line.leavings === leavings;

@@ -1,6 +1,6 @@
 import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "unbash";
 import type { Effect, EffectTree } from "../effects.ts";
-import type { Flow, Written } from "../values/flow.ts";
+import type { FileContent, Flow } from "../values/flow.ts";
 import { Names } from "../values/names.ts";
 import { addChoice, known, type Text, unknown } from "../values/text.ts";
 
@@ -73,7 +73,7 @@ export interface Shell {
 export interface Line {
   readonly place: ShellPlace;
   /** What was written into files, by their paths. */
-  readonly files: Names<Written>;
+  readonly files: Names<FileContent>;
   readonly engine: Engine;
   /** Links in the worktree that this line made, and where they lead. */
   links?: Map<string, string> | undefined;

@@ -27,7 +27,7 @@ export interface Flow {
 }
 
 /** What is in a file, as far as this line wrote it. */
-export interface Written extends Flow {
+export interface FileContent extends Flow {
   /** The paths of which one has it, where the folder was not sure. */
   readonly among?: string | undefined;
   /** What that one has. */
