@@ -54,9 +54,10 @@ function nothingToShow(plans: number, options: StatusOptions): string {
   return 'There are no plans yet. `prloom new "What to do" --queue` makes one, `prloom start` works on it.';
 }
 
-function daemonWords({ running, stopping, pid, startedAt }: StatusReport["daemon"], now: number): string {
+function daemonWords({ running, stopping, suspended, pid, startedAt }: StatusReport["daemon"], now: number): string {
   if (!running) return "not running (`prloom start` starts it)";
   if (stopping) return `stopping (pid ${pid}); \`prloom stop\` waits for it`;
+  if (suspended) return `suspended (pid ${pid}): \`fg\` in its terminal, or \`kill -CONT ${pid}\`, lets it go on`;
   return `running (pid ${pid}${startedAt === undefined ? "" : `, for ${ageOf(startedAt, now)}`})`;
 }
 

@@ -10,6 +10,8 @@ import { shortHash } from "../../kernel/ids.ts";
 import { inOneLine } from "../../kernel/json.ts";
 import { readChecked } from "../../kernel/json-files.ts";
 import type { Environment } from "../../kernel/system/environment.ts";
+import { isAlive } from "../../kernel/system/process-tree.ts";
+import { isSuspended } from "../../kernel/system/suspended.ts";
 import { ownUser } from "../../kernel/system/user.ts";
 import { copiedFrom } from "../moved-repository.ts";
 import type { Paths } from "../paths.ts";
@@ -102,6 +104,19 @@ function silent(info: DaemonInfo): PrloomError {
   );
 }
 
+function suspended({ pid }: DaemonInfo): PrloomError {
+  return new PrloomError(
+    "control-failed",
+    `The running prloom (process ${pid}) is suspended, as by Ctrl-Z.`,
+    `\`fg\` in its terminal, or \`kill -CONT ${pid}\`, lets it go on.`,
+  );
+}
+
+/** Whether it would do what it is asked for only once it goes on. */
+export function cannotAnswer({ identity }: DaemonInfo): boolean {
+  return identity !== undefined && isAlive(identity) && isSuspended(identity.pid);
+}
+
 async function refuse(): Promise<never> {
   throw new PrloomError("control-failed", "The running prloom is about to end.", "Try again in a moment.");
 }
@@ -137,6 +152,7 @@ export async function callDaemon(
   request: { command: string; args: Record<string, unknown>; deadlineMs?: number },
 ): Promise<{ result: unknown } | "no-dispatcher"> {
   const { command, args, deadlineMs = COMMAND_DEADLINE_MS } = request;
+  if (cannotAnswer(info)) throw suspended(info);
   const socket = connect(info.socket);
   const timer = setTimeout(() => socket.destroy(silent(info)), deadlineMs);
   try {

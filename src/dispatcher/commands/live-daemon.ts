@@ -3,13 +3,15 @@ import { openRepository } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { isAlive } from "../../kernel/system/process-tree.ts";
 import { type Paths, pathsOf } from "../paths.ts";
-import { callDaemon, type DaemonInfo, QUESTION_DEADLINE_MS, readDaemonInfo } from "./control.ts";
+import { callDaemon, cannotAnswer, type DaemonInfo, QUESTION_DEADLINE_MS, readDaemonInfo } from "./control.ts";
 
 /** A dispatcher, and what plans wait for that only it knows. */
 export interface LiveDaemon extends DaemonInfo {
   readonly waits: Readonly<Record<string, string>>;
   /** It takes no more commands, and ends when the steps under way are over. */
   readonly stopping?: true;
+  /** By Ctrl-Z, say: it does nothing until it is told to go on. */
+  readonly suspended?: true;
 }
 
 const pingSchema = z.object({ waits: z.record(z.string(), z.string()).default({}) }).catch({ waits: {} });
@@ -21,6 +23,7 @@ const isStopping = ({ identity }: DaemonInfo): boolean => identity !== undefined
 export async function liveDaemon(paths: Paths): Promise<LiveDaemon | undefined> {
   const info = readDaemonInfo(paths);
   if (!info) return undefined;
+  if (cannotAnswer(info)) return { ...info, waits: {}, suspended: true };
   try {
     const answer = await callDaemon(info, { command: "ping", args: {}, deadlineMs: QUESTION_DEADLINE_MS });
     if (answer !== "no-dispatcher") return { ...info, ...pingSchema.parse(answer.result) };

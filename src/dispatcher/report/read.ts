@@ -71,7 +71,9 @@ export interface StatusReport extends BusReport, AgentsReport {
   readonly github?: TimedUsage;
   /** Of these no plan was made here, because other clones had claimed them; newest first. */
   readonly claimed: readonly ClaimedElsewhere[];
-  readonly daemon: Pick<Partial<LiveDaemon>, "pid" | "startedAt" | "stopping"> & { readonly running: boolean };
+  readonly daemon: Pick<Partial<LiveDaemon>, "pid" | "startedAt" | "stopping" | "suspended"> & {
+    readonly running: boolean;
+  };
   /** What the dispatcher works with; absent before the first start. */
   readonly pinned?: PinnedReport;
   /** Files that cannot become plans, records that cannot be read or are those of another repository, and what ended the last dispatcher. */
@@ -86,8 +88,8 @@ export interface OutsideAnswers {
 
 function daemonState(daemon: LiveDaemon | undefined): StatusReport["daemon"] {
   if (!daemon) return { running: false };
-  const { pid, startedAt, stopping } = daemon;
-  return { running: true, pid, startedAt, ...(stopping ? { stopping } : {}) };
+  const { pid, startedAt, stopping, suspended } = daemon;
+  return { running: true, pid, startedAt, ...(stopping ? { stopping } : {}), ...(suspended ? { suspended } : {}) };
 }
 
 /** Asks the dispatcher and the machine; the machine answers while everything else is being read. */

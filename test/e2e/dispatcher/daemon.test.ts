@@ -54,6 +54,23 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.deepEqual((await project.status()).daemon, { running: false });
   });
 
+  test("one that was suspended is shown as that, and commands say so at once", async () => {
+    const { project } = gated();
+    project.plan("still", ["[waits] one"]);
+    const daemon = await startDaemon(project);
+    await daemon.said("still", /worker started/);
+    process.kill(daemon.pid, "SIGSTOP");
+    const shown = await project.cli(["status"]);
+    const tried = [await project.cli(["comment", "still", "hello"]), await project.cli(["stop"])];
+    process.kill(daemon.pid, "SIGCONT");
+    assert.match(shown.stdout, new RegExp(`^dispatcher: suspended \\(pid ${daemon.pid}\\): .fg.`, "m"));
+    for (const { code, stderr } of tried) {
+      assert.equal(code, 1);
+      assert.match(stderr, new RegExp(`is suspended.*\\[control-failed\\]\n {2}hint: .*kill -CONT ${daemon.pid}`));
+    }
+    assert.equal((await daemon.end("SIGTERM")).code, 0);
+  });
+
   test("SIGTERM in the middle of a run ends the agent, and the next start goes on there", async () => {
     const { project, open, halfWay } = gated();
     project.plan("cut", ["one", "[waits] two", "three"]);
