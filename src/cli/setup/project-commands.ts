@@ -52,7 +52,10 @@ const PACKAGE_MANAGERS: readonly [lock: string, check: string, install: string][
 function node({ has, text }: ProjectFiles): ProjectCommands | undefined {
   const script = testScript(text("package.json"));
   if (script === undefined) return undefined;
-  const [, check = "npm test", install = "npm install"] = PACKAGE_MANAGERS.find(([lock]) => has(lock)) ?? [];
+  const [lock, check = "npm test", usual = "npm install"] = PACKAGE_MANAGERS.find(([one]) => has(one)) ?? [];
+  // Yarn 1 takes no notice of options that it does not know, and would change the file.
+  const isYarn1 = lock === "yarn.lock" && /^# yarn lockfile v1\s*$/m.test(text(lock));
+  const install = isYarn1 ? "yarn install --frozen-lockfile" : usual;
   return { from: "package.json", checks: [check], initCommands: [install] };
 }
 
@@ -77,6 +80,8 @@ function python({ has, text }: ProjectFiles): ProjectCommands | undefined {
     ["tests/conftest.py", /^/],
     ["pyproject.toml", /\bpytest\b/],
     ["setup.cfg", /^[ \t]*\[tool:pytest\]/m],
+    ["requirements.txt", /^pytest\b(?!-)/m],
+    ["requirements-dev.txt", /^pytest\b(?!-)/m],
   ];
   const found = places.find(([name, sign]) => has(name) && sign.test(text(name)));
   if (!found) return undefined;

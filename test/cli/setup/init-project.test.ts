@@ -96,6 +96,7 @@ describe("what a project is tested with", () => {
   const table: [files: Record<string, string>, check: string | undefined, init?: string][] = [
     [{ "package.json": PACKAGE }, "npm test", "npm install"],
     [{ "package.json": PACKAGE, "yarn.lock": "" }, "yarn test", "yarn install --immutable"],
+    [{ "package.json": PACKAGE, "yarn.lock": "# yarn lockfile v1\n" }, "yarn test", "yarn install --frozen-lockfile"],
     [{ "package.json": PACKAGE, "package-lock.json": "x".repeat(2_000_000) }, "npm test", "npm ci"],
     [{ "package.json": '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' }, undefined],
     [{ "package.json": "{ torn", "Cargo.toml": "" }, "cargo test"],
@@ -103,6 +104,7 @@ describe("what a project is tested with", () => {
     [{ "pyproject.toml": '[project]\ndependencies = ["pytest"]\n', "uv.lock": "" }, "uv run pytest", "uv sync"],
     [{ "pytest.ini": "" }, "python -m pytest"],
     [{ "pyproject.toml": "[project]\n" }, undefined],
+    [{ "requirements.txt": "flask\npytest==8.2\n" }, "python -m pytest"],
     [{ "tox.ini": "", "pytest.ini": "" }, "tox"],
     [{ gradlew: "", "build.gradle": "" }, "./gradlew test"],
     [{ "pom.xml": "" }, "mvn --quiet test"],
