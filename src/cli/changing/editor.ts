@@ -53,7 +53,8 @@ export function forEditor(editor: string, name: string, first: string): EditedFi
       try {
         return await act();
       } catch (error) {
-        if (!(error instanceof PrloomError)) throw error;
+        // One of `open` tells already where it is.
+        if (!(error instanceof PrloomError) || error.message.includes(file)) throw error;
         throw new PrloomError(error.code, `${error.message} Your version is in ${file}`, error.hint, error);
       }
     },
