@@ -255,8 +255,8 @@ function boxesOf(outer: Block, text: string, below: readonly string[]): Box[] {
 
 /** What an author hid in an item is not among its words: they become the subject of a commit. */
 function uncommented(task: TaskItem | undefined): TaskItem | undefined {
-  // One that is not closed is no comment; that the end is tried, too, keeps many of them from being looked through again and again.
-  const shown = task?.text.replace(/<!--.*?(-->|$)/g, (comment, end) => (end === "" ? comment : ""));
+  // One that is not closed is no comment, nor is one in code; that the end is tried, too, keeps many of them from being looked through again and again.
+  const shown = task?.text.replace(/`[^`]*`|<!--.*?(-->|$)/g, (found, end) => (end ? "" : found));
   return task && { ...task, text: shown?.trim() ?? "" };
 }
 

@@ -67,6 +67,11 @@ describe("the checkboxes of an issue", () => {
     }
   });
 
+  it("keep what only looks like a comment", () => {
+    const found = readChecklist("## Tasks\n- [ ] Show `<!-- x -->`\n- [ ] Take <!-- as text\n");
+    assert.deepEqual(boxesIn(found), ["Show `<!-- x -->`", "Take <!-- as text"]);
+  });
+
   it("tell which part they belong to", () => {
     const plan = planFromIssue(
       "## Tasks\n\n### Server\n1. API\n   - [ ] Route\n     as JSON\n\n### Page\n- [ ] Button\n",
