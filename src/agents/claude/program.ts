@@ -6,6 +6,7 @@ import { MAX_FILE_BYTES } from "../../kernel/own-file.ts";
 import { sessionArgs } from "../dialogue/session-id.ts";
 import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
+import { KEPT_CONVERSATIONS, renewConversations } from "./kept-conversations.ts";
 
 /** Claude Code's folder, and its file of settings and state, which lies beside it unless a variable has moved the folder. */
 function placesOf({ home, env }: UserPlace): { readonly folder: string; readonly state: string } {
@@ -97,7 +98,8 @@ export const claudeProgram: AgentProgram = {
     "ANTHROPIC_FOUNDRY_API_KEY",
   ],
   // Not `memory` beside them, which it takes for instructions.
-  keeps: [".claude/projects/*/*.jsonl"],
+  keeps: [KEPT_CONVERSATIONS],
+  renewKept: renewConversations,
   homeItems,
   loginOf,
   renewedLogin: (before, after) => renewedTokens(before, after, TOKENS),
