@@ -57,7 +57,7 @@ export interface AgentProgram {
   /**
    * Makes of that anew what a run can write settings into, besides; `scratch` is a folder of ours beside the home, where files become
    * whole. A run gets of it what it needs to go on with a conversation that was had in the folder `goesOnIn`; one that begins gets
-   * nothing, so that nothing can keep it from starting.
+   * nothing that could keep it from starting.
    */
   renewKept?(home: string, scratch: string, goesOnIn: string | undefined): Promise<void>;
   homeItems(where: UserPlace): readonly HomeItem[];

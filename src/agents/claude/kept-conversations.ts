@@ -2,19 +2,21 @@ import { execFile } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { existsNoFollow } from "../../kernel/files.ts";
 import { moveBetween } from "../../kernel/held/files.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
 
 /*
  * What Claude Code keeps of a conversation is more than what was said: lines beside that say in which folder it goes on, as which
  * agent, and in which mode. A run can write those. One of them took the next run out of its worktree, into a folder that the run had
- * made, with the instructions that lay there. So a run that goes on gets the lines of what was said, and no others.
+ * made, with the instructions that lay there. So the next run gets the lines of what was said, and no others.
  */
 
 const FOLDER = ".claude/projects";
 export const KEPT_CONVERSATIONS = `${FOLDER}/*/*.jsonl`;
 
-const SAID = ["user", "assistant", "system", "attachment", "summary"];
+/** With what stands in the place of outputs that were too long. */
+const SAID = ["user", "assistant", "system", "attachment", "summary", "content-replacement"];
 
 /** A conversation is far smaller. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -63,11 +65,12 @@ for (const folder of readdirSync(join(from, below), { withFileTypes: true })) {
 }
 `;
 
-/** Makes the conversations of a private home anew, in which nothing runs; where that cannot be done, or the run begins one, there are none. */
-export async function renewConversations(home: string, scratch: string, goesOnIn: string | undefined): Promise<void> {
+/** Makes the conversations of a private home anew, in which nothing runs; where that cannot be done, there are none. */
+export async function renewConversations(home: string, scratch: string): Promise<void> {
+  if (!existsNoFollow(join(home, FOLDER))) return;
   const made = join(scratch, "conversations");
   rmSync(made, { recursive: true, force: true });
-  const isMade = goesOnIn !== undefined && (await copied(home, made));
+  const isMade = await copied(home, made);
   removeFrom(home, FOLDER);
   if (isMade) moveBetween(made, home, FOLDER);
   rmSync(made, { recursive: true, force: true });

@@ -44,12 +44,12 @@ function homeWith(lines: readonly string[]): string {
   return home;
 }
 
-test("of a conversation that goes on the lines of what was said are kept, and none that say where and how it goes on", async () => {
+test("of a conversation the lines of what was said are kept, and none that say where and how it goes on", async () => {
   const said = SAID.map((line) => JSON.stringify(line));
   const home = homeWith(said.flatMap((line) => [line, ...BESIDE]));
   symlinkSync("/etc/passwd", join(home, BELOW, "two.jsonl"));
   symlinkSync("/etc", join(home, ".claude/projects/linked"));
-  await renewConversations(home, dir, "/repo/tree");
+  await renewConversations(home, dir);
   assert.equal(readFileSync(join(home, BELOW, "one.jsonl"), "utf8"), said.map((line) => `${line}\n`).join(""));
   assert.deepEqual(readdirSync(join(home, ".claude/projects"), { recursive: true }).sort(), [
     "-repo-tree",
@@ -58,14 +58,12 @@ test("of a conversation that goes on the lines of what was said are kept, and no
   assert(!existsSync(join(dir, "conversations")));
 });
 
-test("a run that begins a conversation gets none, nor one that goes on with more than any has; where there is none nothing is done", async () => {
-  const begins = homeWith(["{}"]);
-  await renewConversations(begins, dir, undefined);
+test("more than any conversation has is not kept, and where there is none nothing is done", async () => {
   const huge = homeWith(["{}"]);
   truncateSync(join(huge, BELOW, "one.jsonl"), 300 * 1024 * 1024);
   const many = homeWith(["{}"]);
   for (let at = 0; at < 1000; at += 1) writeFileSync(join(many, BELOW, `${at}.jsonl`), "");
   const empty = mkdtempSync(join(dir, "home-"));
-  for (const home of [huge, many, empty]) await renewConversations(home, dir, "/repo/tree");
-  for (const home of [begins, huge, many, empty]) assert(!existsSync(join(home, ".claude/projects")));
+  for (const home of [huge, many, empty]) await renewConversations(home, dir);
+  for (const home of [huge, many, empty]) assert(!existsSync(join(home, ".claude/projects")));
 });
