@@ -63,7 +63,8 @@ export function measurer(rules: OptionRules): Behaviour {
 /** Terminals, watchers and runners that are given commands in many ways. */
 export const carrier: Behaviour = ({ name, args, spot }) => {
   if (/^dotenvx?$/.test(name)) takeSecrets(known(".env"), spot);
-  if (/^dotenvx?$/.test(name) && args.some((arg) => /^(?:list|get|env|printenv)$/.test(textOf(arg)))) showVariables(spot);
+  if (/^dotenvx?$/.test(name) && args.some((arg) => /^(?:list|get|env|printenv)$/.test(textOf(arg))))
+    showVariables(spot);
   noteOutputs(name, args, spot);
   noteInstructed(name, args, spot);
   runsProject(spot, `runs ${name}`);
