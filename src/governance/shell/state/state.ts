@@ -205,7 +205,6 @@ export function startedShell(spot: Spot): Shell {
   started.arrays.clear();
   started.positional = [];
   started.isShifted = false;
-  if (shell.exported.has(ALL_THAT_IS_SET)) return started;
   for (const [name, choices] of shell.variables)
     if (!shell.exported.has(name) && before.get(name) !== choices)
       started.variables.set(name, addChoice(choices, NOT_SET));
