@@ -21,6 +21,7 @@ import {
   setVariable,
   sizeOf,
   spend,
+  startedShell,
   UNSURE,
 } from "./state/state.ts";
 import { lookAtNumber } from "./values/arithmetic.ts";
@@ -249,7 +250,7 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
   const builtin = BUILTINS.get(name.text);
   if (builtin) return builtin({ name: name.text, args, spot });
   const outside = spot.shell.functions.size > 0 ? outsideOf(spot) : spot;
-  return judgeProgram({ name: name.text, args, spot: outside });
+  return judgeProgram({ name: name.text, args, spot: { ...outside, shell: startedShell(spot) } });
 }
 
 /** How often a function is looked at that calls itself; the last time with anything. */

@@ -221,7 +221,10 @@ function isNear(path: Text, { line: { place } }: Spot): boolean {
 /** What this line wrote there; undefined when it did not. */
 export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
   const { files, unpacked } = spot.line;
-  return files.size === 0 && !unpacked ? undefined : contentAt(absolutePaths(path, spot), spot);
+  if (files.size === 0 && !unpacked) return undefined;
+  const isKnown = (one: Text) => one.type !== "unknown" && isNear(one, spot);
+  const before = (one: Text) => cameFrom(isKnown(one) ? FROM.files : FROM.files | FROM.outside);
+  return contentAt(absolutePaths(path, spot), spot, before);
 }
 
 /** Bytes go into a file. */

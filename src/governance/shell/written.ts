@@ -7,8 +7,8 @@ import { beforePattern, describeText, lastNameOf, placeOfFound, sameText, type T
 const amongOf = (all: readonly Text[]): string | undefined =>
   all.length > 1 ? all.map(describeText).join("\n") : undefined;
 
-/** What this line wrote to one of these paths; undefined when it did not. */
-export function contentAt(all: readonly Text[], spot: Spot): Flow | undefined {
+/** What this line wrote to one of these paths, or what was `before` at others of them; undefined when it did not. */
+export function contentAt(all: readonly Text[], spot: Spot, before: (path: Text) => Flow): Flow | undefined {
   const { files, unpacked, place } = spot.line;
   const among = amongOf(all);
   const found = all.map((one): Flow | undefined => {
@@ -20,7 +20,7 @@ export function contentAt(all: readonly Text[], spot: Spot): Flow | undefined {
   });
   const some = found.filter((flow) => flow !== undefined);
   if (some.length === 0) return undefined;
-  return eitherFlow(found.map((flow) => flow ?? cameFrom(FROM.files)));
+  return eitherFlow(found.map((flow, at) => flow ?? before(all[at] as Text)));
 }
 
 const joinSome = (flows: readonly Flow[]): Flow | undefined => (flows.length > 0 ? joinFlows(flows) : undefined);

@@ -2,7 +2,7 @@ import { BUILTINS } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
 import { runWritten } from "../scripts.ts";
-import { noteEffect, noteUnknown, startedShell } from "../state/state.ts";
+import { noteEffect, noteUnknown } from "../state/state.ts";
 import { type Flow, FROM, OUTPUT, oneOfFlows } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { noteConsole } from "./elsewhere/consoles.ts";
@@ -56,7 +56,7 @@ function runMade(made: Flow, { name, args, spot }: ProgramCall): Flow {
   const words = [known(name), ...args] as const;
   const starts = (/^#!(.*)/.exec(made.text ?? "")?.[1] ?? "").split(/\s+/).filter(Boolean);
   if (starts.length > 0) return spot.line.engine.runWords([...starts.map(known), ...words], spot);
-  return runWritten(made, words, { ...spot, shell: startedShell(spot) });
+  return runWritten(made, words, spot);
 }
 
 /** `git-push` is `git push`. */

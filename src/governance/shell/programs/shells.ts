@@ -4,7 +4,7 @@ import { absolutePaths, contentOf, descriptorOf, inFolder, noteSecrets, reads, w
 import { runFlow, runWritten } from "../scripts.ts";
 import { LOADER } from "../state/assignments.ts";
 import { setOption, setPositional } from "../state/positional.ts";
-import { noteEffect, noteUnknown, type Spot, startedShell } from "../state/state.ts";
+import { copyShell, noteEffect, noteUnknown, type Spot } from "../state/state.ts";
 import { toItsEnd } from "../state/traps.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
@@ -20,7 +20,7 @@ import { carrier } from "./wrappers.ts";
 export const shell: Behaviour = ({ name, args, spot }) => {
   let rest = [...args];
   let [isText, parsesOnly, readsInput] = [false, false, false];
-  const inside: Spot = { ...spot, shell: startedShell(spot) };
+  const inside: Spot = { ...spot, shell: copyShell(spot.shell) };
   while (rest.length > 0) {
     const [first] = rest;
     const text = textOf(first as Text);

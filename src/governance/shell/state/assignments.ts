@@ -122,8 +122,8 @@ export function giveVariable(written: string, choices: readonly Text[], spot: Sp
 
 export function judgeExported(name: string, choices: readonly Text[], spot: Spot): void {
   const { exported } = spot.shell;
-  if (exported.has(name) || exported.has(ALL_THAT_IS_SET))
-    for (const value of choices) judgeAssignment(name, value, spot);
+  if (exported.has(ALL_THAT_IS_SET)) exported.set(name, true);
+  if (exported.has(name)) for (const value of choices) judgeAssignment(name, value, spot);
 }
 
 const withoutLoaders = (options: string): string =>

@@ -195,17 +195,18 @@ export function copyShell(shell: Shell): Shell {
   };
 }
 
-/** A shell that is a program of its own: of what is set here it has what is exported, or perhaps what was before this line. */
+/** What a program has of a shell, for commands that it runs: of what is set here what is exported, or perhaps what was before this line. */
 export function startedShell(spot: Spot): Shell {
   const { shell, line } = spot;
+  const before = variablesOf(line.place);
+  if (shell.variables.isSame(before) && shell.arrays.size === 0 && shell.positional.length === 0) return shell;
+  spend(spot, sizeOf(shell));
   const started = copyShell(shell);
   started.arrays.clear();
   started.positional = [];
   started.isShifted = false;
-  spend(spot, sizeOf(shell));
-  if (shell.exported.has(ALL_THAT_IS_SET)) return started;
   for (const [name, choices] of shell.variables)
-    if (!shell.exported.has(name) && line.place.variables[name] === undefined)
+    if (!shell.exported.has(name) && before.get(name) !== choices)
       started.variables.set(name, addChoice(choices, NOT_SET));
   return started;
 }
