@@ -73,7 +73,8 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       whole(
         "exclu(?:ded|sions?), unchanged, without changes?, (?:rejected|cancell?ed|dropped|abandoned)(?: (?:tasks|items|ideas))?",
       ),
-      within("不在范围, 范围之外, 暂缓, 不做, 不需要, スコープ外, 対象外, 後回し, やらない, 범위 밖, 하지 않"),
+      within("不在范围, 范围之外, 暂缓, 不做, スコープ外, 対象外, 後回し, やらない, 범위 밖"),
+      /^(?!(?:删除|移除|清理|去除|去掉)).*不需要|하지 않(?!.*(?:제거|삭제|정리)$)/u,
     ],
   ],
   // Not its own work, but that of others.
@@ -187,14 +188,18 @@ function kindOf(words: string): HeadingKind {
   return ASKS.test(words) || ASKS_YES_OR_NO.test(words) ? "choice" : "other";
 }
 
-/** A title of as many words as these may be the name of a part: "Out of scope", "Definition of done". */
+/** A title of as many words as these, or of as many letters without spaces, may be the name of a part: "Out of scope", "Definition of done". */
 const MAX_PART_NAME = 3;
+const MAX_PART_LETTERS = 7;
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
 
 /** Whether a title says what an issue is about, and not what the boxes below it are. Conditions and forms are told by their words, however many. */
 export function isAboutAll(title: string): boolean {
   const kind = headingKind(title);
   const isForm = kind === "criteria" || (kind === "confirmation" && !/[?？]$/.test(title.trim()));
-  return !isForm && wordsOf(title).split(" ").length > MAX_PART_NAME;
+  const words = wordsOf(title);
+  const letters = words.match(UNSPACED)?.length ?? 0;
+  return !isForm && (words.split(" ").length > MAX_PART_NAME || letters > MAX_PART_LETTERS);
 }
 
 /** Whether boxes below such a heading may be something to do. */

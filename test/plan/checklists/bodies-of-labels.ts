@@ -131,6 +131,19 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     "# Remove the shims that are no longer needed\n\n## Server\n- [ ] Route\n\n## Page\n- [ ] Button\n\n## CLI\n- [ ] Flag\n",
     ["Route", "Button", "Flag"],
   ),
+  todos("a title without spaces", "# 登录页面不需要验证码\n\n- [ ] 增加\n- [ ] 测试\n", ["增加", "测试"]),
+  todos(
+    "removing in Chinese",
+    "## 删除不需要的依赖\n- [ ] 库\n\n## 不需要\n- [ ] 页\n",
+    ["库"],
+    [["不需要", 1, "out of scope"]],
+  ),
+  todos(
+    "removing in Korean",
+    "## 사용하지 않는 코드 제거\n- [ ] 모듈\n\n## 하지 않을 일\n- [ ] 화면\n",
+    ["모듈"],
+    [["하지 않을 일", 1, "out of scope"]],
+  ),
   todos("a title that asks", "# Can we drop Node 18?\n\nIt is old.\n\n- [ ] CI\n- [ ] engines\n", ["CI", "engines"]),
   none(
     "a title that is a form",
