@@ -193,11 +193,15 @@ const MAX_PART_NAME = 3;
 const MAX_PART_LETTERS = 7;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
 
+/** "What system do you use?", "Steps to reproduce the problem" */
+const OF_A_FORM = /\b(?:you|your|existing)\b|^(?:how|steps) to /u;
+
 /** Whether a title says what an issue is about, and not what the boxes below it are. Conditions and forms are told by their words, however many. */
 export function isAboutAll(title: string): boolean {
   const kind = headingKind(title);
-  const isForm = kind === "criteria" || (kind === "confirmation" && !/[?？]$/.test(title.trim()));
   const words = wordsOf(title);
+  const isAsked = OF_A_FORM.test(words) || (kind === "confirmation" && !words.endsWith("?"));
+  const isForm = kind === "criteria" || isAsked;
   const letters = words.match(UNSPACED)?.length ?? 0;
   return !isForm && (words.split(" ").length > MAX_PART_NAME || letters > MAX_PART_LETTERS);
 }

@@ -151,6 +151,18 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     [],
     [["Before you submit an issue", 1, "confirmations"]],
   ),
+  none(
+    "a title that asks the author",
+    "# Which browser do you use?\n\n- [ ] Firefox\n- [ ] Opera\n",
+    [],
+    [["Which browser do you use?", 2, "choices"]],
+  ),
+  none(
+    "a title that shows a fault",
+    "# Steps to reproduce the problem\n\n- [ ] Open it\n",
+    [],
+    [["Steps to reproduce the problem", 1, "how a fault is seen"]],
+  ),
   none("a title that is a name", "# Out of scope\n\n- [ ] Roles\n", [], [["Out of scope", 1, "out of scope"]]),
   todos(
     "what is removed because it is not needed",
