@@ -46,7 +46,11 @@ export async function checkRepositoryState(
 
 async function dispatcher(paths: Paths): Promise<Finding> {
   const daemon = await liveDaemon(paths);
-  return { name: "dispatcher", state: "ok", text: daemon ? `running (pid ${daemon.pid})` : "not running" };
+  const name = "dispatcher";
+  if (!daemon) return { name, state: "ok", text: "not running" };
+  if (!daemon.suspended) return { name, state: "ok", text: `running (pid ${daemon.pid})` };
+  const hint = `\`fg\` in its terminal, or \`kill -CONT ${daemon.pid}\`, lets it go on.`;
+  return { name, state: "warn", text: `suspended (pid ${daemon.pid}), as by Ctrl-Z: nothing happens`, hint };
 }
 
 /** Counts only where a repository cannot say otherwise. */

@@ -1,6 +1,6 @@
 import type { Output } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
-import { shortIds } from "../render/tables/short-ids.ts";
+import { shorterIds, shortIds } from "../render/tables/short-ids.ts";
 import { type Column, fittingLayout, progressBar, renderTable, type TableLayout } from "../render/tables/table.ts";
 import { ageOf } from "../render/time.ts";
 
@@ -49,7 +49,7 @@ export function runningLines(
       layout(ids, { bar: false, more: true }),
       layout(ids, { bar: false, more: false }),
       layout(shortIds(ids, 24), { bar: false, more: false }),
-      layout(shortIds(ids, 16), { bar: false, more: false }),
+      layout(shorterIds(ids, 16, 24), { bar: false, more: false }),
     ],
     width(),
   );

@@ -1,18 +1,8 @@
 import { type Block, blocksOf, lineEnd } from "../markdown/blocks.ts";
 import { plainText } from "../markdown/plain-text.ts";
 import { plainItemOf, type TaskItem, taskItemOf } from "../todos/todo.ts";
-import {
-  type HeadingKind,
-  headingKind,
-  isConfirmation,
-  isCrossedOut,
-  isDependencies,
-  isIssueName,
-  isPlaceholder,
-  isTasks,
-  isToDo,
-  isYesOrNo,
-} from "./heading-words.ts";
+import { type HeadingKind, headingKind, isAboutAll, isDependencies, isTasks, isToDo } from "./heading-words.ts";
+import { isConfirmation, isCrossedOut, isIssueName, isPlaceholder, isYesOrNo } from "./item-words.ts";
 import { isName, isPlainLabel, isProse, isTitle, labelLines } from "./labels.ts";
 
 /** A checkbox of a text, with what it stands below inside its group: headings that say nothing about it, plain items. */
@@ -75,18 +65,33 @@ function listsOf(blocks: readonly Block[], text: string): { list: Block; above: 
   let above: Above[] = [];
   const folded: Above[][] = [];
   let since: Since = { list: -1, words: -1 };
+  const title = titleAmong(blocks);
   for (const [index, block] of blocks.entries()) {
     if (block.type === "html") above = belowFolds(block, text, { above, folded, since });
     // A heading that says something is for all that is below it; "Optional" there is a remark.
     const isTold = above.some(({ depth, kind }) => depth < LABEL_DEPTH && kind() !== "other");
     const following = isTold ? undefined : blocks[index + 1];
-    for (const next of aboveFrom(block, text, following)) above = under(above, next, since);
+    const next = aboveFrom(block, text, following);
+    for (const one of block === title ? next.map(asTitle) : next) above = under(above, one, since);
     if (isProse(block, text)) since = { ...since, words: block.end };
     if (block.type !== "list") continue;
     since = { ...since, list: block.end };
     found.push({ list: block, above });
   }
   return found;
+}
+
+/** The heading that names all that follows it. */
+function titleAmong(blocks: readonly Block[]): Block | undefined {
+  const headings = blocks.filter(({ type }) => type === "heading");
+  const [title, second] = headings.filter(({ depth }) => depth === 1);
+  return second === undefined && title === headings[0] ? title : undefined;
+}
+
+/** What a title says against boxes is what the issue is about: "Remove shims that are no longer needed", "Can we drop Node 18?" */
+function asTitle(above: Above): Above {
+  const kind = () => (isToDo(above.kind()) || !isAboutAll(above.text) ? above.kind() : "other");
+  return { ...above, kind };
 }
 
 /** Where the last list and the last words ended. */

@@ -55,15 +55,17 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
   [
     "out-of-scope",
     [
-      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, (?:non|anti) ?goals?, not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?, alternatives (?:(?:you|i|we)(?:ve| have)? )?considered
+      anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, (?:non|anti) ?(?:goals?|requirements?|objectives?), not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?, alternatives (?:(?:you|i|we)(?:ve| have)? )?considered
         nicht im umfang, nicht teil, nicht enthalten, pas inclus, no incluido, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
       whole(`future, future (?:work|possibilities|enhancements|features|extensions|considerations|directions|scope|plans?|versions?|releases?), later, for later, not now, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas
         (?:roll ?back|back ?out|contingency|fall ?back|workaround) (?:plan|steps|procedure|strategy|checklist), (?:related|parent) (?:tasks|issues|work items)
         deferred, postponed, parked, parking lot, icebox, on hold, (?:deferred|postponed|moved|pushed) (?:to|until|till) .*, post mvp, after (?:the )?mvp
         später, zurückgestellt, verschoben, plus tard, reportée?s?, más adelante, aplazad[oa]s?, pospuest[oa]s?, adiad[oa]s?`),
       // "Not done yet" and "do not forget" are work.
-      anywhere(`not (?:needed|required|necessary|wanted|covered|doing|changing|our (?:goals?|tasks?|job)), not to (?:do|be done|change|be changed|fix|touch), not in (?:this|the) (?:pr|pull request|issue|release|version|milestone|plan|change)
-        no longer (?:needed|required|necessary|relevant|wanted|planned), no (?:further )?(?:changes?|actions?|tasks?|steps?|work)
+      // "Remove what is no longer needed" is work, too.
+      /^(?!(?:remove|delete|drop|clean(?: ?up)?|prune|strip|get rid of|avoid|skip|make|mark|deprecate|hide|entfernen?|lösche?n?|supprimer|eliminar|quitar|remover) )(?:.* )?(?:not|no longer) (?:needed|required|necessary|relevant|wanted|planned)(?: |$)/u,
+      anywhere(`not (?:covered|doing|changing|our (?:goals?|tasks?|job)), not to (?:do|be done|change|be changed|fix|touch), not in (?:this|the) (?:pr|pull request|issue|release|version|milestone|plan|change)
+        no (?:further )?(?:changes?|actions?|tasks?|steps?|work)
         nicht (?:zu tun|geplant|nötig|notwendig|erforderlich|machen|tun|ändern), keine (?:änderung(?:en)?|aufgaben?|schritte)
         (?:ne )?pas (?:à )?faire, (?:da )?non fare, no hacer, não fazer, niet doen, не делать`),
       // With what must not be changed behind it, it is a rule for the work below.
@@ -71,7 +73,8 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       whole(
         "exclu(?:ded|sions?), unchanged, without changes?, (?:rejected|cancell?ed|dropped|abandoned)(?: (?:tasks|items|ideas))?",
       ),
-      within("不在范围, 范围之外, 暂缓, 不做, 不需要, スコープ外, 対象外, 後回し, やらない, 범위 밖, 하지 않"),
+      within("不在范围, 范围之外, 暂缓, 不做, スコープ外, 対象外, 後回し, やらない, 범위 밖"),
+      /^(?!(?:删除|移除|清理|去除|去掉)).*不需要|하지 않(?!.*(?:제거|삭제|정리)$)/u,
     ],
   ],
   // Not its own work, but that of others.
@@ -185,6 +188,24 @@ function kindOf(words: string): HeadingKind {
   return ASKS.test(words) || ASKS_YES_OR_NO.test(words) ? "choice" : "other";
 }
 
+/** A title of as many words as these, or of as many letters without spaces, may be the name of a part: "Out of scope", "Definition of done". */
+const MAX_PART_NAME = 3;
+const MAX_PART_LETTERS = 7;
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
+
+/** "What system do you use?", "Steps to reproduce the problem" */
+const OF_A_FORM = /\b(?:you|your|existing)\b|^(?:how|steps) to /u;
+
+/** Whether a title says what an issue is about, and not what the boxes below it are. Conditions and forms are told by their words, however many. */
+export function isAboutAll(title: string): boolean {
+  const kind = headingKind(title);
+  const words = wordsOf(title);
+  const isAsked = OF_A_FORM.test(words) || (kind === "confirmation" && !words.endsWith("?"));
+  const isForm = kind === "criteria" || isAsked;
+  const letters = words.match(UNSPACED)?.length ?? 0;
+  return !isForm && (words.split(" ").length > MAX_PART_NAME || letters > MAX_PART_LETTERS);
+}
+
 /** Whether boxes below such a heading may be something to do. */
 export function isToDo(kind: HeadingKind): boolean {
   return kind === "work" || kind === "other";
@@ -209,92 +230,7 @@ export function sameHeading(one: string, other: string): boolean {
   return wordsOf(one) === wordsOf(other);
 }
 
-const GUIDES = "docs|documentation|readme|faq|guides?|guidelines?|wiki|conduct|contributing";
-const ISSUES = "issues?|bugs?|reports?|requests?|duplicates?|discussions?";
-const CONFIRMATION = new RegExp(
-  `^(?:(?:yes|no),? )?(?:${[
-    "i(?:['’](?:ve|m|d)| (?:have|am|would|can|did|do|agree|confirm|acknowledge|certify|declare|understand|accept|searched|read|checked|looked|followed|tried|verified|use|know|added|wrote|updated|ran|made|tested|performed|reviewed|linked|included|documented|commented|signed|rebased))\\b",
-    "i(?:['’]ll| will) (?:follow|abide|adhere|respect|comply|submit|open|provide|help|be)\\b",
-    "by (?:submitting|checking|posting) ",
-    "my (?:issue|bug|problem|request|question|pr|pull request|code|changes?|commits?|branch|contribution)\\b",
-    "this (?:issue|bug|request) (?:is|has)\\b|the (?:issue|bug|problem|request) (?:is|has|exists|occurs|persists|still)\\b",
-    "the (?:provided |linked |minimal )*(?:reproduction|repro) (?:is|has|works)\\b",
-    "this (?:(?:issue|feature|change|proposal|suggestion|request) )?(?:would|wouldn['’]t|could be|isn['’]t|is not)\\b",
-    "this is (?:not )?an?\\b|(?:this is )?not an? (?:duplicate|support|usage|question)\\b",
-    // Of the form for pull requests that most repositories have.
-    "(?:new and )?existing (?:unit )?tests pass\\b|any dependent changes\\b",
-    // Without a subject, as forms have it.
-    `(?:already )?(?:searched|looked|checked|reviewed|verified|confirmed|followed|consulted|using|running|tested with)\\b.*\\b(?:${ISSUES}|${GUIDES}|latest|newest|recent)\\b`,
-    `(?:search|check|make sure|ensure)\\b.*\\b(?:existing|already|open|closed|similar)\\b.*\\b(?:${ISSUES})\\b`,
-    `(?:read|follow)\\b.*\\b(?:${GUIDES})\\b`,
-    "(?:there (?:is|are) )?no (?:duplicate|similar|existing|other) (?:issue|bug|request)",
-    "ich (?:habe|bin|stimme|nutze|verwende|bestätige)\\b",
-    "j['’]ai |je (?:suis|confirme|comprends|certifie) ",
-    "(?:yo )?he (?:buscado|leído|comprobado|verificado|revisado) ",
-    "eu (?:pesquisei|procurei|li|verifiquei|concordo|confirmo|sou) |ho (?:cercato|letto|verificato|controllato) ",
-    "я (?:искал|проверил|прочитал|согласен|подтверждаю)|我|已(?:经)?(?:搜索|阅读|查|确认|检查)",
-    ".*(?:検索|確認|同意)しました。?$|.*読みました。?$|.*(?:검색|확인|동의)했습니다[.]?$|.*읽었습니다[.]?$",
-  ].join("|")})`,
-  "iu",
-);
-
-/** Whether an item is a statement of the person who filed the issue, and nothing to do. */
-export function isConfirmation(item: string): boolean {
-  return CONFIRMATION.test(item.slice(0, MAX_CHARACTERS));
-}
-
-const YES_OR_NO =
-  /^(?:yes|no|maybe|not sure|unsure|n\/?a|ja|nein|oui|non|s[íi]|sim|não|да|нет|是|否|はい|いいえ|예|아니오)(?:$|[.,;:(–—]| - )/iu;
-
-/** Whether an item is an answer that one chooses, whatever is asked above it. */
-export function isYesOrNo(item: string): boolean {
-  return YES_OR_NO.test(item.trim());
-}
-
 /** Whether boxes below such a heading are what the work waits for if they only name other issues: they may be work on dependencies, too. */
 export function isDependencies(heading: string): boolean {
   return /^dependenc(?:y|ies)$/.test(wordsOf(heading));
-}
-
-/** Whether an item is the name of an issue, and nothing else. */
-export function isIssueName(item: string): boolean {
-  return /^(?:[\w.-]+\/[\w.-]+)?#\d+$|^https?:\/\/\S+$/.test(item.trim());
-}
-
-/** Why words are crossed out. Other words behind them are what is to be done in their place. */
-const REMARK =
-  /^(?:\([^()]*\)[\s.]*$|#\d+[\s.]*$|(?:(?:was |already |has been )?(?:moved|done|fixed|handled|covered|tracked|superseded|replaced|dropped|removed|deferred|postponed)|deprecated|obsolete|duplicate|won['’]?t|wontfix|not|no longer|out of scope)\b)/iu;
-
-/** Whether an item is crossed out as a whole, perhaps with a remark: it is not wanted any more. */
-export function isCrossedOut(item: string): boolean {
-  const words = item.trim();
-  const crossed = /^(~~?)(?!~)[^~]+\1/.exec(words)?.[0];
-  if (crossed === undefined) return false;
-  const rest = words.slice(crossed.length).replace(/^[\s.,:;→>–—-]+/u, "");
-  return rest === "" || REMARK.test(rest.slice(0, MAX_CHARACTERS));
-}
-
-const THINGS = "tasks?|items?|steps?|todos?|goals?|requirements?|criteria|criterion";
-const PLACEHOLDER = new RegExp(
-  `^(?:${[
-    "|…|\\.{2,}|-+|_+|tb[dca]|n/?a|none|todo|to do|wip|x{3,}|foo|bar|baz|etc",
-    "(?:sub)?[- ]?(?:task|item|step|todo|criterion|requirement|goal)s?(?: (?:\\d+|[a-z]|one|two|three|name|here|description))?",
-    // Words that are about the list itself, and nothing else.
-    `(?:add|describe|list|insert|your|write|enter|replace|fill in)(?: (?:an?|the|all|any|each|every|some|more|other|further|additional|your|new|of|specific|sub|${THINGS}|here|below|as needed)\\b)+`,
-    "(?:add|describe|insert|write|enter|fill in) .*\\bhere",
-    "(?:first|second|third|next|another|some|example) (?:task|item|step|todo|criterion)",
-    "<[^<>]*>|\\[[^\\]]*\\]|\\{[^}]*\\}",
-  ].join("|")})$`,
-  "iu",
-);
-const MAX_PLACEHOLDER = 60;
-
-/** Whether an item is what a template left behind. */
-export function isPlaceholder(item: string): boolean {
-  if (item.length > MAX_CHARACTERS) return false;
-  const words = item
-    .replace(/<!--.*?(?:-->|$)/g, "")
-    .replace(/^[*_~\s]+|(?<![*_~\s.:!…])[*_~\s.:!…]+$/g, "")
-    .trim();
-  return words.length <= MAX_PLACEHOLDER && PLACEHOLDER.test(words);
 }

@@ -61,9 +61,11 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     await daemon.said("still", /worker started/);
     process.kill(daemon.pid, "SIGSTOP");
     const shown = await project.cli(["status"]);
+    const checked = await project.cli(["doctor"]);
     const tried = [await project.cli(["comment", "still", "hello"]), await project.cli(["stop"])];
     process.kill(daemon.pid, "SIGCONT");
     assert.match(shown.stdout, new RegExp(`^dispatcher: suspended \\(pid ${daemon.pid}\\): .fg.`, "m"));
+    assert.match(checked.stdout, new RegExp(`^! dispatcher: suspended \\(pid ${daemon.pid}\\)`, "m"));
     for (const { code, stderr } of tried) {
       assert.equal(code, 1);
       assert.match(stderr, new RegExp(`is suspended.*\\[control-failed\\]\n {2}hint: .*kill -CONT ${daemon.pid}`));

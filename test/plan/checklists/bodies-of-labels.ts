@@ -120,4 +120,57 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     ["Route"],
     [["Acceptance criteria", 2, "conditions"]],
   ),
+  todos(
+    "a title with words that say something else below a form",
+    "# Login is not required on /admin\n\nSeen today.\n\n- [ ] Ask for it\n\n## Out of scope\n- [ ] Roles\n",
+    ["Ask for it"],
+    [["Out of scope", 1, "out of scope"]],
+  ),
+  todos(
+    "a title with such words above parts",
+    "# Remove the shims that are no longer needed\n\n## Server\n- [ ] Route\n\n## Page\n- [ ] Button\n\n## CLI\n- [ ] Flag\n",
+    ["Route", "Button", "Flag"],
+  ),
+  todos("a title without spaces", "# 登录页面不需要验证码\n\n- [ ] 增加\n- [ ] 测试\n", ["增加", "测试"]),
+  todos(
+    "removing in Chinese",
+    "## 删除不需要的依赖\n- [ ] 库\n\n## 不需要\n- [ ] 页\n",
+    ["库"],
+    [["不需要", 1, "out of scope"]],
+  ),
+  todos(
+    "removing in Korean",
+    "## 사용하지 않는 코드 제거\n- [ ] 모듈\n\n## 하지 않을 일\n- [ ] 화면\n",
+    ["모듈"],
+    [["하지 않을 일", 1, "out of scope"]],
+  ),
+  todos("a title that asks", "# Can we drop Node 18?\n\nIt is old.\n\n- [ ] CI\n- [ ] engines\n", ["CI", "engines"]),
+  none(
+    "a title that is a form",
+    "# Before you submit an issue\n\n- [ ] Update it\n",
+    [],
+    [["Before you submit an issue", 1, "confirmations"]],
+  ),
+  none(
+    "a title that asks the author",
+    "# Which browser do you use?\n\n- [ ] Firefox\n- [ ] Opera\n",
+    [],
+    [["Which browser do you use?", 2, "choices"]],
+  ),
+  none(
+    "a title that shows a fault",
+    "# Steps to reproduce the problem\n\n- [ ] Open it\n",
+    [],
+    [["Steps to reproduce the problem", 1, "how a fault is seen"]],
+  ),
+  none("a title that is a name", "# Out of scope\n\n- [ ] Roles\n", [], [["Out of scope", 1, "out of scope"]]),
+  todos(
+    "what is removed because it is not needed",
+    "## Remove what is no longer needed\n- [ ] Shim\n\n## Not needed\n- [ ] Docs\n\n## Non-requirements\n- [ ] Windows\n",
+    ["Shim"],
+    [
+      ["Not needed", 1, "out of scope"],
+      ["Non-requirements", 1, "out of scope"],
+    ],
+  ),
 ];

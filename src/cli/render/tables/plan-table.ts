@@ -5,7 +5,7 @@ import type { Output } from "../../output.ts";
 import type { Style } from "../colour.ts";
 import { firstLine, visible } from "../safe-text.ts";
 import { ageOf } from "../time.ts";
-import { shortIds } from "./short-ids.ts";
+import { shorterIds, shortIds } from "./short-ids.ts";
 import { type Column, cutToWidth, fittingLayout, progressBar, renderTable, type TableLayout } from "./table.ts";
 
 const PLAN: Column = { header: "PLAN", whole: true };
@@ -48,7 +48,7 @@ export function planTableLines(
       layout(ids, { bar: false, changed: true }),
       layout(shortIds(ids, 24), { bar: false, changed: true }),
       layout(shortIds(ids, 24), { bar: false, changed: false }),
-      layout(shortIds(ids, 16), { bar: false, changed: false }),
+      layout(shorterIds(ids, 16, 24), { bar: false, changed: false }),
     ],
     width(),
   );

@@ -52,6 +52,17 @@ describe("the table of plans", () => {
     for (const line of lines) assert.ok(displayWidth(line) <= 60);
   });
 
+  it("still has it where ids differ at their ends only", () => {
+    const id = "improve-the-startup-time-of-the-settings-page-";
+    const lines = planTableLines(terminal(60), [listed(`${id}01`), listed(`${id}02`), listed("a")], NOW);
+    assert.deepEqual(lines, [
+      "PLAN                      STATUS  TODO  WAITS FOR",
+      "improve-the-sta…-page-01  active  2/4",
+      "improve-the-sta…-page-02  active  2/4",
+      "a                         active  2/4",
+    ]);
+  });
+
   it("says which plans a person has open, whatever else they wait for, and which are at a conflict", () => {
     const last = "Edit a.ts";
     const plans = [
