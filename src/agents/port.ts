@@ -294,5 +294,5 @@ export interface AgentAdapter {
   readonly resumes: boolean;
   start(request: AgentRequest): AgentRun;
   /** Which of the messages that were sent to a run it took, as its output tells; absent: it takes none while it works. */
-  receivedIn?(lines: readonly string[], sent: readonly AgentMessage[]): readonly string[];
+  receivedIn?(output: string, sent: readonly AgentMessage[]): readonly string[];
 }

@@ -18,6 +18,10 @@ test("what programs print for terminals is left out, as Node does it", () => {
   assert.equal(withoutEscapes(LINK), "words");
 });
 
+test("a title that never ends takes no line after it along", () => {
+  assert.equal(withoutEscapes("\u001b]0;a\nwhat others print\nb\u0007"), ";a\nwhat others print\nb\u0007");
+});
+
 test("it costs what it is long", () => {
   const before = process.cpuUsage();
   for (const begun of ["\u001b]", "\u001b]0;a", "\u001b[1;", "\u001b;", "\u009b[[", "\u001b[1;;;"])

@@ -20,7 +20,16 @@ const MAX_TOLD = 32 * 1024 * 1024;
 interface Tool {
   readonly told: JsonFields;
   readonly called: boolean;
-  readonly length: number;
+  /** Of each field that was told, and of the id: a long one that was told once is not measured again with each word of another. */
+  readonly lengths: Readonly<Record<string, number>>;
+}
+
+function lengthOf(tool: Tool | undefined): number {
+  return Object.values(tool?.lengths ?? {}).reduce((sum, length) => sum + length, 0);
+}
+
+function lengthsOf(told: JsonFields): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(told).map(([key, value]) => [key, JSON.stringify(value).length]));
 }
 
 /** Makes events of what an agent tells while it works: `session/update`, and the tool calls of permission requests. */
@@ -112,14 +121,15 @@ export class UpdateReader {
     const id = asString(update.toolCallId);
     if (id === undefined) return [];
     const before = this.#tools.get(id);
-    const told = { ...before?.told, ...present(update) };
+    const news = present(update);
+    const told = { ...before?.told, ...news };
     const isOver = update.status === "completed" || update.status === "failed";
     // Before it runs, an agent may not have told all of its input.
     const calls = !(before?.called ?? false) && (begins || isOver || update.status === "in_progress");
     this.#keep(id, {
       told,
       called: calls || (before?.called ?? false),
-      length: id.length + JSON.stringify(told).length,
+      lengths: { id: id.length, ...before?.lengths, ...lengthsOf(news) },
     });
     if (!isOver && !calls) return [];
     const events = this.#answer();
@@ -135,7 +145,7 @@ export class UpdateReader {
 
   /** Of a program that begins calls and ends none, the oldest are forgotten. */
   #keep(id: string, tool: Tool): void {
-    this.#told += tool.length - (this.#tools.get(id)?.length ?? 0);
+    this.#told += lengthOf(tool) - lengthOf(this.#tools.get(id));
     this.#tools.set(id, tool);
     for (const oldest of this.#tools.keys()) {
       if (this.#told <= MAX_TOLD || oldest === id) break;
@@ -144,7 +154,7 @@ export class UpdateReader {
   }
 
   #forget(id: string): void {
-    this.#told -= this.#tools.get(id)?.length ?? 0;
+    this.#told -= lengthOf(this.#tools.get(id));
     this.#tools.delete(id);
     this.#running.delete(id);
   }

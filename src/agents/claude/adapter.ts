@@ -4,14 +4,17 @@ import { runAdapter } from "../dialogue/run-events.ts";
 import type { AgentAdapter } from "../port.ts";
 import { claudeDialogue } from "./dialogue.ts";
 import { claudeEnvironment, claudeInvocation } from "./invocation.ts";
+import { uuidOf } from "./messages.ts";
 
 /** Runs Claude Code. What is sent to a run reaches it before its next answer. */
 export function claudeAdapter(spec: AdapterSpec): AgentAdapter {
   return {
     name: spec.name,
     resumes: true,
-    receivedIn: (lines, sent) =>
-      receivedIn(claudeDialogue({ program: spec.command, prompt: "", now: Date.now }), lines, sent),
+    receivedIn: (output, sent) => {
+      const dialogue = claudeDialogue({ program: spec.command, prompt: "", now: Date.now });
+      return receivedIn(dialogue, { output, sent, nameOf: uuidOf });
+    },
     start: (request) => {
       const { prompt, sessionId, sandboxed = false, overseer } = request;
       const model = request.model ?? spec.model;

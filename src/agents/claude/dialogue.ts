@@ -1,4 +1,5 @@
 import { asFields, asFieldsList, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
+import { asCallId, CallIds } from "../dialogue/call-ids.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";
@@ -44,9 +45,9 @@ class ClaudeDialogue implements Dialogue {
   /** Calls that started sub-agents, by these. */
   readonly #starts = new Map<string, string>();
   /** Calls that our hook was asked about. */
-  readonly #hooked = new Set<string>();
+  readonly #hooked = new CallIds();
   /** Calls whose newest answer of ours is no. A hook of the user's that permits can be quicker than that answer. */
-  readonly #refused = new Set<string>();
+  readonly #refused = new CallIds();
   /** Whether our hooks were asked before the model answered; undefined until one of them is known. */
   #isInForce: boolean | undefined;
   /** The newest answer is the model's: a result is then its own words. */
@@ -134,8 +135,9 @@ class ClaudeDialogue implements Dialogue {
 
   /** One that goes on is still that of the call which started it. */
   #started({ task_id, tool_use_id }: JsonFields): Heard {
-    const isNew = typeof task_id === "string" && !this.#starts.has(task_id) && this.#starts.size < MAX_STARTS;
-    if (isNew && typeof tool_use_id === "string") this.#starts.set(task_id, tool_use_id);
+    const [task, call] = [asCallId(task_id), asCallId(tool_use_id)];
+    if (task === undefined || call === undefined) return NOTHING_HEARD;
+    if (!this.#starts.has(task) && this.#starts.size < MAX_STARTS) this.#starts.set(task, call);
     return NOTHING_HEARD;
   }
 
@@ -149,7 +151,7 @@ class ClaudeDialogue implements Dialogue {
     if (hook) return this.#isRefused(hook) ? { ...hook, policyEnd: RAN_THOUGH_DENIED } : hook;
     if (request.subtype !== "can_use_tool") return { events: [], write: [unknownLine(id)] };
     const question = questionOf(request);
-    const callId = asString(request.tool_use_id);
+    const callId = asCallId(request.tool_use_id);
     // Only the hook tells where a call is made, and only after such a one are we told that it is over.
     if (this.#hearing.overseen && !this.#hooked.has(callId ?? ""))
       return { events: [], write: [permissionLine(id, request, { allow: false, reason: UNASKED })] };
@@ -165,7 +167,7 @@ class ClaudeDialogue implements Dialogue {
           question,
         },
         answer: (permission) => {
-          if (!permission.allow) this.#refused.add(callName(callId, asString(request.agent_id)));
+          if (!permission.allow) this.#refused.add(callName(callId, asCallId(request.agent_id)));
           return {
             events: permission.allow || this.#hearing.overseen ? [] : [{ type: "waiting", question }],
             write: [permissionLine(id, request, permission)],
@@ -199,7 +201,7 @@ class ClaudeDialogue implements Dialogue {
       return contentEvents(message);
     }
     this.#answered = true;
-    const id = asString(message.id) ?? "";
+    const id = asCallId(message.id) ?? "";
     const isNew = !this.#usage.knows(id);
     const usage = this.#usage.answer(id, model, asFields(message.usage));
     return [...(isNew ? [{ type: "turn" } as const] : []), ...contentEvents(message), ...usage];
@@ -260,7 +262,7 @@ const callName = (callId = "", subAgent = ""): string => JSON.stringify([subAgen
 
 function contentEvents({ content }: JsonFields): AgentEvent[] {
   return asFieldsList(content).flatMap((block): AgentEvent[] => {
-    const id = asString(block.id);
+    const id = asCallId(block.id);
     const name = asString(block.name);
     if (block.type === "text" && typeof block.text === "string") return [{ type: "text", text: block.text }];
     const isCall = block.type === "tool_use" || block.type === "server_tool_use";
@@ -271,7 +273,7 @@ function contentEvents({ content }: JsonFields): AgentEvent[] {
 
 function toolResults({ message }: JsonFields): AgentEvent[] {
   return asFieldsList(asFields(message).content).flatMap((block): AgentEvent[] => {
-    const id = asString(block.tool_use_id);
+    const id = asCallId(block.tool_use_id);
     if (block.type !== "tool_result" || id === undefined) return [];
     return [{ type: "tool_result", id, output: textIn(block.content), failed: block.is_error === true }];
   });

@@ -1,4 +1,5 @@
 import { asFields, asFieldsList, asString, type JsonFields } from "../../kernel/json-fields.ts";
+import { asCallId } from "../dialogue/call-ids.ts";
 import type { Heard, Tell } from "../dialogue/dialogue.ts";
 import type { Overseer, Permission, SubAgent, Told } from "../port.ts";
 import { successLine } from "./messages.ts";
@@ -69,7 +70,7 @@ export function overseenArgs({ server, shell }: Overseer, projectSettings: boole
 export type Starts = ReadonlyMap<string, string>;
 
 export function subAgentIn(fields: JsonFields, starts: Starts): { readonly by?: SubAgent } {
-  const session = asString(fields.agent_id);
+  const session = asCallId(fields.agent_id);
   if (session === undefined) return {};
   const startedBy = starts.get(session);
   return { by: { session, ...(startedBy === undefined ? {} : { startedBy }) } };
@@ -80,7 +81,7 @@ export function heardHook(id: string, request: JsonFields, starts: Starts): Hear
   const input = asFields(request.input);
   const event = asString(input.hook_event_name) ?? "";
   const tool = asString(input.tool_name);
-  const callId = asString(input.tool_use_id);
+  const callId = asCallId(input.tool_use_id);
   if (event === "PreToolUse") {
     const asked = { tool: tool ?? "", input: input.tool_input ?? {}, reads: false, question: `May ${tool} be used?` };
     const folder = asString(input.cwd);

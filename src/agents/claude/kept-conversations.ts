@@ -20,6 +20,8 @@ const SAID = ["user", "assistant", "system", "attachment", "summary", "content-r
 
 /** A conversation is far smaller. */
 const MAX_BYTES = 256 * 1024 * 1024;
+/** So is a line of one: what is read of many small values takes fifty times their room. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** Folders and files. */
 const MAX_NAMES = 1000;
 const DEADLINE_MS = 15_000;
@@ -40,6 +42,7 @@ function copy(source, made) {
   for (let start = 0, end; start < bytes.length; start = end + 1) {
     end = bytes.indexOf(10, start);
     if (end < 0) end = bytes.length;
+    if (end - start > ${MAX_LINE_BYTES}) throw new Error("too large");
     const line = parsed(bytes.toString("utf8", start, end));
     if (said.has(line?.type)) writeSync(out, JSON.stringify(line) + "\\n");
   }

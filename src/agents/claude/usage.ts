@@ -9,6 +9,9 @@ interface Tokens {
 
 /** So many answers can be under way at once, and no run may fill our memory. */
 const MAX_ANSWERS = 100;
+/** And a run has a few models, with short names; of others more is counted than was spent, as what was told is not taken off. */
+const MAX_MODELS = 100;
+const MAX_NAME = 200;
 
 const NONE: Tokens = { input: 0, output: 0, cached: 0 };
 
@@ -50,7 +53,7 @@ export class UsageCounter {
       this.#answers.delete(oldest);
     }
     const more = beyond(tokens, before);
-    this.#told.set(model, plus(this.#told.get(model) ?? NONE, more));
+    this.#tell(model, plus(this.#told.get(model) ?? NONE, more));
     return usageEvents(model, more);
   }
 
@@ -67,9 +70,14 @@ export class UsageCounter {
       };
       const told = this.#told.get(name) ?? NONE;
       // An answer may be told before a result and counted with the next one.
-      this.#told.set(name, beyond(told, all));
+      this.#tell(name, beyond(told, all));
       return usageEvents(name, beyond(all, told), asNumber(spent.costUSD));
     });
+  }
+
+  #tell(model: string, tokens: Tokens): void {
+    if (model.length > MAX_NAME || (!this.#told.has(model) && this.#told.size >= MAX_MODELS)) return;
+    this.#told.set(model, tokens);
   }
 
   /** Answers and results may call the same model differently: "name" and "name[1m]". */

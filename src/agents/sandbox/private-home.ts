@@ -9,6 +9,7 @@ import { unlockRoot } from "../../kernel/held/folder.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { sweepRemoved } from "../../kernel/removal/remove-aside.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
+import { takeTurns } from "../../kernel/turns.ts";
 import type { HomeItem } from "../program.ts";
 import { type Mount, mountAround } from "./args.ts";
 import { realOf } from "./places.ts";
@@ -78,7 +79,7 @@ function placesIn(root: string, pattern: string): Buffer[] {
  * programs) would have a say in the next one. After a kill the next call goes on: nothing runs in the new home as long as
  * the old one is there.
  */
-export function renewHome(home: string, keeps: readonly string[]): void {
+export async function renewHome(home: string, keeps: readonly string[]): Promise<void> {
   const old = join(besideOf(home), "old");
   const isNew = !existsNoFollow(home) && !existsNoFollow(old);
   ensureDir(home);
@@ -91,7 +92,10 @@ export function renewHome(home: string, keeps: readonly string[]): void {
   }
   crashPoint("home:old");
   ensureDir(home);
-  for (const pattern of keeps) for (const place of placesIn(old, pattern)) moveBetween(old, home, place);
+  for (const place of keeps.flatMap((pattern) => placesIn(old, pattern))) {
+    await takeTurns();
+    moveBetween(old, home, place);
+  }
   crashPoint("home:kept");
   removeFrom(besideOf(home), "old");
 }

@@ -35,9 +35,16 @@ export class Conversation {
   };
 }
 
-/** Hands on what the daemon says to the program; one that has closed its stdin hears nothing. */
-export function say({ child }: Program, line: string): void {
+/** Several of the longest answers. */
+const MAX_UNREAD = 64 * 1024 * 1024;
+
+/**
+ * Hands on what the daemon says to the program; one that has closed its stdin hears nothing, nor does one that asks and asks and reads no
+ * answer: they would fill our memory.
+ */
+export function say({ child }: Pick<Program, "child">, line: string): void {
   if (!child.stdin?.writable) return;
+  if (child.stdin.writableLength > MAX_UNREAD) return void child.stdin.destroy();
   if (line === END_OF_INPUT) child.stdin.end();
   else for (const text of JSON.parse(line.slice(INPUT.length)) as string[]) child.stdin.write(`${text}\n`);
 }

@@ -50,7 +50,7 @@ export async function enterHome({ agent, use, runDir, home, user, goesOnIn }: En
   returnLogins(home, renewalOf);
   // Commands of the user need no login of an agent.
   const program = use === "checks" ? undefined : programOf(agent);
-  renewHome(home, [...PACKAGES, ...(use === "checks" ? [] : agent.keeps), ...(program?.keeps ?? [])]);
+  await renewHome(home, [...PACKAGES, ...(use === "checks" ? [] : agent.keeps), ...(program?.keeps ?? [])]);
   await program?.renewKept?.(home, besideOf(home), goesOnIn);
   const overlays = join(runDir, OVERLAYS);
   await removeTree(overlays);

@@ -17,9 +17,13 @@ const OWN = "main";
 /** So many calls can be under way at once, and so many sub-agents be started: no run may fill our memory. */
 const MAX_CALLS = 1000;
 const MAX_SUB_AGENTS = 1000;
+/** Of all these calls, in characters; one may have as many as a line of the program. */
+const MAX_HELD = 64 * 1024 * 1024;
 
 const RECALLED =
   "GOVERNANCE BLOCK: What was handed over to you is recalled. Stop, and say in your answer how far you got.";
+
+const lengthOf = (call: HostCall): number => JSON.stringify(call).length;
 
 const noted = (note: string): ToldAnswer => (note === "" ? {} : { note });
 
@@ -33,6 +37,7 @@ export class RunOverseer {
   readonly #looks: WorktreeLooks;
   /** Those under way. */
   readonly #calls = new Map<string, HostCall>();
+  #held = 0;
   readonly #bound = new Map<string, Promise<unknown>>();
   readonly #recalled = new Set<string>();
   readonly #began: Promise<void>;
@@ -78,13 +83,20 @@ export class RunOverseer {
 
   async #remember(call: HostCall): Promise<void> {
     this.#calls.set(keyOf(call), call);
-    const [oldest] = this.#calls.values();
-    if (oldest && this.#calls.size > MAX_CALLS) await this.#forget(oldest);
+    this.#held += lengthOf(call);
+    for (const oldest of this.#calls.values()) {
+      if (oldest === call || (this.#calls.size <= MAX_CALLS && this.#held <= MAX_HELD)) break;
+      await this.#forget(oldest);
+    }
   }
 
   async #forget(call: HostCall): Promise<void> {
-    this.#calls.delete(keyOf(call));
+    this.#let(call);
     await this.#governor.failed(call);
+  }
+
+  #let(call: HostCall): void {
+    if (this.#calls.delete(keyOf(call))) this.#held -= lengthOf(call);
   }
 
   /** A sub-agent is bound to its task before anything of it is judged. One that no call of the run has started gets none. */
@@ -120,7 +132,7 @@ export class RunOverseer {
     const call = this.#calls.get(keyOf(named)) ?? (by ? undefined : this.#newest(callId));
     // One that we know nothing of, or no more, may have run all the same: what is protected is put back after it, too.
     if (!call) return noted((await callEnded(this.#looks, named, ok)).note);
-    this.#calls.delete(keyOf(call));
+    this.#let(call);
     const tool = ownTool("claude", call.tool);
     // Only a command is run by the server, in there; all else is answered here, and what the server says does not count.
     if (ok && isGovernTool(tool) && tool !== "govern_shell") return this.#govern({ ...call, tool });

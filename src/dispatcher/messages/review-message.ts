@@ -119,8 +119,8 @@ function seenRun(loom: Located & Configured, planId: string, run: number): SeenR
   );
   if (agent && sent.length > 0) {
     // A dispatcher that was killed may not have read the last lines.
-    const lines = readTail(join(runDir, RUN_FILES.output), MAX_FILE_BYTES).split("\n");
-    for (const id of adapterOf({ ...agent, name }).receivedIn?.(lines, sent) ?? []) received.add(id);
+    const output = readTail(join(runDir, RUN_FILES.output), MAX_FILE_BYTES);
+    for (const id of adapterOf({ ...agent, name }).receivedIn?.(output, sent) ?? []) received.add(id);
   }
   const own = events.flatMap((event) => (event.type === "session" ? [event.sessionId] : []));
   return {

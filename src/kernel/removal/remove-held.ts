@@ -16,6 +16,8 @@ import { removeAside } from "./remove-aside.ts";
 
 /** Files that are removed while all else waits; more than so many take longer than anything may stand still. */
 const MAX_AT_ONCE = 2000;
+/** A folder counts as so many: some disks take a millisecond for each. */
+const FOLDER_COST = 10;
 
 interface RemovalBudget {
   /** Entries that may still be removed. */
@@ -27,6 +29,8 @@ function removeSome(folder: Held, name: Buffer, budget: RemovalBudget, depth = 0
   budget.left -= 1;
   if (budget.left < 0 || depth > MAX_DEPTH) return false;
   if (removeSingle(folder, name)) return true;
+  budget.left -= FOLDER_COST - 1;
+  if (budget.left < 0) return false;
   const child = ifThere(() => stepToChange(folder, name));
   if (child === undefined) return false;
   try {

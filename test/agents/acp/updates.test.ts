@@ -31,6 +31,16 @@ test("of a call only what is understood is kept, however many fields are told of
   });
 });
 
+test("a word about a long call costs what the word is long", () => {
+  const updates = reader();
+  updates.read(call("a", { title: "Write", rawInput: { content: "a".repeat(15_000_000) } }));
+  const before = process.cpuUsage();
+  for (let at = 0; at < 200; at += 1)
+    updates.read({ sessionUpdate: "tool_call_update", toolCallId: "a", title: `${at}` });
+  const { user, system } = process.cpuUsage(before);
+  assert((user + system) / 1000 < 1000);
+});
+
 test("of calls that never end the oldest are forgotten, and the newest are not", () => {
   const updates = reader();
   const rawInput = { content: "a".repeat(4_000_000) };

@@ -40,6 +40,26 @@ describe("a run of Claude Code that is judged from outside", () => {
     assert.match(second ?? "", /Do it\./);
   });
 
+  test("has short names for calls and sub-agents, the same wherever it names them, as they are kept", () => {
+    const talk = dialogue();
+    const [call, by] = ["c", "s"].map((name) => name.repeat(1_000_000));
+    talk.read(JSON.stringify({ type: "system", subtype: "task_started", task_id: by, tool_use_id: call }));
+    const asked = { ...WRITE, tool_use_id: call, agent_id: by };
+    const { ask } = talk.read(hook("PreToolUse", asked));
+    const { callId = "", by: { session = "", startedBy = "" } = {} } = ask?.request ?? {};
+    for (const name of [callId, session]) assert.ok(name.length > 0 && name.length <= 200);
+    assert.equal(startedBy, callId);
+    const permission = { subtype: "can_use_tool", ...asked, input: {} };
+    const again = talk.read(JSON.stringify({ type: "control_request", request_id: "r2", request: permission }));
+    assert.deepEqual([again.ask?.request.callId, again.ask?.request.by], [callId, { session, startedBy }]);
+    const { tell } = talk.read(hook("PostToolUse", asked));
+    assert.deepEqual(tell?.told, { kind: "ended", callId, ok: true, by: { session, startedBy } });
+    const brought = { type: "user", message: { content: [{ type: "tool_result", tool_use_id: call, content: "" }] } };
+    const heard = talk.read(JSON.stringify(brought));
+    assert.equal(heard.policyEnd, undefined);
+    assert.deepEqual(heard.events, [{ type: "tool_result", id: callId, output: "", failed: false }]);
+  });
+
   test("asks about each call, and is told why not", () => {
     const { ask } = dialogue().read(hook("PreToolUse", { ...WRITE, cwd: "/repo/src" }));
     assert.deepEqual(ask?.request, {

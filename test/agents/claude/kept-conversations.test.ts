@@ -63,7 +63,8 @@ test("more than any conversation has is not kept, and where there is none nothin
   truncateSync(join(huge, BELOW, "one.jsonl"), 300 * 1024 * 1024);
   const many = homeWith(["{}"]);
   for (let at = 0; at < 1000; at += 1) writeFileSync(join(many, BELOW, `${at}.jsonl`), "");
+  const long = homeWith([JSON.stringify({ type: "user", message: "a".repeat(17_000_000) })]);
   const empty = mkdtempSync(join(dir, "home-"));
-  for (const home of [huge, many, empty]) await renewConversations(home, dir);
-  for (const home of [huge, many, empty]) assert(!existsSync(join(home, ".claude/projects")));
+  for (const home of [huge, many, long, empty]) await renewConversations(home, dir);
+  for (const home of [huge, many, long, empty]) assert(!existsSync(join(home, ".claude/projects")));
 });

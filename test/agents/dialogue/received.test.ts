@@ -17,5 +17,15 @@ test("the output of a run that was not followed to its end tells which messages 
   ].map((line) => JSON.stringify(line));
   // The last line is torn, as a kill leaves it.
   const torn = JSON.stringify({ type: "user", uuid: uuidOf(queued.id) }).slice(0, -4);
-  assert.deepEqual(receivedIn(dialogue, [...lines, torn], [taken, queued]), [taken.id]);
+  const output = [...lines, torn].join("\n");
+  assert.deepEqual(receivedIn(dialogue, { output, sent: [taken, queued], nameOf: uuidOf }), [taken.id]);
+});
+
+test("an output of millions of lines holds nobody up", () => {
+  const dialogue = claudeDialogue({ program: "claude", prompt: "", now: () => 0 });
+  const output = `${"{\n".repeat(8 * 1024 * 1024)}${JSON.stringify({ type: "user", uuid })}\n`;
+  const begun = performance.now();
+  assert.deepEqual(receivedIn(dialogue, { output, sent: [taken, queued], nameOf: uuidOf }), [taken.id]);
+  const ms = performance.now() - begun;
+  assert.ok(ms < 500, `${ms} ms`);
 });

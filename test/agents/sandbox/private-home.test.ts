@@ -192,7 +192,7 @@ test("of a home only real files in real folders are read, and small ones", () =>
   assert.equal(readInside(home, "a/file", 3), undefined);
 });
 
-test("of a home only what is named is there for the next run, and no link of an agent leads out of it", () => {
+test("of a home only what is named is there for the next run, and no link of an agent leads out of it", async () => {
   const keeps = [".mine/sessions", ".mine/logs/*/*.jsonl", "missing", ".linked/file"];
   for (const file of [".mine/sessions/a/b", ".mine/logs/x/1.jsonl", ".mine/logs/x/memory.md", ".bashrc", "bin/git"])
     put(`private/${file}`, file);
@@ -202,7 +202,7 @@ test("of a home only what is named is there for the next run, and no link of an 
   const filesIn = () =>
     execFileSync("find", [".", "!", "-type", "d"], { cwd: home, encoding: "utf8" }).split("\n").sort();
   for (const time of ["first", "second"]) {
-    renewHome(home, keeps);
+    await renewHome(home, keeps);
     assert.deepEqual(filesIn(), ["", "./.mine/logs/x/1.jsonl", "./.mine/sessions/a/b"], time);
     assert.deepEqual(readdirSync(besideOf(home)), []);
     put("private/.profile", "planted");
@@ -210,18 +210,18 @@ test("of a home only what is named is there for the next run, and no link of an 
   isUntouched();
 });
 
-test("a home that was being rebuilt when we were killed loses nothing that is kept", () => {
+test("a home that was being rebuilt when we were killed loses nothing that is kept", async () => {
   put("private.beside/old/.mine/sessions/late", "late");
   put("private.beside/old/.bashrc", "planted");
   put("private/.mine/sessions-of-another/early", "early");
-  renewHome(home, [".mine/sessions", ".mine/sessions-of-another"]);
+  await renewHome(home, [".mine/sessions", ".mine/sessions-of-another"]);
   assert.equal(read(join(home, ".mine/sessions/late")), "late");
   assert.equal(read(join(home, ".mine/sessions-of-another/early")), "early");
   assert.equal(existsSync(join(home, ".bashrc")), false);
   assert.deepEqual(readdirSync(besideOf(home)), []);
 });
 
-test("a home full of folders, deep or wide or closed, is out of the way at once", () => {
+test("a home full of folders, deep or wide or closed, is out of the way at once", async () => {
   const script = `for (const name of ["c1", "c2", "c3"]) {
     process.chdir(${JSON.stringify(home)});
     for (const folder of [name, ...Array(900).fill("a")]) {
@@ -234,24 +234,34 @@ test("a home full of folders, deep or wide or closed, is out of the way at once"
   put("private/.mine/sessions/one", "kept");
   chmodSync(join(home, ".mine"), 0o000);
   chmodSync(join(home, "wide"), 0o000);
-  renewHome(home, [".mine/sessions"]);
+  await renewHome(home, [".mine/sessions"]);
   assert.deepEqual(readdirSync(home), [".mine"]);
   assert.equal(read(join(home, ".mine/sessions/one")), "kept");
 });
 
-test("of folders in folders that a pattern fits no more are looked through than can be kept", (context) => {
+test("of folders in folders that a pattern fits no more are looked through than can be kept", async (context) => {
   for (let index = 0; index < 2500; index += 1)
     mkdirSync(join(home, String(index % 50), String(index)), { recursive: true });
   const listings = context.mock.method(fs, "opendirSync");
   syncBuiltinESMExports();
-  renewHome(home, ["*/*/*"]);
+  await renewHome(home, ["*/*/*"]);
   // A thousand for the places, and two thousand that are removed at once.
   assert(listings.mock.callCount() < 3500, `${listings.mock.callCount()} folders`);
   listings.mock.restore();
   syncBuiltinESMExports();
 });
 
-test("a home that is closed itself is rebuilt, too", () => {
+test("others have their turn while much is kept", async () => {
+  for (let index = 0; index < 1000; index += 1) put(`private/.mine/logs/${index}/1.jsonl`, "kept");
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 1);
+  await renewHome(home, [".mine/logs/*/*.jsonl"]);
+  clearInterval(timer);
+  assert.equal(readdirSync(join(home, ".mine/logs")).length, 1000);
+  assert(turns > 0);
+});
+
+test("a home that is closed itself is rebuilt, too", async () => {
   const owner = process.getuid?.() === 0 ? 65_534 : undefined;
   put("private/.mine/sessions/one", "kept");
   // Root may do anything, so the test would prove nothing.
@@ -260,7 +270,7 @@ test("a home that is closed itself is rebuilt, too", () => {
   try {
     for (const mode of [0o000, 0o555]) {
       chmodSync(home, mode);
-      renewHome(home, [".mine/sessions"]);
+      await renewHome(home, [".mine/sessions"]);
       assert.equal(read(join(home, ".mine/sessions/one")), "kept");
     }
   } finally {
@@ -270,7 +280,7 @@ test("a home that is closed itself is rebuilt, too", () => {
 
 test("a home that is new is one folder, and nothing is made beside it or for copies that there are none of", async () => {
   rmSync(home, { recursive: true });
-  renewHome(home, [".mine/sessions"]);
+  await renewHome(home, [".mine/sessions"]);
   assert.deepEqual(readdirSync(home), []);
   assert.deepEqual(await furnish([]), { folders: [], logins: [] });
   assert.deepEqual(readdirSync(base).sort(), ["private", "trap"]);

@@ -143,6 +143,17 @@ describe("a run that is judged from outside of its program", () => {
     assert.match(await asks("Write", write("src/a.ts"), { by }), /GOVERNANCE BLOCK.*more than 1000 sub-agents/);
   });
 
+  test("has long calls under way, and not any number of them: the oldest are forgotten", async () => {
+    const { asks, overseer } = await overseen();
+    const [first, second] = [nextId(), nextId()];
+    const more = "x".repeat(15 * 1024 * 1024);
+    await asks(...STATUS, { callId: first });
+    for (let at = 0; at < 5; at += 1) await asks("Read", { file_path: "src/a.ts", more: more + at });
+    await asks(...STATUS, { callId: second });
+    assert.equal((await overseer.tell({ kind: "ended", callId: first, ok: true })).text, undefined);
+    assert.match((await overseer.tell({ kind: "ended", callId: second, ok: true })).text ?? "", /Build the form/);
+  });
+
   test("hands a part over with its tools, and takes it back", async () => {
     const { asks, calls, overseer } = await overseen();
     const terms = { to: "executor", name: "Docs", expectedOutput: "a change", tools: ["read", "edit"] };
