@@ -150,7 +150,9 @@ const source: Behaviour = ({ args, spot }) => {
   if (flow) {
     const printed = withArguments(args.slice(1), spot, () => runHere(flow, spot));
     if (!made && flow.text !== undefined) return printed;
-  } else noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: absolutePaths(path, spot)[0] });
+  } else
+    for (const one of absolutePaths(path, spot))
+      noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: one });
   takeSecrets(path, spot);
   // It may have changed any variable.
   const lost = unknown(`${describeText(path)} may have changed it`);

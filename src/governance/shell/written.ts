@@ -23,7 +23,11 @@ export function contentAt(all: readonly Text[], spot: Spot, before: (path: Text)
   return eitherFlow(found.map((flow, at) => flow ?? before(all[at] as Text)));
 }
 
-const joinSome = (flows: readonly Flow[]): Flow | undefined => (flows.length > 0 ? joinFlows(flows) : undefined);
+/** Several files are printed one behind the other; where that cannot be told, what runs them may run each. */
+function joinSome(flows: readonly Flow[]): Flow | undefined {
+  const joined = flows.length > 0 ? joinFlows(flows) : undefined;
+  return joined && joined.text === undefined ? eitherFlow(flows) : joined;
+}
 
 /** Keeps what is in a file now, for what reads or runs it later in the line. What was there before may still be: a condition may decide. */
 export function keepContent(
@@ -40,11 +44,12 @@ export function keepContent(
     const before = entry?.among === among ? (entry?.last ?? entry) : entry;
     // What came from elsewhere may still be in it.
     const isFetched = entry && entry.from & (FROM.network | FROM.decoded);
-    const last = before && appends ? joinFlows([before, flow]) : flow;
+    let last = flow;
+    if (before) last = appends ? joinFlows([before, flow]) : eitherFlow([...wholes(before), flow]);
     if (isFetched && !appends) files.set(one.text, cameFrom(entry.from | flow.from));
-    else if (among !== undefined)
+    else if (among === undefined) files.set(one.text, last);
+    else
       files.set(one.text, { ...eitherFlow([...(entry ? wholes(entry) : [cameFrom(FROM.files)]), last]), among, last });
-    else files.set(one.text, entry && !appends ? eitherFlow([...wholes(entry), last]) : last);
   }
 }
 

@@ -33,14 +33,11 @@ export function judgeProgram(call: ProgramCall): Flow {
   noteConsole(inner);
   const behaviour =
     gitCommand(base) ?? behaviourOf(base) ?? (isPath && ALSO_PROGRAMS.test(base) ? BUILTINS.get(base) : undefined);
-  const path = isPath ? absolutePaths(known(name), spot)[0] : undefined;
-  if (behaviour) {
-    // One that lies elsewhere has the name of a known program, and may do anything besides.
-    if (path && !SYSTEM_FOLDER.test(textOf(path))) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
-    return behaviour(inner);
-  }
-  if (path) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
-  else {
+  // One that lies elsewhere has the name of a known program, and may do anything besides.
+  for (const path of isPath ? absolutePaths(known(name), spot) : [])
+    if (!behaviour || !SYSTEM_FOLDER.test(textOf(path))) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
+  if (behaviour) return behaviour(inner);
+  if (!isPath) {
     runsProject(spot, `runs ${name}`);
     noteByWords(call);
     noteOutputs(name, args, spot);
