@@ -1,4 +1,5 @@
 import type { Behaviour, ProgramCall } from "./call.ts";
+import { isThere } from "./folders.ts";
 import { readArguments } from "./options.ts";
 import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBefore } from "./paths.ts";
 import { kill } from "./processes.ts";
@@ -46,7 +47,6 @@ import {
   unset,
   waits,
 } from "./values/variables.ts";
-import { mayBeGone } from "./written.ts";
 
 const nothing: Behaviour = () => NOTHING;
 const prints: Behaviour = () => OUTPUT;
@@ -64,9 +64,7 @@ const cd: Behaviour = ({ args, spot }) => {
   else if (isSearched || operands.length > 1 || isAmbiguous(target, spot)) moveTo(ANYWHERE, shell);
   else {
     const folders = foldersMeant(target, spot);
-    const isSure = folders.every(
-      (folder) => folder !== undefined && line.place.look(folder) === "folder" && !mayBeGone(folder, spot),
-    );
+    const isSure = folders.every((folder) => folder !== undefined && isThere(folder, spot));
     moveTo(isSure ? folders : [...new Set([...folders, ...shell.folders])], shell);
     shell.reached = folders;
   }

@@ -1,8 +1,8 @@
 import { isIn } from "./normal-path.ts";
 import { type Spot, spend } from "./state/state.ts";
 import { cameFrom, eitherFlow, type FileContent, type Flow, FROM, joinFlows, OUTPUT } from "./values/flow.ts";
-import { fitsPath, fitsPattern } from "./values/glob.ts";
-import { beforePattern, describeText, lastNameOf, placeOfFound, sameText, type Text } from "./values/text.ts";
+import { fitsPattern } from "./values/glob.ts";
+import { beforePattern, describeText, lastNameOf, placeOfFound, type Text } from "./values/text.ts";
 
 const amongOf = (all: readonly Text[]): string | undefined =>
   all.length > 1 ? all.map(describeText).join("\n") : undefined;
@@ -68,27 +68,4 @@ export function writtenBelow(meant: Extract<Text, { type: "glob" | "found" }>, s
     if (isBelow && (pattern === undefined || fitsPattern(pattern, last))) some.push(written);
   }
   return some;
-}
-
-/** Notes what is not there any more; what is found by a search is not told. */
-export function noteGone(all: readonly Text[], { line }: Spot): void {
-  line.gone ??= [];
-  for (const one of all) if (one.type === "known" || one.type === "glob") line.gone.push(one);
-}
-
-/** A folder is made, where it was gone. */
-export function noteMade(all: readonly Text[], spot: Spot): void {
-  const { gone = [] } = spot.line;
-  spend(spot, (gone.length * all.length) >> 3);
-  if (gone.length > 0) spot.line.gone = gone.filter((one) => !all.some((path) => sameText(path, one)));
-}
-
-/** Whether this line deleted or moved a folder, or one around it. */
-export function mayBeGone(folder: string, spot: Spot): boolean {
-  const { gone = [] } = spot.line;
-  spend(spot, gone.length >> 1);
-  return gone.some((one) => {
-    if (one.type === "known") return isIn(folder, one.text);
-    return one.type === "glob" && (fitsPath(one.text, folder) || fitsPath(`${one.text}/**`, folder));
-  });
 }

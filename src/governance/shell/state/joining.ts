@@ -19,6 +19,7 @@ export function joinShells(shell: Shell, other: Shell): void {
   addNames(shell.locals, other.locals);
   addNames(shell.fixed, other.fixed);
   addNames(shell.changing, other.changing);
+  joinMade(shell.made, other.made);
   if (shell.folders !== other.folders) shell.folders = [...new Set([...shell.folders, ...other.folders])];
   if (shell.left !== other.left) shell.left = [...new Set([...shell.left, ...other.left])];
   if (shell.stack !== other.stack) shell.stack = [];
@@ -62,4 +63,14 @@ function joinFunctions(own: Shell["functions"], others: Shell["functions"]): voi
 
 function addNames<V>(own: Names<V>, others: Names<V>): void {
   if (!own.isSame(others)) for (const [name, value] of others) own.set(name, value);
+}
+
+/** Only what both have made is sure to be there, if nothing is gone since the first of them. */
+function joinMade(own: Names<number>, others: Names<number>): void {
+  if (own.isSame(others)) return;
+  for (const [name, at] of [...own]) {
+    const other = others.get(name);
+    if (other === undefined) own.delete(name);
+    else own.set(name, Math.min(at, other));
+  }
 }

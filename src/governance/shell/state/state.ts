@@ -56,6 +56,8 @@ export interface Shell {
   readonly fixed: Names<true>;
   /** Variables whose values are computed, or get other letters: `declare -i`, `declare -l`. */
   readonly changing: Names<"number" | "letters">;
+  /** Folders that it is sure to have made, and how many of the line were gone by then. */
+  readonly made: Names<number>;
   /** Where it may be; patterns among them, and undefined when that cannot be told. */
   folders: Folders;
   /** Where the last `cd` led, if it did not fail. */
@@ -95,6 +97,8 @@ export interface Line {
   leavings: number;
   /** Folders that may be gone: what was deleted or moved away with all that is in it. */
   gone?: Text[] | undefined;
+  /** Files that may be there now, whatever is in them. */
+  touched?: Set<string> | undefined;
   /** How much may still be looked at: loops, functions and lists of words could make it endless. */
   budget: number;
 }
@@ -162,6 +166,7 @@ export function newShell(place: ShellPlace): Shell {
     locals: new Names(),
     fixed: new Names(),
     changing: new Names(),
+    made: new Names(),
     folders: [place.start],
     reached: ANYWHERE,
     left: ANYWHERE,
@@ -185,6 +190,7 @@ export function copyShell(shell: Shell): Shell {
     locals: shell.locals.copy(),
     fixed: shell.fixed.copy(),
     changing: shell.changing.copy(),
+    made: shell.made.copy(),
     folders: shell.folders,
     reached: shell.reached,
     left: shell.left,

@@ -1,12 +1,12 @@
 import { posix } from "node:path";
 import type { Behaviour } from "../../call.ts";
+import { noteGone } from "../../folders.ts";
 import { isIn } from "../../normal-path.ts";
 import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, deletes, reads, store, unpacksInto, writes, writtenBefore } from "../../paths.ts";
 import { noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, type Flow, FROM, OUTPUT } from "../../values/flow.ts";
 import { beforePattern, joinTexts, known, type Text, textOf } from "../../values/text.ts";
-import { noteGone } from "../../written.ts";
 import { isFolder, isSecretHere, privileged } from "./files.ts";
 
 const COPY_RULES: OptionRules = {
