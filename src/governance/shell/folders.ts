@@ -40,8 +40,11 @@ export function noteMade(args: readonly Text[], spot: Spot): void {
     const missing: string[] = [];
     let at = path.text;
     for (; at !== "/" && !isThere(at, spot) && canBeMade(at, spot); at = posix.dirname(at)) missing.push(at);
-    if (isThere(at, spot) && (hasParents || missing.length <= 1))
-      for (const one of missing) spot.shell.made.set(one, spot.line.gone?.length ?? 0);
+    if (missing.length === 0 || !isThere(at, spot) || (missing.length > 1 && !hasParents)) continue;
+    const { shell, line } = spot;
+    spend(spot, shell.made.size >> 3);
+    const gone = line.gone?.length ?? 0;
+    shell.made = new Map([...shell.made, ...missing.map((one) => [one, gone] as const)]);
   }
 }
 

@@ -57,7 +57,7 @@ export interface Shell {
   /** Variables whose values are computed, or get other letters: `declare -i`, `declare -l`. */
   readonly changing: Names<"number" | "letters">;
   /** Folders that it is sure to have made, and how many of the line were gone by then. */
-  readonly made: Names<number>;
+  made: ReadonlyMap<string, number>;
   /** Where it may be; patterns among them, and undefined when that cannot be told. */
   folders: Folders;
   /** Where the last `cd` led, if it did not fail. */
@@ -166,7 +166,7 @@ export function newShell(place: ShellPlace): Shell {
     locals: new Names(),
     fixed: new Names(),
     changing: new Names(),
-    made: new Names(),
+    made: NONE_MADE,
     folders: [place.start],
     reached: ANYWHERE,
     left: ANYWHERE,
@@ -178,6 +178,7 @@ export function newShell(place: ShellPlace): Shell {
 }
 
 const BASH = known("bash");
+const NONE_MADE: Shell["made"] = new Map();
 export const ANYWHERE: Folders = [undefined];
 
 export function copyShell(shell: Shell): Shell {
@@ -190,7 +191,7 @@ export function copyShell(shell: Shell): Shell {
     locals: shell.locals.copy(),
     fixed: shell.fixed.copy(),
     changing: shell.changing.copy(),
-    made: shell.made.copy(),
+    made: shell.made,
     folders: shell.folders,
     reached: shell.reached,
     left: shell.left,
@@ -219,7 +220,7 @@ export function startedShell(spot: Spot): Shell {
 
 /** What a copy costs: variables could be many, and copied for each statement. */
 export const sizeOf = (shell: Shell): number =>
-  1 + ((shell.variables.size + shell.functions.size + shell.channels.size) >> 4);
+  1 + ((shell.variables.size + shell.functions.size + shell.channels.size + shell.made.size) >> 4);
 
 /** A copy whose output is read, wherever the output of the shell itself goes. */
 export function copyForReading(shell: Shell): Shell {
