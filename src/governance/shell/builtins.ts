@@ -1,4 +1,5 @@
 import type { Behaviour, ProgramCall } from "./call.ts";
+import { isThere } from "./folders.ts";
 import { readArguments } from "./options.ts";
 import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBefore } from "./paths.ts";
 import { kill } from "./processes.ts";
@@ -46,7 +47,6 @@ import {
   unset,
   waits,
 } from "./values/variables.ts";
-import { mayBeGone } from "./written.ts";
 
 const nothing: Behaviour = () => NOTHING;
 const prints: Behaviour = () => OUTPUT;
@@ -64,9 +64,7 @@ const cd: Behaviour = ({ args, spot }) => {
   else if (isSearched || operands.length > 1 || isAmbiguous(target, spot)) moveTo(ANYWHERE, shell);
   else {
     const folders = foldersMeant(target, spot);
-    const isSure = folders.every(
-      (folder) => folder !== undefined && line.place.look(folder) === "folder" && !mayBeGone(folder, spot),
-    );
+    const isSure = folders.every((folder) => folder !== undefined && isThere(folder, spot));
     moveTo(isSure ? folders : [...new Set([...folders, ...shell.folders])], shell);
     shell.reached = folders;
   }
@@ -150,7 +148,9 @@ const source: Behaviour = ({ args, spot }) => {
   if (flow) {
     const printed = withArguments(args.slice(1), spot, () => runHere(flow, spot));
     if (!made && flow.text !== undefined) return printed;
-  } else noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: absolutePaths(path, spot)[0] });
+  } else
+    for (const one of absolutePaths(path, spot))
+      noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: one });
   takeSecrets(path, spot);
   // It may have changed any variable.
   const lost = unknown(`${describeText(path)} may have changed it`);

@@ -1,5 +1,6 @@
 import type { Assignment, Command, Word, WordPart } from "unbash";
 import { BUILTINS } from "./builtins.ts";
+import { noteMade } from "./folders.ts";
 import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { afterExec, redirect } from "./redirect.ts";
@@ -100,6 +101,9 @@ function runWith(node: Command, shell: Shell, { spot, expanding, ways: read }: R
     for (const [key, channel] of spot.shell.channels) shell.channels.set(key, channel);
   const ways = read ?? waysOf(node, spot, expanding);
   const inside = shell === spot.shell && !opened ? spot : { ...spot, shell, input };
+  // With a redirection it may not be run.
+  if (!opened && ways.length === 1 && node.name?.value === "mkdir" && !shell.functions.has("mkdir"))
+    noteMade((ways[0] as Text[]).slice(1), inside);
   const flow =
     ways.length === 1
       ? runNamed(ways[0] as Text[], inside, expanding)

@@ -35,7 +35,7 @@ import {
   spend,
 } from "./state/state.ts";
 import { toItsEnd } from "./state/traps.ts";
-import { lookAtArithmetic, lookAtTest } from "./values/arithmetic.ts";
+import { lookAtArithmetic, lookAtTest, startCounting } from "./values/arithmetic.ts";
 import { expandParts, expandString, expandWord, expandWords } from "./values/expand.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT, perhaps } from "./values/flow.ts";
 import { joinWords } from "./values/join-words.ts";
@@ -84,12 +84,12 @@ function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
       spend(spot, sizeOf(shell));
       const isMoved = operator === "&&" && isChangeOfFolder(commands[at - 1], spot);
       const other = operator === "&&" ? "||" : "&&";
-      if (isMoved && shell.folders === shell.reached) {
-        // It was there, so this has not failed.
-      } else if (waiting[other]) joinShells(waiting[other], shell);
-      else waiting[other] = copyShell(shell);
+      // It was there, so this has not failed.
+      const isThere = shell.folders === shell.reached && isCd(commands[at - 1]) && !shell.functions.has("cd");
+      if (waiting[other]) joinShells(waiting[other], shell);
+      else if (!isMoved || !isThere) waiting[other] = copyShell(shell);
       // A part behind `||` is reached when the one before failed: `cd` has not moved then.
-      if (operator === "||") shell.folders = eitherFolder(shell.folders, folders);
+      if (operator === "||" && !isThere) shell.folders = eitherFolder(shell.folders, folders);
       else if (isMoved) shell.folders = shell.reached;
       if (waiting[operator]) joinShells(shell, waiting[operator]);
       waiting[operator] = undefined;
@@ -175,6 +175,7 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
       return runWhile(node, spot);
     case "ArithmeticFor":
       for (const one of [node.initialize, node.test, node.update]) compute(one, spot);
+      startCounting(node.initialize, spot);
       if (!node.test && startsWithoutEnd(node.body)) noteBomb(spot);
       return repeat(spot, "", (round) => maybe(node.body, round));
     case "Case":

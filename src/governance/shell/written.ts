@@ -1,8 +1,8 @@
 import { isIn } from "./normal-path.ts";
 import { type Spot, spend } from "./state/state.ts";
 import { cameFrom, eitherFlow, type FileContent, type Flow, FROM, joinFlows, OUTPUT } from "./values/flow.ts";
-import { fitsPath, fitsPattern } from "./values/glob.ts";
-import { beforePattern, describeText, lastNameOf, placeOfFound, sameText, type Text } from "./values/text.ts";
+import { fitsPattern } from "./values/glob.ts";
+import { beforePattern, describeText, lastNameOf, placeOfFound, type Text } from "./values/text.ts";
 
 const amongOf = (all: readonly Text[]): string | undefined =>
   all.length > 1 ? all.map(describeText).join("\n") : undefined;
@@ -23,7 +23,11 @@ export function contentAt(all: readonly Text[], spot: Spot, before: (path: Text)
   return eitherFlow(found.map((flow, at) => flow ?? before(all[at] as Text)));
 }
 
-const joinSome = (flows: readonly Flow[]): Flow | undefined => (flows.length > 0 ? joinFlows(flows) : undefined);
+/** Several files are printed one behind the other; where that cannot be told, what runs them may run each. */
+function joinSome(flows: readonly Flow[]): Flow | undefined {
+  const joined = flows.length > 0 ? joinFlows(flows) : undefined;
+  return joined && joined.text === undefined ? eitherFlow(flows) : joined;
+}
 
 /** Keeps what is in a file now, for what reads or runs it later in the line. What was there before may still be: a condition may decide. */
 export function keepContent(
@@ -40,11 +44,12 @@ export function keepContent(
     const before = entry?.among === among ? (entry?.last ?? entry) : entry;
     // What came from elsewhere may still be in it.
     const isFetched = entry && entry.from & (FROM.network | FROM.decoded);
-    const last = before && appends ? joinFlows([before, flow]) : flow;
+    let last = flow;
+    if (before) last = appends ? joinFlows([before, flow]) : eitherFlow([...wholes(before), flow]);
     if (isFetched && !appends) files.set(one.text, cameFrom(entry.from | flow.from));
-    else if (among !== undefined)
+    else if (among === undefined) files.set(one.text, last);
+    else
       files.set(one.text, { ...eitherFlow([...(entry ? wholes(entry) : [cameFrom(FROM.files)]), last]), among, last });
-    else files.set(one.text, entry && !appends ? eitherFlow([...wholes(entry), last]) : last);
   }
 }
 
@@ -63,27 +68,4 @@ export function writtenBelow(meant: Extract<Text, { type: "glob" | "found" }>, s
     if (isBelow && (pattern === undefined || fitsPattern(pattern, last))) some.push(written);
   }
   return some;
-}
-
-/** Notes what is not there any more; what is found by a search is not told. */
-export function noteGone(all: readonly Text[], { line }: Spot): void {
-  line.gone ??= [];
-  for (const one of all) if (one.type === "known" || one.type === "glob") line.gone.push(one);
-}
-
-/** A folder is made, where it was gone. */
-export function noteMade(all: readonly Text[], spot: Spot): void {
-  const { gone = [] } = spot.line;
-  spend(spot, (gone.length * all.length) >> 3);
-  if (gone.length > 0) spot.line.gone = gone.filter((one) => !all.some((path) => sameText(path, one)));
-}
-
-/** Whether this line deleted or moved a folder, or one around it. */
-export function mayBeGone(folder: string, spot: Spot): boolean {
-  const { gone = [] } = spot.line;
-  spend(spot, gone.length >> 1);
-  return gone.some((one) => {
-    if (one.type === "known") return isIn(folder, one.text);
-    return one.type === "glob" && (fitsPath(one.text, folder) || fitsPath(`${one.text}/**`, folder));
-  });
 }

@@ -9,7 +9,7 @@ import {
   writes,
 } from "../paths.ts";
 import { noteEffect, type Spot } from "../state/state.ts";
-import { OUTPUT, TERMINAL } from "../values/flow.ts";
+import { type Flow, FROM, OUTPUT, TERMINAL } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { runsFetched, runsProject } from "./fetched-code.ts";
 import { noteInstructed } from "./instruction-files.ts";
@@ -27,7 +27,7 @@ export const builds: Behaviour = ({ name, args, spot: outer }) => {
   if (line !== "" && SAYS.test(line) && !WORKS_BY_V.test(`${name} ${line}`)) return OUTPUT;
   if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
   if (name === "dotnet" && /^--(?:list-sdks|list-runtimes|info)$/.test(line)) return OUTPUT;
-  if (name === "go" && goOnlyTells(first, args)) return OUTPUT;
+  if (name === "go" && goOnlyTells(first, args)) return goTells(args, outer);
   const inside = inFolder(outer, foldersNamed(name, args));
   // Of go, all paths count from there.
   const spot = name === "go" ? inside : outer;
@@ -144,6 +144,12 @@ const goOnlyTells = (sub: string, args: readonly Text[]): boolean =>
   (GO_LOOKS.test(args.slice(0, 2).map(textOf).join(" ")) &&
     !args.some((arg) => arg.type === "unknown" || GO_BUILDS.test(startOf(arg)))) ||
   (sub === "env" && !args.some((arg) => arg.type !== "known" || /^--?[wu]\b/.test(arg.text)));
+
+/** It keeps what it installs in a folder of the home, unless that is set. */
+function goTells(args: readonly Text[], { shell, line }: Spot): Flow {
+  const isAsked = args.map(textOf).join(" ") === "env GOPATH" && !shell.variables.has("GOPATH");
+  return isAsked ? { text: `${line.place.home}/go\n`, from: FROM.program } : OUTPUT;
+}
 
 /** `go run` takes files, folders and packages; `go env -w` changes the settings of the person. */
 function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {

@@ -6,7 +6,7 @@ import { writtenBelow } from "../written.ts";
 
 /** Files that builds and tests run without being told their names. */
 const RECIPE =
-  /\/(?:(?:GNU|BSD)?makefile|[^/]+\.mk|package\.json|\.npmrc|\.pnpmfile\.c?js|binding\.gyp|[^/]+\.config\.[cm]?[jt]s|\.[a-z]+rc(?:\.[cm]?js)?|gruntfile\.js|gulpfile\.[cm]?[jt]s|setup\.(?:py|cfg)|conftest\.py|sitecustomize\.py|pyproject\.toml|tox\.ini|pytest\.ini|noxfile\.py|cargo\.toml|build\.rs|(?:build|settings)\.gradle(?:\.kts)?|gradlew|mvnw|pom\.xml|build\.xml|build\.sbt|rakefile|gemfile|[^/]+\.gemspec|composer\.json|artisan|mix\.exs|cmakelists\.txt|[^/]+\.cmake|meson\.build|\.?justfile|taskfile\.ya?ml|build(?:\.bazel)?|workspace(?:\.bazel)?|build\.zig|package\.swift|[^/]+\.(?:csproj|targets|props)|dune|deps\.edn|project\.clj)$/i;
+  /\/(?:(?:GNU|BSD)?makefile|[^/]+\.mk|package\.json|\.npmrc|\.pnpmfile\.c?js|binding\.gyp|[^/]+\.config\.[cm]?[jt]s|\.[a-z]+rc(?:\.[cm]?js)?|gruntfile\.js|gulpfile\.[cm]?[jt]s|setup\.(?:py|cfg)|conftest\.py|sitecustomize\.py|pyproject\.toml|tox\.ini|pytest\.ini|noxfile\.py|cargo\.toml|build\.rs|(?:build|settings)\.gradle(?:\.kts)?|gradlew|mvnw|pom\.xml|build\.xml|build\.sbt|rakefile|gemfile|[^/]+\.gemspec|composer\.json|artisan|mix\.exs|cmakelists\.txt|[^/]+\.cmake|meson\.build|\.?justfile|taskfile\.ya?ml|build(?:\.bazel)?|workspace(?:\.bazel)?|build\.zig|package\.swift|[^/]+\.(?:csproj|targets|props)|dune|deps\.edn|project\.clj|node_modules\/\.bin\/[^/]+)$/i;
 
 /** Code and packages, which they take where they lie. What a browser is given, and headers, are taken over whole from others all the time. */
 const CODE =

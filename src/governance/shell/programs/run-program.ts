@@ -2,7 +2,7 @@ import { BUILTINS } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { absolutePaths, noteSecretOperands, writtenBefore } from "../paths.ts";
 import { runWritten } from "../scripts.ts";
-import { noteEffect, noteUnknown } from "../state/state.ts";
+import { noteEffect, noteUnknown, type Spot, spend } from "../state/state.ts";
 import { type Flow, FROM, OUTPUT, oneOfFlows } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { noteConsole } from "./elsewhere/consoles.ts";
@@ -20,11 +20,12 @@ export function judgeProgram(call: ProgramCall): Flow {
   const { name, args, spot } = call;
   const isPath = name.includes("/");
   const base = isPath || name.includes(".") ? name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "") : name;
-  if (isPath) {
-    const made = writtenBefore(known(name), spot);
-    const isTold = made && (made.text !== undefined || made.either);
-    if (isTold || (made && made.from & (FROM.network | FROM.decoded | FROM.outside)))
-      return oneOfFlows((made.either ?? [made]).map((one) => runMade(one, call)));
+  const file = isPath ? name : writtenOnPath(name, spot);
+  const made = file === undefined ? undefined : writtenBefore(known(file), spot);
+  if (file !== undefined && made && (made.text !== undefined || made.either || made.from & FROM_ELSEWHERE)) {
+    const flows = (made.either ?? [made]).map((one) => runMade(one, { name: file, args, spot }));
+    // Another one on the path may come first, or this one may not be executable.
+    if (isPath) return oneOfFlows(flows);
   }
   if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);
   const inner = base === name ? call : { name: base, args, spot };
@@ -33,14 +34,11 @@ export function judgeProgram(call: ProgramCall): Flow {
   noteConsole(inner);
   const behaviour =
     gitCommand(base) ?? behaviourOf(base) ?? (isPath && ALSO_PROGRAMS.test(base) ? BUILTINS.get(base) : undefined);
-  const path = isPath ? absolutePaths(known(name), spot)[0] : undefined;
-  if (behaviour) {
-    // One that lies elsewhere has the name of a known program, and may do anything besides.
-    if (path && !SYSTEM_FOLDER.test(textOf(path))) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
-    return behaviour(inner);
-  }
-  if (path) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
-  else {
+  // One that lies elsewhere has the name of a known program, and may do anything besides.
+  for (const path of isPath ? absolutePaths(known(name), spot) : [])
+    if (!behaviour || !SYSTEM_FOLDER.test(textOf(path))) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
+  if (behaviour) return behaviour(inner);
+  if (!isPath) {
     runsProject(spot, `runs ${name}`);
     noteByWords(call);
     noteOutputs(name, args, spot);
@@ -49,6 +47,19 @@ export function judgeProgram(call: ProgramCall): Flow {
   }
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
+}
+
+const FROM_ELSEWHERE = FROM.network | FROM.decoded | FROM.outside;
+
+/** A file of that name that this line wrote into a folder where programs are looked for. */
+function writtenOnPath(name: string, spot: Spot): string | undefined {
+  const { files } = spot.line;
+  if (files.size === 0) return undefined;
+  const folders = (spot.shell.variables.get("PATH") ?? []).flatMap((path) => textOf(path).split(":"));
+  spend(spot, folders.length >> 3);
+  return folders
+    .map((folder) => `${folder || "."}/${name}`)
+    .find((file) => absolutePaths(known(file), spot).some((path) => files.has(textOf(path))));
 }
 
 /** A script that this line wrote, called by its path: by the program that it begins with, behind `#!`. */

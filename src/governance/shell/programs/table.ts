@@ -18,6 +18,7 @@ import { copy, link, move } from "./files/copying.ts";
 import { awk, editor, m4, opensWindow, patch, sed } from "./files/editors.ts";
 import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
 import { fd, find, lists, partOfName } from "./files/finding.ts";
+import { oneWord, shuf, tr } from "./files/plain-words.ts";
 import {
   ACK,
   bat,
@@ -79,7 +80,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     reader({ rules: { valued: "n c lines bytes s pid" }, keeps: (given) => !given.has("c", "bytes") }),
   ),
   ...names(
-    "nl wc tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
+    "nl wc fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
   ),
   ...names(
@@ -115,9 +116,10 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("ls dir vdir exa eza lsd", lists({ valued: "I ignore P L w color sort time" })),
   ...names("stat du df readlink realpath namei lsattr getfacl lsof lsblk pathchk mountpoint findmnt", prints),
   ...names(
-    "cal uptime uname whoami id groups who w users tty nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
+    "cal uptime whoami id groups who w users tty free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
+  ...names("uname nproc arch", oneWord),
   ["basename", partOfName(lastPart)],
   ["dirname", partOfName(folderPart)],
   ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
@@ -136,10 +138,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["uniq", uniq],
   ["cut", cut],
   ["info", reader({ rules: { valued: "o output f file n node" }, writes: ["o", "output"] })],
-  [
-    "shuf",
-    reader({ rules: { valued: "i n o r input-range head-count output" }, writes: ["o", "output"], keeps: () => true }),
-  ],
+  ["shuf", shuf],
+  ["tr", tr],
   ["iconv", reader({ rules: { valued: "f t o from-code to-code output" }, writes: ["o", "output"] })],
   ["base64", decodes(["d", "D", "decode"], "w wrap b i o break")],
   ...names("base32 basenc uudecode gbase64", decodes(["d", "decode", "D"], "w wrap")),

@@ -19,6 +19,7 @@ export function joinShells(shell: Shell, other: Shell): void {
   addNames(shell.locals, other.locals);
   addNames(shell.fixed, other.fixed);
   addNames(shell.changing, other.changing);
+  if (shell.made !== other.made) shell.made = madeInBoth(shell.made, other.made);
   if (shell.folders !== other.folders) shell.folders = [...new Set([...shell.folders, ...other.folders])];
   if (shell.left !== other.left) shell.left = [...new Set([...shell.left, ...other.left])];
   if (shell.stack !== other.stack) shell.stack = [];
@@ -62,4 +63,14 @@ function joinFunctions(own: Shell["functions"], others: Shell["functions"]): voi
 
 function addNames<V>(own: Names<V>, others: Names<V>): void {
   if (!own.isSame(others)) for (const [name, value] of others) own.set(name, value);
+}
+
+/** Only that is sure to be there, if nothing is gone since the first of them. */
+function madeInBoth(own: Shell["made"], others: Shell["made"]): Shell["made"] {
+  const made = new Map<string, number>();
+  for (const [name, at] of own) {
+    const other = others.get(name);
+    if (other !== undefined) made.set(name, Math.min(at, other));
+  }
+  return made;
 }

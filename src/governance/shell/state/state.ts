@@ -56,6 +56,8 @@ export interface Shell {
   readonly fixed: Names<true>;
   /** Variables whose values are computed, or get other letters: `declare -i`, `declare -l`. */
   readonly changing: Names<"number" | "letters">;
+  /** Folders that it is sure to have made, and how many of the line were gone by then. */
+  made: ReadonlyMap<string, number>;
   /** Where it may be; patterns among them, and undefined when that cannot be told. */
   folders: Folders;
   /** Where the last `cd` led, if it did not fail. */
@@ -95,6 +97,8 @@ export interface Line {
   leavings: number;
   /** Folders that may be gone: what was deleted or moved away with all that is in it. */
   gone?: Text[] | undefined;
+  /** Files that may be there now, whatever is in them. */
+  touched?: Set<string> | undefined;
   /** How much may still be looked at: loops, functions and lists of words could make it endless. */
   budget: number;
 }
@@ -162,6 +166,7 @@ export function newShell(place: ShellPlace): Shell {
     locals: new Names(),
     fixed: new Names(),
     changing: new Names(),
+    made: NONE_MADE,
     folders: [place.start],
     reached: ANYWHERE,
     left: ANYWHERE,
@@ -173,6 +178,7 @@ export function newShell(place: ShellPlace): Shell {
 }
 
 const BASH = known("bash");
+const NONE_MADE: Shell["made"] = new Map();
 export const ANYWHERE: Folders = [undefined];
 
 export function copyShell(shell: Shell): Shell {
@@ -185,6 +191,7 @@ export function copyShell(shell: Shell): Shell {
     locals: shell.locals.copy(),
     fixed: shell.fixed.copy(),
     changing: shell.changing.copy(),
+    made: shell.made,
     folders: shell.folders,
     reached: shell.reached,
     left: shell.left,
@@ -213,7 +220,7 @@ export function startedShell(spot: Spot): Shell {
 
 /** What a copy costs: variables could be many, and copied for each statement. */
 export const sizeOf = (shell: Shell): number =>
-  1 + ((shell.variables.size + shell.functions.size + shell.channels.size) >> 4);
+  1 + ((shell.variables.size + shell.functions.size + shell.channels.size + shell.made.size) >> 4);
 
 /** A copy whose output is read, wherever the output of the shell itself goes. */
 export function copyForReading(shell: Shell): Shell {

@@ -3,7 +3,7 @@ import { giveVariable } from "../state/assignments.ts";
 import { copyForReading, noteEffect, noteUnknown, type Spot, spend } from "../state/state.ts";
 import { FROM } from "./flow.ts";
 import { lookAtCommands, lookAtQuotes, lookAtRenaming } from "./hidden-commands.ts";
-import { MAX_SHOWN, type Text, textOf, unknown } from "./text.ts";
+import { aNumber, MAX_SHOWN, type Text, textOf, unknown } from "./text.ts";
 
 /** How words in arithmetic become texts; passed in, because words contain arithmetic. */
 export type ExpandParts = (parts: readonly WordPart[]) => Text;
@@ -39,6 +39,14 @@ export function lookAtArithmetic(expression: ArithmeticExpression | undefined, s
       lookAtQuotes(expression.parts, spot);
       lookAtNames(expression.value, spot);
   }
+}
+
+/** What `for ((i = 0; …))` begins with sets its variables to numbers, and they stay that. */
+export function startCounting(start: ArithmeticExpression | undefined, spot: Spot): void {
+  if (start?.type !== "ArithmeticBinary") return;
+  if (start.operator === ",") for (const one of [start.left, start.right]) startCounting(one, spot);
+  if (start.operator !== "=" || start.left.type !== "ArithmeticWord") return;
+  if (/^[A-Za-z_]\w*$/.test(start.left.value)) giveVariable(start.left.value, [aNumber], spot);
 }
 
 /** A text that is used as a number. */

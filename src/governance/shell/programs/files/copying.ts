@@ -1,12 +1,12 @@
 import { posix } from "node:path";
 import type { Behaviour } from "../../call.ts";
+import { noteGone } from "../../folders.ts";
 import { isIn } from "../../normal-path.ts";
 import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, deletes, reads, store, unpacksInto, writes, writtenBefore } from "../../paths.ts";
 import { noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, type Flow, FROM, OUTPUT } from "../../values/flow.ts";
 import { beforePattern, joinTexts, known, type Text, textOf } from "../../values/text.ts";
-import { noteGone } from "../../written.ts";
 import { isFolder, isSecretHere, privileged } from "./files.ts";
 
 const COPY_RULES: OptionRules = {
@@ -51,17 +51,19 @@ interface Copying {
 /** Of a copy of a copy it is the first that has the links. */
 function rememberCopy(source: Text, targets: readonly Text[], spot: Spot): void {
   const given = source.type === "glob" ? known(posix.dirname(`${beforePattern(source.text)}.`)) : source;
-  const [before] = absolutePaths(given, spot);
-  if (before?.type !== "known") {
+  const before = absolutePaths(given, spot);
+  if (before.some(({ type }) => type !== "known")) {
     for (const target of targets) unpacksInto(spot, target, !isFolder(target, spot));
     return;
   }
   spot.line.copies ??= new Map();
   const { copies } = spot.line;
-  let from = before.text;
-  for (const [to, first] of copies) if (isIn(from, to)) from = `${first}${from.slice(to.length)}`;
-  for (const place of targets.flatMap((target) => absolutePaths(target, spot)))
-    if (place.type === "known" && place.text !== from) copies.set(place.text, from);
+  for (const target of targets)
+    for (const [at, place] of absolutePaths(target, spot).entries()) {
+      let from = textOf(before[at] ?? (before[0] as Text));
+      for (const [to, first] of copies) if (isIn(from, to)) from = `${first}${from.slice(to.length)}`;
+      if (place.type === "known" && place.text !== from) copies.set(place.text, from);
+    }
 }
 
 export const copy: Behaviour = ({ name, args, spot }) => {
@@ -132,17 +134,18 @@ export const link: Behaviour = ({ args, spot }) => {
 /** More than a line needs: each path is looked at behind each of them. */
 const MAX_LINKS = 8;
 
-/** Behind a name in a folder, too, if the name turns out to be one. */
+/** From each folder in which this may be done. Behind a name in a folder, too, if the name turns out to be one. */
 function rememberLink(name: Text, linked: Text, spot: Spot): void {
-  const [place] = absolutePaths(name, spot);
-  const [leads] = absolutePaths(linked, spot);
-  if (place?.type !== "known" || leads?.type !== "known" || place.text === leads.text) return;
-  spot.line.links ??= new Map();
-  const { links } = spot.line;
-  if (links.size >= MAX_LINKS) noteUnknown(spot, "makes more links than can be followed");
-  const isFolder = spot.line.place.look(place.text) === "folder";
-  if (links.size < MAX_LINKS)
-    links.set(isFolder ? `${place.text}/${posix.basename(leads.text)}` : place.text, leads.text);
+  const leads = absolutePaths(linked, spot);
+  for (const [at, place] of absolutePaths(name, spot).entries()) {
+    const to = leads[at] ?? leads[0];
+    if (place.type !== "known" || to?.type !== "known" || place.text === to.text) continue;
+    spot.line.links ??= new Map();
+    const { links } = spot.line;
+    if (links.size >= MAX_LINKS) noteUnknown(spot, "makes more links than can be followed");
+    const isFolder = spot.line.place.look(place.text) === "folder";
+    if (links.size < MAX_LINKS) links.set(isFolder ? `${place.text}/${posix.basename(to.text)}` : place.text, to.text);
+  }
 }
 
 export const move: Behaviour = ({ args, spot }) => {

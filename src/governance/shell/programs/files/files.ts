@@ -1,10 +1,10 @@
 import type { Behaviour } from "../../call.ts";
+import { noteGone } from "../../folders.ts";
 import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT, someOf } from "../../values/flow.ts";
 import { asPattern, describeText, joinTexts, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
-import { noteGone, noteMade } from "../../written.ts";
 import { isList, listedIn } from "../instruction-files.ts";
 
 /** How the arguments of a program that only reads are told apart. */
@@ -82,18 +82,21 @@ export const create: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: CREATE_VALUED[name] ?? "m mode" });
   for (const path of given.values("r", "reference")) reads(spot, path);
   const isLasting = name === "mkdir" && given.has("p", "parents");
-  // With -p a folder that is there stays as it is.
-  if (name === "mkdir")
-    noteMade(
-      given.operands.flatMap((path) => absolutePaths(path, spot)),
-      spot,
-    );
-  for (const path of given.operands)
+  for (const path of given.operands) {
+    if (name !== "mkdir") noteTouched(path, spot);
+    // With -p a folder that is there stays as it is.
     if (isLasting && isFolder(path, spot)) reads(spot, path);
     else if (name === "mkfifo" || name === "mknod") store(path, COMES_FROM_ANYWHERE, { spot });
     else writes(spot, path);
+  }
   return OUTPUT;
 };
+
+/** No folder can be made where a file is. */
+function noteTouched(path: Text, spot: Spot): void {
+  spot.line.touched ??= new Set();
+  for (const one of absolutePaths(path, spot)) spot.line.touched.add(textOf(one));
+}
 
 export const isFolder = (path: Text, spot: Spot): boolean =>
   absolutePaths(path, spot).every((one) => one.type === "known" && spot.line.place.look(one.text) === "folder");

@@ -1,4 +1,5 @@
 import type { Behaviour, ProgramCall } from "../../call.ts";
+import { noteGone } from "../../folders.ts";
 import { readArguments } from "../../options.ts";
 import {
   absolutePaths,
@@ -14,7 +15,6 @@ import {
 import { noteEffect, noteUnknown } from "../../state/state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
 import { describeText, joinLine, known, textOf } from "../../values/text.ts";
-import { noteGone } from "../../written.ts";
 import { copyTo } from "../files/copying.ts";
 import { changesFiles, changesIt, changesTree, history, pathspec } from "./changes.ts";
 import { noteForcedRefs } from "./losing.ts";
