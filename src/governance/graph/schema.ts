@@ -44,7 +44,7 @@ export const checkpointSchema = z
     timestamp: timeSchema,
     summary: nameSchema,
     filesModified: namesSchema,
-    /** Of a shell command: what it is for, and whether it ended with 0. */
+    /** Of a shell command: what it is for, and whether it ended with 0; of tests: so that they have passed. */
     kind: z.enum(["change", "build", "test", "git"]),
     ok: z.boolean(),
   })
