@@ -1,4 +1,4 @@
-import type { Checkpoint } from "../graph/schema.ts";
+import { type Checkpoint, PUT_BACK } from "../graph/schema.ts";
 import type { ToolRequest } from "../policy/request.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import { kindOfCommand } from "./command-kind.ts";
@@ -56,7 +56,7 @@ function summaryOf({ request, files, ok, putBack = [] }: EndedCall): string {
   const changed = first === undefined ? "" : `${first}${others.length > 0 ? ` and ${others.length} more` : ""}`;
   const about = request.kind === "shell" ? oneLine(request.command ?? "") : changed || request.paths.join(", ");
   const also = request.kind === "shell" && changed !== "" ? ` (changed ${changed})` : "";
-  const back = putBack.length > 0 ? `PUT BACK ${putBack.join(", ").slice(0, MAX_SUMMARY / 2)}, found after ` : "";
+  const back = putBack.length > 0 ? `${PUT_BACK} ${putBack.join(", ").slice(0, MAX_SUMMARY / 2)}, found after ` : "";
   return `${back}${about || request.tool}${ok ? "" : " (failed)"}${also}`.slice(0, MAX_SUMMARY);
 }
 

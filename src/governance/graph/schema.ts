@@ -36,6 +36,9 @@ const gateSchema = z
   })
   .readonly();
 
+/** What a checkpoint of a call that changed what is protected begins with. */
+export const PUT_BACK = "PUT BACK";
+
 export const checkpointSchema = z
   .strictObject({
     id: idSchema,
