@@ -9,7 +9,8 @@ import { removeFrom } from "../../kernel/removal/remove-held.ts";
 /*
  * What Claude Code keeps of a conversation is more than what was said: lines beside that say in which folder it goes on, as which
  * agent, and in which mode. A run can write those. One of them took the next run out of its worktree, into a folder that the run had
- * made, with the instructions that lay there. So the next run gets the lines of what was said, and no others.
+ * made, with the instructions that lay there. So the next run gets the lines of what was said, and no others. Nor one of a call that a
+ * hook put off: the program makes that call before its model is asked, and then takes every other one of the run for cancelled.
  */
 
 const FOLDER = ".claude/projects";
@@ -44,7 +45,7 @@ function copy(source, made) {
     if (end < 0) end = bytes.length;
     if (end - start > ${MAX_LINE_BYTES}) throw new Error("too large");
     const line = parsed(bytes.toString("utf8", start, end));
-    if (said.has(line?.type)) writeSync(out, JSON.stringify(line) + "\\n");
+    if (said.has(line?.type) && line.attachment?.type !== "hook_deferred_tool") writeSync(out, JSON.stringify(line) + "\\n");
   }
   closeSync(out);
 }

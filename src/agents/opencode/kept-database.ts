@@ -10,6 +10,7 @@ import { removeFrom } from "../../kernel/removal/remove-held.ts";
  * ours and stronger: plugins, servers, permissions; rules of a session count after ours, too, and in its folder OpenCode
  * works, with the plugins that lie there. A run can write all that, also so that it is not found by looking (triggers, pages that two
  * tables share). So the next run gets a new database, with what a conversation in its worktree needs to go on, by columns, and nothing else of the old one.
+ * Sessions of sub-agents are no part of that, since no later run may go on with them: the run that was made one would have no task.
  */
 
 const FOLDER = ".local/share/opencode";
@@ -84,9 +85,11 @@ for (const [table, wanted] of Object.entries(JSON.parse(kept))) {
   if (lacking !== undefined) throw new Error("unknown column " + lacking.name);
   const list = listed(filled.map(({ name }) => name));
   const insert = made.prepare("INSERT INTO " + named(table) + " (" + list + ") VALUES (" + filled.map(() => "?").join(", ") + ")");
-  const folderOf = columns.find(({ name }) => name.toLowerCase() === "directory")?.name;
+  const valueIn = (row, wanted) => row[columns.find(({ name }) => name.toLowerCase() === wanted)?.name] ?? null;
   for (const row of rows.iterate()) {
-    if (table === "session" && row[folderOf] !== folder) continue;
+    if (table === "session" && (valueIn(row, "directory") !== folder || valueIn(row, "parent_id") !== null)) continue;
+    // With a torn one OpenCode reads none.
+    JSON.parse(valueIn(row, "data"));
     insert.run(...filled.map((column) => (isKept(column) ? row[column.name] : empty[column.name])));
   }
 }

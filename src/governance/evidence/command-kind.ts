@@ -22,9 +22,11 @@ function* commandsIn(tree: EffectTree): Generator<EffectTree> {
   for (const inner of tree.inner) yield* commandsIn(inner);
 }
 
+export const isTestCommand = (command: string): boolean => TEST.test(command.replace(BEFORE, ""));
+
 function kindOf({ command, effects }: EffectTree): CommandKind | undefined {
   const own = command.replace(BEFORE, "");
-  if (TEST.test(own)) return "test";
+  if (isTestCommand(command)) return "test";
   if (BUILD.test(own)) return "build";
   // A git command that only looks is not evidence of work.
   const isChange = effects.some(({ kind, path }) => kind !== "reads" && path === undefined);

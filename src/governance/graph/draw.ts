@@ -1,10 +1,10 @@
 import { blockersOf, nodesOf } from "./lookup.ts";
-import type { Delegation, TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
+import { type Delegation, PUT_BACK, type TaskGraph, type TaskNode, type WorkPlan } from "./schema.ts";
 
 export interface DrawOptions {
   /** The node of the one who looks. */
   readonly own?: string | null;
-  /** So many of a node's checkpoints, the newest. */
+  /** So many of a node's checkpoints, the newest, and of those about what was put back. */
   readonly checkpoints?: number;
   /** So many nodes of a plan, around the own one. */
   readonly nodes?: number;
@@ -55,17 +55,29 @@ function drawNode(graph: TaskGraph, node: TaskNode, drawing: Drawing): string[] 
           .join(", ")}`
       : "";
   const reason = node.reason === undefined ? "" : `: ${node.reason}`;
-  const evidence = options.checkpoints ? node.checkpoints.slice(-options.checkpoints) : [];
   const parts = depth < MAX_DEPTH ? all.filter(({ parent }) => parent === node.id) : [];
   return [
     `${indent}${oneLine(`${node.id}: ${node.name} [${node.status}${waits}${reason}]`)}${mark}`,
-    ...evidence.map(({ tool, summary }) => `${indent}  · ${oneLine(`${tool}: ${summary}`)}`),
+    ...drawEvidence(node, options.checkpoints ?? 0).map((line) => `${indent}  ${line}`),
     ...drawTree(
       graph.delegations.filter((one) => one.node === node.id),
       "→ ",
     ).map((line) => `${indent}  ${line}`),
     ...parts.flatMap((part) => drawNode(graph, part, { ...drawing, depth: depth + 1 })),
   ];
+}
+
+/** What comes later must not hide that something was put back, nor that there was more. */
+function drawEvidence({ checkpoints }: TaskNode, most: number): string[] {
+  if (most === 0) return [];
+  const before = checkpoints.slice(0, -most);
+  const shown = [
+    ...before.filter(({ summary }) => summary.startsWith(PUT_BACK)).slice(-most),
+    ...checkpoints.slice(-most),
+  ];
+  const left = checkpoints.length - shown.length;
+  const lines = shown.map(({ tool, summary }) => `· ${oneLine(`${tool}: ${summary}`)}`);
+  return left > 0 ? [`… ${left} more before`, ...lines] : lines;
 }
 
 /** Who was handed something by whom: those of a sub-agent stand below its own. */

@@ -7,6 +7,8 @@ export const A_CHANGE = "a change";
 /** The same in a plan that changes nothing. */
 export const FINDINGS = "what was found, as a file in prloom/.local/evidence";
 
+const PASSED = "a run of the tests that passed, with an exit code that says so (no `| tail`, no `|| true`)";
+
 type Shown = Pick<TaskNode, "expectedOutput" | "assignedTo" | "checkpoints">;
 
 /** Roles that the config adds. */
@@ -18,8 +20,7 @@ export function missingEvidence(
   roles: AddedRoles,
 ): string | undefined {
   if (expected === "none") return undefined;
-  if (expected === "tests")
-    return checkpoints.some(({ kind, ok }) => kind === "test" && ok) ? undefined : "a run of the tests that passed";
+  if (expected === "tests") return checkpoints.some(({ kind, ok }) => kind === "test" && ok) ? undefined : PASSED;
   const glob = /^files\s+(\S+)$/.exec(expected)?.[1];
   const files = checkpoints.flatMap(({ filesModified }) => filesModified);
   if (glob !== undefined)

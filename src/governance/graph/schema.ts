@@ -36,6 +36,9 @@ const gateSchema = z
   })
   .readonly();
 
+/** What a checkpoint of a call that changed what is protected begins with. */
+export const PUT_BACK = "PUT BACK";
+
 export const checkpointSchema = z
   .strictObject({
     id: idSchema,
@@ -44,7 +47,7 @@ export const checkpointSchema = z
     timestamp: timeSchema,
     summary: nameSchema,
     filesModified: namesSchema,
-    /** Of a shell command: what it is for, and whether it ended with 0. */
+    /** Of a shell command: what it is for, and whether it ended with 0; of tests: so that they have passed. */
     kind: z.enum(["change", "build", "test", "git"]),
     ok: z.boolean(),
   })

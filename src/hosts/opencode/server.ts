@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../../kernel/errors.ts";
-import { asFields, asNumber } from "../../kernel/json-fields.ts";
+import { asFields } from "../../kernel/json-fields.ts";
 import { tellEnd } from "../end-run.ts";
 import type { Governor } from "../governor.ts";
 import { unjudged } from "../host-verdict.ts";
@@ -14,7 +14,7 @@ import { reopen, startsPrograms, withoutHelpers } from "./closing.ts";
 import { governTools, nameOf } from "./govern-tools.ts";
 import { addNote, addTurn, pruneOutputs, Summarised } from "./messages.ts";
 import { notify, tellInForce, tellPrinted, tellRetry } from "./notices.ts";
-import type { OpenCodeHooks, PluginInput } from "./types.ts";
+import type { OpenCodeHooks, PluginInput, ToolOutput } from "./types.ts";
 
 /** Longer than any judgement takes, and shorter than anyone waits. */
 const HOOK_MS = 5000;
@@ -51,6 +51,12 @@ function refusing(why: string, { client }: PluginInput): OpenCodeHooks {
       if (!verdict.allow) throw new Error(verdict.text);
     },
   };
+}
+
+/** A command that was ended, for having run too long, has null for an exit code. */
+function hasPassed({ metadata }: ToolOutput): boolean {
+  const { exit = 0 } = asFields(metadata);
+  return exit === 0;
 }
 
 function hooksOf(governor: Governor, facts: string, { client }: PluginInput): OpenCodeHooks {
@@ -94,7 +100,7 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Op
     },
     "tool.execute.after": async ({ sessionID, callID }, output) => {
       const call = { id: callID, session: sessionID };
-      const ok = ended.get(nameOf(call)) ?? (asNumber(asFields(output.metadata).exit) ?? 0) === 0;
+      const ok = ended.get(nameOf(call)) ?? hasPassed(output);
       ended.delete(nameOf(call));
       const said = output.output;
       const tell = (note: string): void => {

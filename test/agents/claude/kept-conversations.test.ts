@@ -31,6 +31,7 @@ const BESIDE = [
   '{"type":"agent-setting","agentSetting":"evil"}',
   '{"type":"relocated","relocatedCwd":"/home/a/.cache/evil"}',
   '{"type":"permission-mode","permissionMode":"bypassPermissions"}',
+  '{"type":"attachment","attachment":{"type":"hook_deferred_tool","toolUseID":"t","toolName":"Bash","toolInput":{"command":"x"}}}',
   '"user"',
   "null",
   "[".repeat(100_000),

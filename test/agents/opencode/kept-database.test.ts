@@ -68,6 +68,7 @@ const PLANTED: Readonly<Record<string, string>> = {
   "a session in a folder of its choice":
     "INSERT INTO session VALUES ('ses_0', 'p', '/home/a/.cache/evil', NULL, NULL);",
   "a session in its folder, and in bytes": `INSERT INTO session VALUES ('ses_0', 'p', CAST('${TREE}' AS BLOB), NULL, NULL);`,
+  "a session that another one started": `INSERT INTO session VALUES ('ses_0', 'p', '${TREE}', 'ses_1', NULL);`,
   nothing: "",
   "an account": "INSERT INTO account VALUES ('a', 'http://elsewhere', 1);",
   "an account of an older OpenCode": "INSERT INTO control_account VALUES ('x');",
@@ -123,7 +124,7 @@ test("of a row only what a conversation needs is taken over, also where OpenCode
   db.close();
 });
 
-test("what is no database, a link to one, larger than any, has no tables of OpenCode's, or needs what is not kept, goes, and where there is none nothing is done", async () => {
+test("what is no database, a link to one, larger than any, has no tables of OpenCode's, or a message that is torn, or needs what is not kept, goes, and where there is none nothing is done", async () => {
   const broken = homeWith(TABLES);
   writeFileSync(fileOf(broken), "no database");
   const linked = homeWith(TABLES);
@@ -133,13 +134,16 @@ test("what is no database, a link to one, larger than any, has no tables of Open
   truncateSync(fileOf(huge), 300 * 1024 * 1024);
   // A megabyte in the file, and 300 in the rows.
   const swelling = homeWith(`${TABLES} WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 300)
-    INSERT INTO message (id) SELECT x FROM n; ALTER TABLE message ADD COLUMN data text DEFAULT '${"x".repeat(1e6)}';`);
+    INSERT INTO message (id) SELECT x FROM n; ALTER TABLE message ADD COLUMN data text DEFAULT '"${"x".repeat(1e6)}"';`);
+  const torn = homeWith(
+    `${TABLES} ALTER TABLE message ADD COLUMN data text; INSERT INTO message (data) VALUES ('{}'), ('{"role":"us');`,
+  );
   const computed = homeWith(defined(`parent_id text, permission text AS (${RULES}))`).replace("NULL, '[", "NULL); --"));
   const shown = homeWith(`${TABLES} DROP TABLE message; CREATE VIEW message AS SELECT 'a' AS id;`);
   const needed = homeWith(
     defined("parent_id text, permission text, later text NOT NULL)").replace("NULL, '[", "NULL, 'x', '["),
   );
-  for (const home of [broken, linked, huge, swelling, computed, shown, needed, mkdtempSync(join(dir, "home-"))]) {
+  for (const home of [broken, linked, huge, swelling, torn, computed, shown, needed, mkdtempSync(join(dir, "home-"))]) {
     await renewDatabase(home, dir, TREE);
     assert.equal(existsSync(fileOf(home)), false);
   }

@@ -71,6 +71,43 @@ describe("a call is evidence", () => {
     assert.equal(after("write", { filePath: "a", content: "x" }, { ok: false }), undefined);
   });
 
+  for (const command of [
+    "npm test",
+    "cd app && CI=1 npm test 2>&1",
+    "npm test && echo ok",
+    "npm ci; npm test -- -t 'a | tail'",
+    "set -euo pipefail; npm test | tail -5; git status",
+    "npm test || { echo FAILED; exit 1; }",
+    "(cd app; timeout 60 npm test)",
+    "time bash -c 'npm test'",
+  ])
+    test(`that tests passed: ${command}`, () => assert.equal(after("bash", { command })?.ok, true));
+
+  for (const command of [
+    "npm test || true",
+    "npm test; exit 0",
+    "npm test | tail -5",
+    "npm test > out.txt 2>&1; tail out.txt",
+    "npm test &",
+    "! npm test",
+    "if npm test; then :; fi",
+    "true || npm test",
+    "npm() { :; }; npm test",
+    "alias npm=true; npm test",
+    "trap 'exit 0' EXIT; npm test",
+    "bash -c 'npm test || true'",
+    "(set -e); npm test; ls",
+    "set -e; npm test | tail",
+    "npm test; set -e; ls",
+    "pytest --collect-only",
+    "echo $(npm test)",
+  ])
+    test(`that tests were run, and not that they passed: ${command}`, () => {
+      const made = after("bash", { command });
+      assert.deepEqual([made?.kind, made?.ok], ["test", false]);
+      assert.match(made?.summary ?? "", /\(its exit code does not tell whether they passed\)$/);
+    });
+
   test("with the files that are other than before, also by any command", () => {
     const made = after("bash", { command: "node generate.js" }, { files: ["a.ts", "b.ts", "c.ts"] });
     assert.deepEqual([made?.kind, made?.filesModified], ["change", ["a.ts", "b.ts", "c.ts"]]);

@@ -4,7 +4,10 @@ import { makeWorkshop } from "../../../testing/agents/real-agent-bench.ts";
 import { promptOf, tick } from "../../../testing/model/stages.ts";
 import { thorough } from "../../../testing/thorough.ts";
 
-/** A folder with instructions of its own, and a line in the conversation that says to go on there. */
+/**
+ * A folder with instructions of its own, and lines in the conversation that say to go on there, with a call that was put off: one
+ * that is not there keeps all others from being made.
+ */
 const MOVES = [
   "import glob, json, os, subprocess",
   'home, tree = os.environ["HOME"], os.environ["PRLOOM_WORKTREE"]',
@@ -15,7 +18,9 @@ const MOVES = [
   '[path] = glob.glob(home + "/.claude/projects/*/*.jsonl"); session = os.path.basename(path)[:-6]',
   'tree_of = {"originalCwd": tree, "worktreePath": folder, "worktreeName": "x", "worktreeBranch": "x", "originalBranch": "x", "originalHeadCommit": "x", "sessionId": session, "hookBased": True}',
   'line = {"type": "worktree-state", "worktreeSession": tree_of, "sessionId": session}',
-  'open(path, "a").write(json.dumps(line) + "\\n"); print("MOVED")',
+  'off = {"type": "hook_deferred_tool", "toolUseID": "t", "toolName": "Bash", "toolInput": {}, "permissionMode": "default"}',
+  'call = {"type": "attachment", "attachment": off, "uuid": session, "sessionId": session, "cwd": tree}',
+  'open(path, "a").write("".join(json.dumps(one) + "\\n" for one in [line, call])); print("MOVED")',
 ].join("\n");
 
 describe("what Claude Code keeps from one run to the next", () => {
