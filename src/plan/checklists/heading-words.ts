@@ -171,10 +171,11 @@ const ASKS =
   /^(?:which|whats?|how|who|where|when|why) (?!.*\b(?:(?:sub ?)?tasks?|to ?dos?|steps?|chang(?:es?|ed)|work|items?|(?:we|to|be) (?:do|done)|next|left|missing|remain(?:s|ing)?|need(?:s|ed)?|required|fix(?:es|ed)?|implement(?:ed)?|to happen|plan(?:ned)?|improve(?:d|ments)?|involved?|includes?|get there|take|should|shall|must|want(?:ed)?|will be|to (?:be|see|have|add)|added|solution)\b).*\?$/u;
 
 /** "docs: ", "[Feature] " */
-const SUBJECT = /^\s*(?:\[[^[\]]{1,30}\]|[\w-]{1,20}(?:\([^()]{1,30}\))?:)\s*/;
+const SUBJECT =
+  /^\s*(?:\[[^[\]]{1,30}\]|(?:feat(?:ure)?|fix|docs?|chore|tests?|ci|task|story|epic)(?:\([^()]{1,30}\))?:)\s*/i;
 /** "Add a code of conduct", "Write acceptance tests". What a form asks of its reader is none of them: "Update it before submitting". */
 const MAKES_IT =
-  /^(?:add|build|change|create|document|draft|enable|extend|extract|fix|generate|implement|improve|introduce|move|publish|refactor|remove|rename|render|replace|rewrite|show|simplify|store|support|translate|update|write) (?!.*\b(?:your?|before)\b)/;
+  /^(?:add|build|change|create|document|draft|enable|extend|extract|fix|generate|implement|improve|introduce|move|publish|refactor|remove|rename|render|replace|rewrite|show|simplify|store|support|translate|update|write) (?!.*\b(?:your?|before|here)\b)/;
 /** What can be made, and is then the subject of the boxes below. */
 const CAN_BE_MADE: ReadonlySet<HeadingKind> = new Set(["criteria", "confirmation"]);
 

@@ -192,6 +192,12 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     [["Steps to reproduce the problem", 1, "how a fault is seen"]],
   ),
   none(
+    "a form that asks for conditions",
+    "## Add acceptance criteria here\n- [ ] Quick\n",
+    [],
+    [["Add acceptance criteria here", 1, "conditions"]],
+  ),
+  none(
     "a title that is conditions",
     "# Acceptance criteria for the login form\n\n- [ ] It is quick\n",
     [],
