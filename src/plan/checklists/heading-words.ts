@@ -46,7 +46,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       anywhere(`before (?:you )?(?:submit|submitting|posting|opening|filing|creating), pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
         pre ?submission, submission checklist, issue checklist, viability checklist, bug report checklist, vor dem absenden, avant de soumettre, antes de enviar`),
       whole(
-        "prerequisites?, confirm, confirmations?, (?:ai )?acknowledge?ments?, initial checks?, self check, existing issues?, validations, voraussetzungen, please (?:check|verify|ensure|make sure)(?: that| the following)?",
+        "prerequisites?, confirm, confirmations?, (?:ai )?acknowledge?ments?, initial checks?, self check, existing issues?, voraussetzungen, please (?:check|verify|ensure|make sure)(?: that| the following)?",
       ),
       /^(?:is|are|have|has|do|does|did|would|will|can|could|may) .*\?$/u,
       within("確認事項, 確認項目, 确认事项, 提交前, 확인 ?사항"),
@@ -170,8 +170,22 @@ const ASKS_YES_OR_NO = /^(?:is|are|do|does|did|have|has|would|will|can|could|may
 const ASKS =
   /^(?:which|whats?|how|who|where|when|why) (?!.*\b(?:(?:sub ?)?tasks?|to ?dos?|steps?|chang(?:es?|ed)|work|items?|(?:we|to|be) (?:do|done)|next|left|missing|remain(?:s|ing)?|need(?:s|ed)?|required|fix(?:es|ed)?|implement(?:ed)?|to happen|plan(?:ned)?|improve(?:d|ments)?|involved?|includes?|get there|take|should|shall|must|want(?:ed)?|will be|to (?:be|see|have|add)|added|solution)\b).*\?$/u;
 
+/** "docs: ", "[Feature] " */
+const SUBJECT =
+  /^\s*(?:\[[^[\]]{1,30}\]|(?:feat(?:ure)?|fix|docs?|chore|tests?|ci|task|story|epic)(?:\([^()]{1,30}\))?:)\s*/i;
+/** "Add a code of conduct", "Write acceptance tests". What a form asks of its reader is none of them: "Update it before submitting". */
+const MAKES_IT =
+  /^(?:add|build|change|create|document|draft|enable|extend|extract|fix|generate|implement|improve|introduce|move|publish|refactor|remove|rename|render|replace|rewrite|show|simplify|store|support|translate|update|write) (?!.*\b(?:your?|before|here)\b)/;
+/** What can be made, and is then the subject of the boxes below. */
+const CAN_BE_MADE: ReadonlySet<HeadingKind> = new Set(["criteria", "confirmation"]);
+
 /** What the words of a heading or label say. Where several fit, what keeps an item from being worked on comes first. */
 export function headingKind(heading: string): HeadingKind {
+  const kind = kindWithAsides(heading);
+  return CAN_BE_MADE.has(kind) && MAKES_IT.test(wordsOf(heading.replace(SUBJECT, ""))) ? "other" : kind;
+}
+
+function kindWithAsides(heading: string): HeadingKind {
   const kind = kindOf(wordsOf(heading));
   // "Which area(s)? (leave empty if unsure)": what is in brackets says more, or only is in the way.
   return kind === "other"

@@ -145,6 +145,34 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     [["하지 않을 일", 1, "out of scope"]],
   ),
   todos("a title that asks", "# Can we drop Node 18?\n\nIt is old.\n\n- [ ] CI\n- [ ] engines\n", ["CI", "engines"]),
+  todos(
+    "a title that asks for a file which forms name, too",
+    "# Add a code of conduct\n\nWe have none.\n\n- [ ] Copy it\n- [ ] Link it\n",
+    ["Copy it", "Link it"],
+  ),
+  todos(
+    "headings that ask for such files",
+    "# Community\n\n## Add a code of conduct\n- [ ] Copy it\n\n## Add contributing guidelines\n- [ ] Style\n\n## Add a PR checklist\n- [ ] Tests\n\n## Update this before submitting\n- [ ] Version\n",
+    ["Copy it", "Style", "Tests"],
+    [["Update this before submitting", 1, "confirmations"]],
+  ),
+  todos(
+    "validations that are a part of the work",
+    "## Tasks\n\n### API\n- [ ] Route\n\n### Validations\n- [ ] Length\n",
+    ["Route", "Length"],
+  ),
+  none(
+    "validations of a form",
+    "### Validations\n- [x] Follow our [Code of Conduct](a)\n- [x] Read the docs.\n- [x] Make sure it is ours.\n",
+    [],
+    [["Validations", 3, "confirmations"]],
+  ),
+  todos("a title that tells its subject first", "# docs: add contributing guidelines (#7)\n\n- [ ] Style\n", ["Style"]),
+  todos(
+    "a title that asks for conditions",
+    "# Write acceptance tests for the login\n\n## Server\n- [ ] Wrong password\n\n## Page\n- [ ] Message\n\n## CLI\n- [ ] Exit code\n",
+    ["Wrong password", "Message", "Exit code"],
+  ),
   none(
     "a title that is a form",
     "# Before you submit an issue\n\n- [ ] Update it\n",
@@ -162,6 +190,18 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     "# Steps to reproduce the problem\n\n- [ ] Open it\n",
     [],
     [["Steps to reproduce the problem", 1, "how a fault is seen"]],
+  ),
+  none(
+    "a form that asks for conditions",
+    "## Add acceptance criteria here\n- [ ] Quick\n",
+    [],
+    [["Add acceptance criteria here", 1, "conditions"]],
+  ),
+  none(
+    "a title that is conditions",
+    "# Acceptance criteria for the login form\n\n- [ ] It is quick\n",
+    [],
+    [["Acceptance criteria for the login form", 1, "conditions"]],
   ),
   none("a title that is a name", "# Out of scope\n\n- [ ] Roles\n", [], [["Out of scope", 1, "out of scope"]]),
   todos(
