@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 /** Whether a living process was told to wait, as by Ctrl-Z: it answers nothing until it goes on. */
 export function isSuspended(pid: number): boolean {
-  return /^t/i.test(stateOf(pid));
+  return /^T/.test(stateOf(pid));
 }
 
 function stateOf(pid: number): string {

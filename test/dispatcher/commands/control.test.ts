@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -18,5 +20,20 @@ test("a dispatcher can be asked where the user's folder for sockets has a name t
     assert.deepEqual(await callDaemon(info, { command: "hello", args: {} }), { result: "hello" });
   } finally {
     await control.close();
+  }
+});
+
+test("one that does not answer is named, with how to end it", async () => {
+  const socket = join(folder, "silent");
+  const server = createServer().listen(socket);
+  try {
+    await once(server, "listening");
+    const info = { pid: process.pid, startedAt: "", socket, version: "" };
+    await assert.rejects(callDaemon(info, { command: "stop", args: {}, deadlineMs: 100 }), {
+      message: `The running prloom (process ${process.pid}) does not answer.`,
+      hint: new RegExp(`kill ${process.pid}`),
+    });
+  } finally {
+    server.close();
   }
 });

@@ -153,20 +153,6 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     assert.doesNotMatch(stdout, /could not be blocked|failed/);
   });
 
-  test("a dispatcher that does not answer is said to run, and stop names it", thorough, async () => {
-    const { project } = make();
-    const daemon = await startDaemon(project);
-    process.kill(daemon.pid, "SIGSTOP");
-    const [told, stopped] = await Promise.all([project.status(), project.cli(["stop"])]);
-    process.kill(daemon.pid, "SIGCONT");
-    assert.deepEqual([told.daemon.running, told.daemon.pid], [true, daemon.pid]);
-    assert.equal(stopped.code, 1);
-    assert.match(stopped.stderr, new RegExp(`process ${daemon.pid}\\).*\\[control-failed\\]\\n.*kill ${daemon.pid}`));
-    // It reads only now what it was asked, long after those who asked have gone.
-    const ended = await daemon.ended;
-    assert.equal(ended.code, 0, ended.stderr);
-  });
-
   test("what depends on a deleted plan, or on itself, is blocked while the dispatcher runs", thorough, async () => {
     const { project } = make();
     project.plan("base", ["one"]);
