@@ -4,6 +4,7 @@ import { type Refusal, scopeOf } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import type { JsonValue } from "../../kernel/json.ts";
+import { takeTurns } from "../../kernel/turns.ts";
 import { callBridge } from "../call-bridge.ts";
 import type { LoadedBridge } from "../load.ts";
 import type { BridgeScope, BridgeServices } from "../services.ts";
@@ -11,7 +12,7 @@ import { appendEvents } from "./append-events.ts";
 import { judgePoll, type PollToJudge, type RefusedItem } from "./judge-poll.ts";
 
 /** A bridge that is all wrong must not fill the list of dead letters: this many are kept of each, the rest is counted. */
-const MAX_LETTERS = 100;
+const MAX_LETTERS = 1000;
 /** All of them are in memory and in the snapshot of the bus: beyond this, what they hold is not kept. */
 const MAX_KEPT_CHARACTERS = 2_000_000;
 
@@ -106,6 +107,7 @@ export async function takeRevived(
   let [events, actions] = [0, 0];
   const refused: string[] = [];
   for (const one of revived.sort((a, b) => Number(a.kept.of === "actions") - Number(b.kept.of === "actions"))) {
+    await takeTurns();
     const taken = await takeOne(services, scope, { ...on, ...one });
     events += taken.events;
     actions += taken.actions;

@@ -8,6 +8,7 @@ import { hookHandler, pluginOf } from "../../hooks/calls/call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../hooks/offer-event.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import { takeTurns } from "../../kernel/turns.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { checkSignature } from "../gates/check-signature.ts";
@@ -41,6 +42,8 @@ export async function handlePlanEvents(loom: Taking & Extended, planId: string):
   const bus = loom.bus(planId);
   for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
     for (const { event } of batch) {
+      // One poll can bring thousands, and what becomes of each is written down.
+      await takeTurns();
       // Plugins may take long: what the plan is now counts, not what it was when the batch was read.
       const record = loom.store.byId(planId);
       if (!record || loom.stopping) return;
@@ -90,6 +93,7 @@ export async function handleGlobalEvents(
   for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
     const untouched: string[] = [];
     for (const { event } of batch) {
+      await takeTurns();
       if (loom.stopping) return;
       dropStrangers(bus, event.id, handlers);
       const isTriggered = pullTriggers(loom, bus, event);

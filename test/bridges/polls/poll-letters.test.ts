@@ -130,11 +130,11 @@ describe("what a poll brings and prloom cannot take", () => {
       reviveAll(bench);
       await poll(bench, { events: [], state: 1 });
       assert.equal(bench.bus.deadLetters().length, 3);
-      const flood = Array.from({ length: 250 }, (_, n) => event(`bad-${n}`, { severity: "loud" }));
+      const flood = Array.from({ length: 1150 }, (_, n) => event(`bad-${n}`, { severity: "loud" }));
       for (let time = 1; time <= 3; time += 1) {
         await poll(bench, { events: flood, state: 2 });
         bench.reopen();
-        assert.equal(bench.bus.deadLetters().length, 101);
+        assert.equal(bench.bus.deadLetters().length, 1001);
         assert.equal(reasons(bench).filter((reason) => /^at least 153 more items/.test(reason)).length, 1);
       }
       const size = bench.lines("settled").length;

@@ -29,3 +29,18 @@ test("that a comment is ignored is on the disk before it is on record that it wa
     await loom.store.syncAtOnce();
   });
 });
+
+test("others have their turn while a flood of comments is dealt with", async () => {
+  const { root } = project();
+  await withLoom(root, async (loom) => {
+    const id = idOf(upsertPlan(loom, upsert()));
+    const context = { author: { login: "stranger", permission: "none" as const } };
+    loom.bus(id).appendEvents(Array.from({ length: 500 }, (_, n) => ({ ...sampleEvent(n), context })));
+    let turns = 0;
+    const others = setInterval(() => (turns += 1), 1);
+    await handlePlanEvents(loom, id);
+    clearInterval(others);
+    assert.equal(loom.store.byId(id)?.ignored?.count, 500);
+    assert.ok(turns > 2, `${turns} turns`);
+  });
+});
