@@ -171,6 +171,7 @@ describe("commands", { concurrency: 2 }, () => {
     const commands = (hint: string) => [...hint.matchAll(/`(.*?)`/g)].map(([, command]) => command);
     assert.deepEqual(commands(blocked?.hint ?? ""), [
       "prloom rebase asks",
+      'prloom send asks "…"',
       `git -C ${project.worktree("asks")} rebase main`,
       "prloom unblock asks",
     ]);
