@@ -25,13 +25,14 @@ export async function tasks(call: Call, plan: string): Promise<number> {
 
 /** Lists what a plan's agents anchored, the most important first. */
 export async function anchors(call: Call, plan: string): Promise<number> {
-  const { anchors: all, now } = await tasksOf(call, plan);
+  const { anchors: all, problems, now } = await tasksOf(call, plan);
   const best = bestAnchors(all, { now });
-  call.output.data({ anchors: best.map(({ anchor, isStale }) => ({ ...anchor, isStale })) });
+  call.output.data({ anchors: best.map(({ anchor, isStale }) => ({ ...anchor, isStale })), problems });
   for (const { anchor, isStale } of best) {
     const age = `${Math.floor(stalenessHours(anchor, now))} h${isStale ? ", stale" : ""}`;
     call.output.line(`[${anchor.priority}/${anchor.entityType}, ${age}] ${visible(anchor.content)}`);
   }
   if (best.length === 0) call.output.line("No anchors.");
+  for (const problem of problems) call.output.note(visible(problem));
   return 0;
 }
