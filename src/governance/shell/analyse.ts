@@ -43,6 +43,7 @@ export function analyse(source: string, place: ShellPlace): EffectTree {
     sourced: undefined,
     traps: [],
     leavings: 0,
+    mayMove: /cd|pushd/.test(source),
     budget: MAX_LOOKS,
   };
   const spot: Spot = {

@@ -254,7 +254,8 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
   const builtin = BUILTINS.get(name.text);
   if (builtin) return builtin({ name: name.text, args, spot });
   const outside = spot.shell.functions.size > 0 ? outsideOf(spot) : spot;
-  return judgeProgram({ name: name.text, args, spot: { ...outside, shell: startedShell(spot) } });
+  const shell = startedShell(spot);
+  return judgeProgram({ name: name.text, args, spot: shell === spot.shell ? outside : { ...outside, shell } });
 }
 
 /** How often a function is looked at that calls itself; the last time with anything. */

@@ -26,6 +26,7 @@ export function isThere(folder: string, spot: Spot): boolean {
 
 /** The folders that `mkdir` is sure to make, or to find there. */
 export function noteMade(args: readonly Text[], spot: Spot): void {
+  if (!spot.line.mayMove) return;
   const { operands } = readArguments(args, {});
   const options = args.map(textOf).filter((arg) => arg.startsWith("-"));
   if (

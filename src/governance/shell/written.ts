@@ -2,10 +2,13 @@ import { isIn } from "./normal-path.ts";
 import { type Spot, spend } from "./state/state.ts";
 import { cameFrom, eitherFlow, type FileContent, type Flow, FROM, joinFlows, OUTPUT } from "./values/flow.ts";
 import { fitsPattern } from "./values/glob.ts";
-import { beforePattern, describeText, lastNameOf, placeOfFound, type Text } from "./values/text.ts";
+import { beforePattern, describeText, isPlain, lastNameOf, placeOfFound, type Text } from "./values/text.ts";
 
 const amongOf = (all: readonly Text[]): string | undefined =>
   all.length > 1 ? all.map(describeText).join("\n") : undefined;
+
+/** A name that `mktemp` makes, or that has a number in it, is a pattern, and means one file. */
+const isOneName = (one: Text): one is Extract<Text, { type: "known" | "glob" }> => one.type === "known" || isPlain(one);
 
 /** What this line wrote to one of these paths, or what was `before` at others of them; undefined when it did not. */
 export function contentAt(all: readonly Text[], spot: Spot, before: (path: Text) => Flow): Flow | undefined {
@@ -13,8 +16,8 @@ export function contentAt(all: readonly Text[], spot: Spot, before: (path: Text)
   const among = amongOf(all);
   const found = all.map((one): Flow | undefined => {
     if (one.type === "unknown") return undefined;
-    if (one.type !== "known") return joinSome(writtenBelow(one, spot));
-    const written = files.get(one.text);
+    const written = isOneName(one) ? files.get(one.text) : undefined;
+    if (one.type !== "known" && !written) return joinSome(writtenBelow(one, spot));
     if (written) return written.among === among && written.last ? written.last : written;
     return unpacked && place.look(one.text) === undefined ? unpacked : undefined;
   });
@@ -38,7 +41,7 @@ export function keepContent(
   const { files } = spot.line;
   const among = amongOf(all);
   for (const one of all) {
-    if (one.type !== "known") continue;
+    if (!isOneName(one)) continue;
     const entry = files.get(one.text);
     spend(spot, entry?.either?.length ?? 0);
     const before = entry?.among === among ? (entry?.last ?? entry) : entry;

@@ -95,6 +95,8 @@ export interface Line {
   traps: Text[] | undefined;
   /** How often a shell, a function or a loop may have been left before its end. */
   leavings: number;
+  /** Whether a `cd` can stand in it: what is asked only for that is not cheap. */
+  readonly mayMove: boolean;
   /** Folders that may be gone: what was deleted or moved away with all that is in it. */
   gone?: Text[] | undefined;
   /** Files that may be there now, whatever is in them. */
