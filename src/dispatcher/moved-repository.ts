@@ -9,7 +9,7 @@ import type { Ids } from "../kernel/ids.ts";
 import { asFields } from "../kernel/json-fields.ts";
 import { isSameFolder } from "../kernel/lstat.ts";
 import { isWithin } from "../kernel/paths.ts";
-import { shellWord } from "../kernel/words.ts";
+import { shellWord } from "../kernel/text/words.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import type { Reporting } from "./capabilities.ts";
 import { type Located, type Paths, worktreeOf } from "./paths.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../kernel/words.ts";
+import { counted } from "../kernel/text/words.ts";
 import { difference, fenced, howToAnswer, revealed, type ShownGate, shownAgain, signersNote } from "./shown.ts";
 
 /** A diff that was asked for; `text` is absent where it is too long to be posted. */

@@ -1,5 +1,5 @@
 import { asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
-import { withoutEscapes } from "../../kernel/terminal-escapes.ts";
+import { withoutEscapes } from "../../kernel/text/terminal-escapes.ts";
 import type { Dialogue, Heard } from "../dialogue/dialogue.ts";
 import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { sessionTeller } from "../dialogue/session-id.ts";

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { readInside, readLinesInside } from "../../kernel/held/files.ts";
 import { asFields, asString, jsonIn } from "../../kernel/json-fields.ts";
 import { readChecked, readJson } from "../../kernel/json-files.ts";
-import { withoutEscapes } from "../../kernel/terminal-escapes.ts";
+import { withoutEscapes } from "../../kernel/text/terminal-escapes.ts";
 import { hooksInForce } from "../claude/hooks.ts";
 import { rulesInForce } from "../opencode/log-line.ts";
 import { EXIT_REASONS, type RunExit } from "../port.ts";

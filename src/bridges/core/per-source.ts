@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { PERMISSIONS } from "../../bus/author.ts";
 import type { Limits } from "../../config/config.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { RawUpsert } from "./upsert.ts";
 

@@ -1,6 +1,6 @@
 import { scopeOf } from "../../bus/types.ts";
 import type { PluginAction } from "../../hooks/contexts/event-types.ts";
-import { withoutEscapes } from "../../kernel/terminal-escapes.ts";
+import { withoutEscapes } from "../../kernel/text/terminal-escapes.ts";
 import type { Priority } from "./settings.ts";
 
 /** What a person is told. */

@@ -1,6 +1,6 @@
 import { nearest } from "../../config/problems/nearest.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { withTodos } from "../../plan/checklists/as-plan.ts";
 import {
   type Checklist,

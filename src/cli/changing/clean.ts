@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { callOwner } from "../../dispatcher/commands/owner.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun, suggesting } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";

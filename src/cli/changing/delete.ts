@@ -3,7 +3,7 @@ import { callOwner } from "../../dispatcher/commands/owner.ts";
 import { type PlanDetail, readPlanDetail } from "../../dispatcher/report/read.ts";
 import { branchExists, openRepository } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";

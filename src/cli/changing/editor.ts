@@ -28,6 +28,8 @@ export function forEditor(editor: string, name: string, first: string): EditedFi
   const text = (): string => readFileSync(file, "utf8");
   const remove = (): void => rmSync(dirname(file), { recursive: true });
   writeFileSync(file, first);
+  /** Of an editor that failed: it tells already where the text is. */
+  let told: PrloomError | undefined;
   return {
     file,
     text,
@@ -43,18 +45,19 @@ export function forEditor(editor: string, name: string, first: string): EditedFi
       );
       if (code === 0) return text();
       if (given === undefined && text() === before) remove();
-      throw new PrloomError(
+      const place = existsSync(file) ? ` What you wrote is in ${file}` : "";
+      told = new PrloomError(
         "usage",
-        `The editor (${editor}) failed, so nothing was changed.${existsSync(file) ? ` What you wrote is in ${file}` : ""}`,
+        `The editor (${editor}) failed, so nothing was changed.${place}`,
         "Check VISUAL and EDITOR.",
       );
+      throw told;
     },
     async keeping(act) {
       try {
         return await act();
       } catch (error) {
-        // One of `open` tells already where it is.
-        if (!(error instanceof PrloomError) || error.message.includes(file)) throw error;
+        if (!(error instanceof PrloomError) || error === told) throw error;
         throw new PrloomError(error.code, `${error.message} Your version is in ${file}`, error.hint, error);
       }
     },

@@ -15,7 +15,7 @@ import { planProblems } from "../../governance/policy/todo-hints.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { beginningOf } from "../../plan/checklists/beginning.ts";
 import { misspeltBoxes } from "../../plan/checklists/checklist.ts";
 import { withoutTasklistFences } from "../../plan/checklists/tasklists.ts";

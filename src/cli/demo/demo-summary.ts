@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { PlanDetail } from "../../dispatcher/report/read.ts";
-import { shellWord } from "../../kernel/words.ts";
+import { shellWord } from "../../kernel/text/words.ts";
 import type { Paint } from "../render/colour.ts";
 import { firstLine, visible } from "../render/safe-text.ts";
 

@@ -1,4 +1,4 @@
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { Call } from "../output.ts";
 import { hintLines } from "../render/hint.ts";
 import { visible } from "../render/safe-text.ts";

@@ -12,7 +12,7 @@ import type { Repository } from "../../git/repository.ts";
 import { readSettings, settingOf } from "../../git/shadow/git-settings.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { Call } from "../output.ts";
 import { backOffInWords, hintToTry } from "../render/agents-state.ts";
 import { type Finding, findingOf, orFinding } from "./finding.ts";

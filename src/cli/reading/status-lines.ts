@@ -1,6 +1,6 @@
 import type { StatusReport } from "../../dispatcher/report/read.ts";
 import { offerLine } from "../../dispatcher/settings/pinned.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { PlanStatus } from "../../plan/record.ts";
 import type { PlanSummary } from "../../plan/summary.ts";
 import type { Output } from "../output.ts";

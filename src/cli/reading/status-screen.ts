@@ -1,6 +1,6 @@
 import { createLogUpdate } from "log-update";
 import type { StatusReport } from "../../dispatcher/report/read.ts";
-import { withoutEscapes } from "../../kernel/terminal-escapes.ts";
+import { withoutEscapes } from "../../kernel/text/terminal-escapes.ts";
 import type { Output } from "../output.ts";
 import { displayWidth } from "../render/tables/width.ts";
 import { type StatusOptions, type StatusView, statusLines } from "./status-lines.ts";

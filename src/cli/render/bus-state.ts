@@ -1,5 +1,5 @@
 import type { StatusReport } from "../../dispatcher/report/read.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { Output } from "../output.ts";
 import { firstLine, visible } from "./safe-text.ts";
 import { ageOf, shortDuration, timeUntil } from "./time.ts";

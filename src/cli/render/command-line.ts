@@ -1,5 +1,5 @@
 import type { Environment } from "../../kernel/system/environment.ts";
-import { shellWord } from "../../kernel/words.ts";
+import { shellWord } from "../../kernel/text/words.ts";
 
 export interface ShownCommand {
   readonly command: readonly string[];

@@ -5,7 +5,7 @@ import type { PlanDetail } from "../../dispatcher/report/read.ts";
 import { readTasks } from "../../dispatcher/report/read-tasks.ts";
 import { portRange } from "../../dispatcher/worktree/ports.ts";
 import { drawGraph } from "../../governance/graph/draw.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
 import { backOffLines } from "./agents-state.ts";

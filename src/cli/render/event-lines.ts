@@ -1,7 +1,7 @@
 import { toolInWords } from "../../agents/activity.ts";
 import type { AgentEvent } from "../../agents/port.ts";
 import { addEvent, EMPTY_SUMMARY, type RunLogSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { type Paint, plain } from "./colour.ts";
 import { firstLine, visible } from "./safe-text.ts";
 import { dollars, tokensInWords } from "./spending.ts";

@@ -1,4 +1,4 @@
-import { withoutEscapes } from "../../kernel/terminal-escapes.ts";
+import { withoutEscapes } from "../../kernel/text/terminal-escapes.ts";
 
 /** Characters that steer a terminal or reverse the reading order: a title must not be able to forge what is shown. */
 const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu;

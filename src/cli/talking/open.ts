@@ -18,7 +18,7 @@ import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { writeRunFile } from "../../kernel/files.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { identityOf, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
-import { shellWord } from "../../kernel/words.ts";
+import { shellWord } from "../../kernel/text/words.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
 import { commandLine } from "../render/command-line.ts";

@@ -3,7 +3,7 @@ import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { callOwner } from "../../dispatcher/commands/owner.ts";
 import { readPinned } from "../../dispatcher/report/read-pinned.ts";
 import { offerLine } from "../../dispatcher/settings/pinned.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, tellWithoutDispatcher } from "../plans.ts";
 import { visible } from "../render/safe-text.ts";

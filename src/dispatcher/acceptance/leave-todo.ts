@@ -1,7 +1,7 @@
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";

@@ -11,7 +11,7 @@ import { dissolveRepositories } from "../../git/staging/stage.ts";
 import { clearLeftovers } from "../../git/worktree/settle-head.ts";
 import { gitIn } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { PlanRecord, Rebase } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import { tellPolicyEnd } from "../buses/notify-person.ts";

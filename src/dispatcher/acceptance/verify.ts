@@ -9,7 +9,7 @@ import { stagedTree } from "../../git/commits/commit.ts";
 import { dissolveRepositories } from "../../git/staging/stage.ts";
 import { ANSWERS, roleNamed, usualRole } from "../../governance/policy/roles.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
 import { categoryOf } from "../../plan/metadata.ts";

@@ -1,7 +1,7 @@
 import { branchTip } from "../../git/repository.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Publishing, Reporting, Waking } from "../capabilities.ts";

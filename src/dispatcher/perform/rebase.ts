@@ -9,7 +9,7 @@ import { changedNames, placeTree } from "../../git/worktree/snapshot.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import type { PlanRecord, Rebase } from "../../plan/record.ts";
 import type { Publishing, Reporting } from "../capabilities.ts";
 import { settleRebased } from "../gates/carry-over.ts";

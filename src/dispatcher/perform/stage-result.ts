@@ -9,7 +9,7 @@ import { readAnswer } from "../../gate/answer.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { appendTracedTodos, reopenDone } from "../../plan/edit-plan.ts";
 import { parsePlan, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";

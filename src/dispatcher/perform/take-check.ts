@@ -1,6 +1,6 @@
 import type { Bus } from "../../bus/bus.ts";
 import type { BusEvent } from "../../bus/types.ts";
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { appendTracedTodos } from "../../plan/edit-plan.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";

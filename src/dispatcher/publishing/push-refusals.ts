@@ -1,6 +1,6 @@
 import { lined } from "../../git/output.ts";
 import { gitAt, type Repository } from "../../git/repository.ts";
-import { listed } from "../../kernel/words.ts";
+import { listed } from "../../kernel/text/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Located } from "../paths.ts";
 import { isRunByCi } from "./level.ts";

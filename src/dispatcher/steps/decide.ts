@@ -1,5 +1,5 @@
 import type { GateRecord } from "../../gate/gate-record.ts";
-import { listed } from "../../kernel/words.ts";
+import { listed } from "../../kernel/text/words.ts";
 import { type BlockCause, nextTodo, type PlanDoc, type Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { hasProvenance } from "../../plan/todos/provenance.ts";

@@ -1,7 +1,7 @@
 import { branchTip } from "../../git/repository.ts";
 import { preparedIn } from "../../git/worktree/prepared-files.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { shellWord } from "../../kernel/words.ts";
+import { shellWord } from "../../kernel/text/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";

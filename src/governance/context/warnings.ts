@@ -1,4 +1,4 @@
-import { counted } from "../../kernel/words.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { isOver } from "../graph/lifecycle.ts";
 import { findNode } from "../graph/lookup.ts";
 import type { TaskGraph, TaskNode, WorkPlan } from "../graph/schema.ts";

@@ -6,7 +6,7 @@ import type { MergeMethod } from "../../../hooks/contexts/event-types.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { crashPoint } from "../../../kernel/crash-point.ts";
 import { PrloomError } from "../../../kernel/errors.ts";
-import { counted } from "../../../kernel/words.ts";
+import { counted } from "../../../kernel/text/words.ts";
 import { titleOf, todoTitle } from "../../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../../plan/record.ts";
 import { checkMerge } from "../../acceptance/check-merge.ts";

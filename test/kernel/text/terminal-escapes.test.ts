@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import { withoutEscapes } from "../../src/kernel/terminal-escapes.ts";
+import { withoutEscapes } from "../../../src/kernel/text/terminal-escapes.ts";
 
 const LINK = "\u001b]8;;https://example.com/?a=b&c\u0007words\u001b]8;;\u0007";
 
