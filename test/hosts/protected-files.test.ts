@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -219,13 +220,19 @@ for (const what of ["read", "write"] as const)
     assert.equal(read(".github/ci.yml"), "good\n");
   });
 
-test("a script that writes without end keeps nothing from being put back, and is told of each time", async (t) => {
+test("a script that writes without end keeps nothing from being put back, and is told of each time", async () => {
   const { root, guard, read } = await kept();
   const script = spawn("sh", ["-c", "while :; do echo evil > .github/ci.yml; done"], { cwd: root, stdio: "ignore" });
-  t.after(() => script.kill("SIGKILL"));
-  for (let round = 0; round < 30; round += 1) {
-    while (read(".github/ci.yml") === "good\n") await setImmediate();
-    assert.deepEqual(await guard.putBack(), [".github/ci.yml"], `round ${round}`);
+  const ended = once(script, "exit");
+  try {
+    for (let round = 0; round < 30; round += 1) {
+      while (read(".github/ci.yml") === "good\n") await setImmediate();
+      assert.deepEqual(await guard.putBack(), [".github/ci.yml"], `round ${round}`);
+    }
+  } finally {
+    // As long as it lives it writes into what is removed behind the test.
+    script.kill("SIGKILL");
+    await ended;
   }
 });
 
