@@ -43,7 +43,9 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
   [
     "confirmation",
     [
-      anywhere(`before (?:you )?(?:submit|submitting|posting|opening|filing|creating), pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
+      // "Before submitting to the App Store" is work.
+      /(?:^| )before (?:you )?(?:submit|submitting|posting|opening|filing|creating)(?:\??$| please | (?:(?:an?|the|this|your|new|any) )*(?:issues?|bugs?|features?|reports?|tickets?|(?:pull )?requests?|prs?|questions?|proposals?)(?: |\??$))/u,
+      anywhere(`pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
         pre ?submission, submission checklist, issue checklist, viability checklist, bug report checklist, vor dem absenden, avant de soumettre, antes de enviar`),
       whole(
         "prerequisites?, confirm, confirmations?, (?:ai )?acknowledge?ments?, initial checks?, self check, existing issues?, voraussetzungen, please (?:check|verify|ensure|make sure)(?: that| the following)?",
@@ -57,7 +59,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     [
       anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, (?:non|anti) ?(?:goals?|requirements?|objectives?), not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?, alternatives (?:(?:you|i|we)(?:ve| have)? )?considered
         nicht im umfang, nicht teil, nicht enthalten, pas inclus, no incluido, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
-      whole(`future, future (?:work|possibilities|enhancements|features|extensions|considerations|directions|scope|plans?|versions?|releases?), later, for later, not now, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas
+      whole(`future, future (?:work|ideas|possibilities|enhancements|features|extensions|considerations|directions|scope|plans?|versions?|releases?), later, for later, not now, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?
         (?:roll ?back|back ?out|contingency|fall ?back|workaround) (?:plan|steps|procedure|strategy|checklist), (?:related|parent) (?:tasks|issues|work items)
         deferred, postponed, parked, parking lot, icebox, on hold, (?:deferred|postponed|moved|pushed) (?:to|until|till) .*, post mvp, after (?:the )?mvp
         später, zurückgestellt, verschoben, plus tard, reportée?s?, más adelante, aplazad[oa]s?, pospuest[oa]s?, adiad[oa]s?`),

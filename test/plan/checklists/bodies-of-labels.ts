@@ -173,6 +173,15 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     "# Write acceptance tests for the login\n\n## Server\n- [ ] Wrong password\n\n## Page\n- [ ] Message\n\n## CLI\n- [ ] Exit code\n",
     ["Wrong password", "Message", "Exit code"],
   ),
+  todos(
+    "what is done before something else is submitted",
+    "# App 2.0\n\n## Before submitting to the store\n- [ ] Screenshots\n\n## Before opening the beta\n- [ ] Mail\n\n## After it\n- [ ] Post\n",
+    ["Screenshots", "Mail", "Post"],
+  ),
+  todos("ideas that are all there is", "The search is slow.\n\n## Ideas for a fix\n- [ ] Index\n- [ ] Cache\n", [
+    "Index",
+    "Cache",
+  ]),
   none(
     "a title that is a form",
     "# Before you submit an issue\n\n- [ ] Update it\n",
