@@ -120,6 +120,17 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     ["Route"],
     [["Acceptance criteria", 2, "conditions"]],
   ),
+  todos("plain lines that name parts", "New\n- [ ] Route\n\nFixes\n- [ ] Typo\n\nBetter\n- [ ] Speed\n", [
+    "Route",
+    "Typo",
+    "Speed",
+  ]),
+  todos(
+    "a plain line that ends conditions",
+    "Acceptance criteria\n- [ ] Fast\n\nChanges\n- [ ] Route\n",
+    ["Route"],
+    [["Acceptance criteria", 1, "conditions"]],
+  ),
   todos(
     "a title with words that say something else below a form",
     "# Login is not required on /admin\n\nSeen today.\n\n- [ ] Ask for it\n\n## Out of scope\n- [ ] Roles\n",
