@@ -73,7 +73,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       // With what must not be changed behind it, it is a rule for the work below.
       /(?:^| )(?:do not|dont|must not|should not|shouldnt|will not|wont|does not|doesnt) (?:do|change|touch|fix|include|cover|be (?:done|changed|touched|fixed|included))$/u,
       whole(
-        "exclu(?:ded|sions?), unchanged, without changes?, (?:rejected|cancell?ed|dropped|abandoned)(?: (?:tasks|items|ideas))?",
+        "wont, exclu(?:ded|sions?), unchanged, without changes?, (?:rejected|cancell?ed|dropped|abandoned)(?: (?:tasks|items|ideas))?",
       ),
       within("不在范围, 范围之外, 暂缓, 不做, スコープ外, 対象外, 後回し, やらない, 범위 밖"),
       /^(?!(?:删除|移除|清理|去除|去掉)).*不需要|하지 않(?!.*(?:제거|삭제|정리)$)/u,
@@ -113,11 +113,11 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
         "(?:pr|pull request|review|reviewers?|merge|qa|test|testing|contributor|author) checklist, (?:checklist|tasks|todos?|steps|to do) for (?:the )?(?:reviewers?|maintainers?|merging)",
       ),
       anywhere(`(?:acceptance|success|exit|completion|done|validation) criteria, acceptance tests?, success metrics?, non ?functional requirements, definition of done, done when
-        akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptaci[oó]n, critérios de (?:aceitação|aceite), definition of ready
+        akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de (?:aceptaci[oó]n|éxito), critérios de (?:aceitação|aceite|sucesso), definition of ready
         (?:fertig|erledigt) wenn, (?:done|ready|complete|completed|finished) (?:when|if|means), closing criteria, fertigstellungskriterien
         definition von (?:fertig|erledigt), définition (?:de|du) (?:terminé|fini|fait), fini quand, definición de (?:hecho|terminado|listo), definição de (?:pronto|feito|concluído)
         definizione di (?:fatto|completato|finito), definitie van (?:klaar|gereed), definicja ukończenia, критерии готовности, определение готовности
-        criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
+        criteri di (?:accettazione|successo), acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
       whole("acceptance, acs?, criteria, dod, expected (?:results?|outcomes?|behaviou?r)"),
       within(
         "验收标准, 验收条件, 完成的定义, 完成标准, 完成の定義, 受け入れ条件, 受入条件, 完了条件, 完了の定義, 완료 조건, 완료의 정의, 인수 조건",
@@ -152,7 +152,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
 const WORK =
   either(`todos?, tasks?, sub ?tasks?, sub ?issues?, child (?:tasks|issues), steps, plan, checklist, requirements?, goals, objectives, deliverables, to dos?, todo list, to do list, task list, (?:task|work) breakdown
   action items?, work items?, plan items, implementation, (?:proposed|suggested) (?:changes|fix(?:es)?|solution), (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
-  what (?:needs|has) to (?:be done|happen|change), needs to be done, what to do
+  what (?:needs|has) to (?:be done|happen|change), what (?:should|must) (?:be done|change), needs to be done, what to do
   aufgaben, aufgabenliste, teilaufgaben, schritte, zu erledigen, zu tun, offene punkte, anforderungen, ziele, checkliste, umsetzung
   tâches, liste de tâches, à faire, étapes, objectifs, exigences, tareas, lista de tareas, pasos, por hacer, pendientes, requisitos, objetivos, tarefas, passos, a fazer
   attività, compiti, passi, da fare, obiettivi, requisiti, taken, stappen, te doen, doelen, zadania, kroki, do zrobienia, cele

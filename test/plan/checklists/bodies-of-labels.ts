@@ -120,6 +120,24 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     ["Route"],
     [["Acceptance criteria", 2, "conditions"]],
   ),
+  todos(
+    "priorities, of which the last is none",
+    "## Tasks\n\n### Must\n- [ ] Parser\n\n### Could\n- [ ] Colours\n\n### Won't\n- [ ] Plugins\n",
+    ["Parser", "Colours"],
+    [["Won't", 1, "out of scope"]],
+  ),
+  todos(
+    "what should be done, and by whom",
+    "### What should be done\n- [ ] Rename it\n\n### Who\n- [ ] @ada\n",
+    ["Rename it"],
+    [["Who", 1, "another group"]],
+  ),
+  none(
+    "criteria in Spanish",
+    "## Criterios de éxito\n- [ ] Menos de 200 ms\n",
+    [],
+    [["Criterios de éxito", 1, "conditions"]],
+  ),
   todos("plain lines that name parts", "New\n- [ ] Route\n\nFixes\n- [ ] Typo\n\nBetter\n- [ ] Speed\n", [
     "Route",
     "Typo",
