@@ -19,7 +19,7 @@ export async function completePlanNames(command: Command, cwd: string): Promise<
 
 /** The id that is meant, or the name as it is: what is wrong with it is for the command to say. */
 async function completed(name: string, cwd: string): Promise<string> {
-  if (!isValidPlanId(name)) return name;
+  if (!isValidPlanId(name.replace("…", ""))) return name;
   const repo = await openRepository(cwd).catch(() => undefined);
   if (!repo) return name;
   const paths = pathsOf(repo);
@@ -29,9 +29,10 @@ async function completed(name: string, cwd: string): Promise<string> {
 
 const MAX_NAMES = 10;
 
-/** The only id that begins like that; undefined if there is none. */
+/** The only id that begins like that, or that a narrow terminal shows as that; undefined if there is none. */
 export function chosen(name: string, ids: readonly string[]): string | undefined {
-  const longer = ids.filter((id) => id.startsWith(name)).sort();
+  const [begin = "", end = ""] = name.split("…");
+  const longer = ids.filter((id) => id.startsWith(begin) && id.endsWith(end)).sort();
   if (longer.length < 2) return longer[0];
   const more = longer.length > MAX_NAMES ? ` and ${longer.length - MAX_NAMES} more` : "";
   throw new PrloomError(

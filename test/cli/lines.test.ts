@@ -65,6 +65,8 @@ describe("lines for people", () => {
       /"card-2-" may be any of 3 plans: card-2-bbbb, card-2-cccc, card-2-eeee\./,
     );
     assert.equal(chosen("logon", ids), undefined);
+    // As a narrow terminal shows them.
+    assert.deepEqual([chosen("log…", ids), chosen("card-2…cccc", ids)], ["login", "card-2-cccc"]);
   });
 
   it("a patch keeps its tabs and cannot steer the terminal", () => {

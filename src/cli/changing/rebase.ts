@@ -10,6 +10,7 @@ const resultSchema = z.object({
   sha: z.string().optional(),
   files: z.array(z.string()).optional(),
   blocked: z.boolean().optional(),
+  aside: z.string().optional(),
 });
 
 /** Brings a plan's branch onto its base, and says whether an agent has to resolve conflicts for that. */
@@ -17,7 +18,7 @@ export async function rebaseCommand(call: Call, plan: string): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
   const result = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "rebase", { plan })));
-  const { base, outcome, sha, files, blocked } = result;
+  const { base, outcome, sha, files, blocked, aside } = result;
   if (outcome === "nothing") output.line(`${plan} is up to date with ${base}.`);
   else if (outcome === "rebased")
     output.line(`${output.paint("green", "rebased")} ${plan} onto ${base}: ${sha?.slice(0, 12)}, without conflicts`);
@@ -28,6 +29,8 @@ export async function rebaseCommand(call: Call, plan: string): Promise<number> {
       `next: ${first}\`prloom start\` lets an agent resolve it, commit by commit; one that runs already does.`,
     );
   }
+  if (aside !== undefined)
+    output.line(`put aside: what its worktree had in no commit, in ${visible(aside)} (for \`git apply\`)`);
   if (blocked && outcome !== "resolving") output.line(`next: \`prloom unblock ${plan}\` lets it go on.`);
   output.data({ plan, ...result });
   return 0;

@@ -111,10 +111,10 @@ async function unmetExpectation(
   // Where certain files are expected, an explanation would not do either: the agent is told of those.
   if (changes.files.length === 0 && (isAnyFile || changes.onlyProtected)) return nothingChanged(changes.onlyProtected);
   if (glob !== undefined && !(await hasFitting(changes.files, glob))) {
-    return `The TODO is ticked, but no changed file matches \`${glob}\`, which its context expects.`;
+    return `The TODO is said to be done, but no changed file matches \`${glob}\`, which its context expects.`;
   }
   if (expects === "tests" && !changes.files.some(isTestFile)) {
-    return "The TODO is ticked, but no test changed, and its context says `expects: tests`.";
+    return "The TODO is said to be done, but no test changed, and its context says `expects: tests`.";
   }
   return undefined;
 }
@@ -154,7 +154,7 @@ async function outsideScope(
     if (fit.includes(false)) outside.push(file);
   }
   if (outside.length === 0) return undefined;
-  return `The TODO is ticked, but its paths or its role do not allow a change of ${named(outside)}. Put that back as it was.`;
+  return `The TODO is said to be done, but its paths or its role do not allow a change of ${named(outside)}. Put that back as it was.`;
 }
 
 const TEST_FILE = /(^|\/)(tests?|specs?|__tests__)\/|(^|\/)test_[^/]+$|[._-](test|spec)s?\.[^/]+$/i;
@@ -197,6 +197,6 @@ function howItEnded(exit: RunExit | undefined): string {
 
 function nothingChanged(onlyProtected: boolean): string {
   if (onlyProtected)
-    return "The TODO is ticked, but only files under prloom/ changed, settings of agent programs (.claude, .opencode, …) or what governance.protected names, and agents may not change those.";
-  return "The TODO is ticked, but no file changed. If none has to, say so and why: the outcome `nothing-to-change` in PRLOOM_OUTCOME_FILE (or `expects: none` in the TODO's context).";
+    return "The TODO is said to be done, but only files under prloom/ changed, settings of agent programs (.claude, .opencode, …) or what governance.protected names, and agents may not change those.";
+  return "The TODO is said to be done, but no file changed. If none has to, say so and why: the outcome `nothing-to-change` in PRLOOM_OUTCOME_FILE (or `expects: none` in the TODO's context).";
 }

@@ -32,6 +32,6 @@ export function patchesOf(loom: Located, id: string): string[] {
 
 /** The newest of those in which a rebase put what a person had left in the worktree: it is in no commit unless they brought it back. */
 export function asideByRebase(loom: Located, id: string): { aside?: string } {
-  const aside = patchesOf(loom, id).findLast((patch) => basename(patch) === "before-rebase.patch");
+  const aside = patchesOf(loom, id).findLast((patch) => /^before-rebase(?:-\d+)?\.patch$/.test(basename(patch)));
   return aside === undefined ? {} : { aside };
 }

@@ -71,7 +71,9 @@ function listsOf(blocks: readonly Block[], text: string): { list: Block; above: 
     // A heading that says something is for all that is below it; "Optional" there is a remark.
     const isTold = above.some(({ depth, kind }) => depth < LABEL_DEPTH && kind() !== "other");
     const following = isTold ? undefined : blocks[index + 1];
-    const next = aboveFrom(block, text, following);
+    const isLeftOut =
+      following?.type === "list" && above.some(({ depth, kind }) => depth >= LABEL_DEPTH && !isToDo(kind()));
+    const next = aboveFrom(block, text, following, isLeftOut);
     for (const one of block === title ? next.map(asTitle) : next) above = under(above, one, since);
     if (isProse(block, text)) since = { ...since, words: block.end };
     if (block.type !== "list") continue;
@@ -196,12 +198,12 @@ function finished(group: Unfinished, all: readonly Box[]): Group {
   return { ...group, kind, boxes, ...left };
 }
 
-function aboveFrom(block: Block, text: string, following: Block | undefined): Above[] {
+function aboveFrom(block: Block, text: string, following: Block | undefined, isLeftOut: boolean): Above[] {
   if (block.type === "heading") {
     const words = text.slice(block.words?.start ?? block.start, block.words?.end ?? block.end);
     return [{ ...labelled(words, block.start), depth: block.depth ?? 1, isTitle: true }];
   }
-  const lines = isPlainLabel(block, text, following)
+  const lines = isPlainLabel(block, text, following, isLeftOut)
     ? [{ line: text.slice(block.start, block.end), at: block.start }]
     : labelLines(block, text);
   return lines.map(({ line, at }) => ({

@@ -43,7 +43,9 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
   [
     "confirmation",
     [
-      anywhere(`before (?:you )?(?:submit|submitting|posting|opening|filing|creating), pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
+      // "Before submitting to the App Store" is work.
+      /(?:^| )before (?:you )?(?:submit|submitting|posting|opening|filing|creating)(?:\??$| please | (?:(?:an?|the|this|your|new|any) )*(?:issues?|bugs?|features?|reports?|tickets?|(?:pull )?requests?|prs?|questions?|proposals?)(?: |\??$))/u,
+      anywhere(`pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
         pre ?submission, submission checklist, issue checklist, viability checklist, bug report checklist, vor dem absenden, avant de soumettre, antes de enviar`),
       whole(
         "prerequisites?, confirm, confirmations?, (?:ai )?acknowledge?ments?, initial checks?, self check, existing issues?, voraussetzungen, please (?:check|verify|ensure|make sure)(?: that| the following)?",
@@ -57,7 +59,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     [
       anywhere(`out of scope, not in scope, outside (?:of )?(?:the )?scope, (?:non|anti) ?(?:goals?|requirements?|objectives?), not goals?, wont (?:do|fix|have|be done), not planned, not included, not part of, nice to haves?, stretch goals?, alternatives (?:(?:you|i|we)(?:ve| have)? )?considered
         nicht im umfang, nicht teil, nicht enthalten, pas inclus, no incluido, nicht ?ziele, hors périmètre, fuera del? alcance, fora do escopo, fuori ambito, buiten scope, вне рамок`),
-      whole(`future, future (?:work|possibilities|enhancements|features|extensions|considerations|directions|scope|plans?|versions?|releases?), later, for later, not now, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?, ideas
+      whole(`future, future (?:work|ideas|possibilities|enhancements|features|extensions|considerations|directions|scope|plans?|versions?|releases?), later, for later, not now, optional, bonus, backlog, follow ?ups?, alternatives(?: considered)?
         (?:roll ?back|back ?out|contingency|fall ?back|workaround) (?:plan|steps|procedure|strategy|checklist), (?:related|parent) (?:tasks|issues|work items)
         deferred, postponed, parked, parking lot, icebox, on hold, (?:deferred|postponed|moved|pushed) (?:to|until|till) .*, post mvp, after (?:the )?mvp
         später, zurückgestellt, verschoben, plus tard, reportée?s?, más adelante, aplazad[oa]s?, pospuest[oa]s?, adiad[oa]s?`),
@@ -71,7 +73,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       // With what must not be changed behind it, it is a rule for the work below.
       /(?:^| )(?:do not|dont|must not|should not|shouldnt|will not|wont|does not|doesnt) (?:do|change|touch|fix|include|cover|be (?:done|changed|touched|fixed|included))$/u,
       whole(
-        "exclu(?:ded|sions?), unchanged, without changes?, (?:rejected|cancell?ed|dropped|abandoned)(?: (?:tasks|items|ideas))?",
+        "wont, exclu(?:ded|sions?), unchanged, without changes?, (?:rejected|cancell?ed|dropped|abandoned)(?: (?:tasks|items|ideas))?",
       ),
       within("不在范围, 范围之外, 暂缓, 不做, スコープ外, 対象外, 後回し, やらない, 범위 밖"),
       /^(?!(?:删除|移除|清理|去除|去掉)).*不需要|하지 않(?!.*(?:제거|삭제|정리)$)/u,
@@ -111,11 +113,11 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
         "(?:pr|pull request|review|reviewers?|merge|qa|test|testing|contributor|author) checklist, (?:checklist|tasks|todos?|steps|to do) for (?:the )?(?:reviewers?|maintainers?|merging)",
       ),
       anywhere(`(?:acceptance|success|exit|completion|done|validation) criteria, acceptance tests?, success metrics?, non ?functional requirements, definition of done, done when
-        akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de aceptaci[oó]n, critérios de (?:aceitação|aceite), definition of ready
+        akzeptanzkriterien, abnahmekriterien, erfolgskriterien, critères d ?acceptation, critères de succès, criterios de (?:aceptaci[oó]n|éxito), critérios de (?:aceitação|aceite|sucesso), definition of ready
         (?:fertig|erledigt) wenn, (?:done|ready|complete|completed|finished) (?:when|if|means), closing criteria, fertigstellungskriterien
         definition von (?:fertig|erledigt), définition (?:de|du) (?:terminé|fini|fait), fini quand, definición de (?:hecho|terminado|listo), definição de (?:pronto|feito|concluído)
         definizione di (?:fatto|completato|finito), definitie van (?:klaar|gereed), definicja ukończenia, критерии готовности, определение готовности
-        criteri di accettazione, acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
+        criteri di (?:accettazione|successo), acceptatiecriteria, kryteria akceptacji, критерии при[её]мки`),
       whole("acceptance, acs?, criteria, dod, expected (?:results?|outcomes?|behaviou?r)"),
       within(
         "验收标准, 验收条件, 完成的定义, 完成标准, 完成の定義, 受け入れ条件, 受入条件, 完了条件, 完了の定義, 완료 조건, 완료의 정의, 인수 조건",
@@ -150,7 +152,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
 const WORK =
   either(`todos?, tasks?, sub ?tasks?, sub ?issues?, child (?:tasks|issues), steps, plan, checklist, requirements?, goals, objectives, deliverables, to dos?, todo list, to do list, task list, (?:task|work) breakdown
   action items?, work items?, plan items, implementation, (?:proposed|suggested) (?:changes|fix(?:es)?|solution), (?:required|needed) changes, changes (?:required|needed), remaining work, things to do, to be done, left to do, whats? (?:is )?left, open items, open points, bugs to fix, fixes, scope, in scope, changes
-  what (?:needs|has) to (?:be done|happen|change), needs to be done, what to do
+  what (?:needs|has) to (?:be done|happen|change), what (?:should|must) (?:be done|change), needs to be done, what to do
   aufgaben, aufgabenliste, teilaufgaben, schritte, zu erledigen, zu tun, offene punkte, anforderungen, ziele, checkliste, umsetzung
   tâches, liste de tâches, à faire, étapes, objectifs, exigences, tareas, lista de tareas, pasos, por hacer, pendientes, requisitos, objetivos, tarefas, passos, a fazer
   attività, compiti, passi, da fare, obiettivi, requisiti, taken, stappen, te doen, doelen, zadania, kroki, do zrobienia, cele

@@ -1,5 +1,5 @@
 import { type Block, linesOf } from "../markdown/blocks.ts";
-import { type HeadingKind, headingKind } from "./heading-words.ts";
+import { type HeadingKind, headingKind, isTasks } from "./heading-words.ts";
 
 /** More words are a sentence, as is "Define acceptance criteria for it". */
 const MAX_NAME = 4;
@@ -42,9 +42,14 @@ export function isProse(block: Block, text: string): boolean {
 /** What a line without a colon says of the list right below it, if it is a name. */
 const SAID_PLAINLY: ReadonlySet<HeadingKind> = new Set(["work", "criteria", "out-of-scope"]);
 
-/** Whether a block is a line without any mark that names the list right below it. */
-export function isPlainLabel(block: Block, text: string, next: Block | undefined): boolean {
+/**
+ * Whether a block is a line without any mark that names the list right below it. "Fixes" may stand beside "Features", which says nothing: words
+ * for work other than tasks do so only where they end what a label `isLeftOut` says.
+ */
+export function isPlainLabel(block: Block, text: string, next: Block | undefined, isLeftOut: boolean): boolean {
   if (block.type !== "paragraph" || block.line !== block.endLine || next?.type !== "list") return false;
   const words = text.slice(block.start, block.end).trim();
-  return /^\p{L}/u.test(words) && isName(words) && SAID_PLAINLY.has(headingKind(words));
+  if (!/^\p{L}/u.test(words) || !isName(words)) return false;
+  const kind = headingKind(words);
+  return SAID_PLAINLY.has(kind) && (kind !== "work" || isLeftOut || isTasks(words));
 }

@@ -45,7 +45,7 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["
   ["too silent", { claims: none, exit: { ...exit, reason: "silence" } }, "again", /silenceTimeout/],
   ["ended by the policy", { claims: none, exit: { ...exit, reason: "policy", error: "denied" } }, "again", /denied/],
   ["ended by the policy, though ticked", { exit: { ...exit, reason: "policy" } }, "again", /The policy ended/],
-  ["ticked, nothing changed", { changes: { ...changes, files: [] } }, "again", /no file changed/],
+  ["ticked, nothing changed", { changes: { ...changes, files: [] } }, "again", /said to be done, but no file changed/],
   ["files make a repository", { changes: { ...changes, refused } }, "again", /`lib\/HEAD` git would .* repository/],
   ["links lead astray", { changes: { ...changes, astray: ["lib"] } }, "again", /links `lib` lead out of the project/],
   ["files make a repository, not ticked", { changes: { ...changes, refused }, claims: none }, "again", /not ticked/],

@@ -121,6 +121,35 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     [["Acceptance criteria", 2, "conditions"]],
   ),
   todos(
+    "priorities, of which the last is none",
+    "## Tasks\n\n### Must\n- [ ] Parser\n\n### Could\n- [ ] Colours\n\n### Won't\n- [ ] Plugins\n",
+    ["Parser", "Colours"],
+    [["Won't", 1, "out of scope"]],
+  ),
+  todos(
+    "what should be done, and by whom",
+    "### What should be done\n- [ ] Rename it\n\n### Who\n- [ ] @ada\n",
+    ["Rename it"],
+    [["Who", 1, "another group"]],
+  ),
+  none(
+    "criteria in Spanish",
+    "## Criterios de éxito\n- [ ] Menos de 200 ms\n",
+    [],
+    [["Criterios de éxito", 1, "conditions"]],
+  ),
+  todos("plain lines that name parts", "New\n- [ ] Route\n\nFixes\n- [ ] Typo\n\nBetter\n- [ ] Speed\n", [
+    "Route",
+    "Typo",
+    "Speed",
+  ]),
+  todos(
+    "a plain line that ends conditions",
+    "Acceptance criteria\n- [ ] Fast\n\nChanges\n- [ ] Route\n",
+    ["Route"],
+    [["Acceptance criteria", 1, "conditions"]],
+  ),
+  todos(
     "a title with words that say something else below a form",
     "# Login is not required on /admin\n\nSeen today.\n\n- [ ] Ask for it\n\n## Out of scope\n- [ ] Roles\n",
     ["Ask for it"],
@@ -173,6 +202,15 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     "# Write acceptance tests for the login\n\n## Server\n- [ ] Wrong password\n\n## Page\n- [ ] Message\n\n## CLI\n- [ ] Exit code\n",
     ["Wrong password", "Message", "Exit code"],
   ),
+  todos(
+    "what is done before something else is submitted",
+    "# App 2.0\n\n## Before submitting to the store\n- [ ] Screenshots\n\n## Before opening the beta\n- [ ] Mail\n\n## After it\n- [ ] Post\n",
+    ["Screenshots", "Mail", "Post"],
+  ),
+  todos("ideas that are all there is", "The search is slow.\n\n## Ideas for a fix\n- [ ] Index\n- [ ] Cache\n", [
+    "Index",
+    "Cache",
+  ]),
   none(
     "a title that is a form",
     "# Before you submit an issue\n\n- [ ] Update it\n",

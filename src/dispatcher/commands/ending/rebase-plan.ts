@@ -9,6 +9,7 @@ import { branchHead, discardWork } from "../../perform/begin.ts";
 import { beginRebase } from "../../perform/rebase.ts";
 import { lossyError } from "../../perform/rebase-result.ts";
 import { type Records, refuseUnrecovered, requireRecord } from "../../records.ts";
+import { asideByRebase } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
 import type { Configured } from "../../settings/pinned.ts";
 import { leftOut } from "../../worktree/set-aside.ts";
@@ -22,6 +23,8 @@ export interface RebasePlanResult {
   readonly files?: readonly string[];
   /** It is blocked: no agent starts before it is unblocked. */
   readonly blocked?: boolean;
+  /** The patch of what a person had left in the worktree. */
+  readonly aside?: string;
 }
 
 type Rebasing = Located & Configured & Records & Gated & AtWork & Publishing & Reporting & Waking;
@@ -53,8 +56,10 @@ async function endEmpty(loom: Rebasing, record: PlanRecord): Promise<void> {
 
 async function rebaseNow(loom: Rebasing, record: PlanRecord): Promise<RebasePlanResult> {
   const { id, baseBranch: base = "", branch } = record;
+  const { aside: before } = asideByRebase(loom, id);
   const outcome = await beginRebase(loom, record);
-  const still = record.blocked ? { blocked: true } : {};
+  const { aside } = asideByRebase(loom, id);
+  const still = { ...(record.blocked && { blocked: true }), ...(aside !== before && { aside }) };
   switch (outcome.kind) {
     case "nothing":
       return { base, outcome: "nothing", ...still };

@@ -196,3 +196,20 @@ test("triage reads, and leaves what a person left for the TODO that they were to
   assert.equal(project.git("show", "prloom/p:by-hand.txt"), "mine\n", worked.stdout);
   assert.doesNotMatch(project.git("ls-tree", "--name-only", "prloom/p"), /scratch/);
 });
+
+test("a rebase at once tells where it put what a person left, each time", { skip: NO_TERMINAL }, async () => {
+  const project = make({ agents: { w: shell(`echo a > work.txt; ${TICK}`) }, stages: { default: "w" } });
+  await project.work();
+  const patches: string[] = [];
+  for (const name of ["first", "second"]) {
+    await byHand(project, `echo ${name} > ${name}.txt`);
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", name);
+    const { stdout, stderr } = await project.cli(["rebase", "p"]);
+    const patch = /put aside: what its worktree had in no commit, in (\S+\.patch)/.exec(stdout)?.[1] ?? "";
+    assert.match(readFileSync(patch, "utf8"), new RegExp(`\\+${name}`), stdout + stderr);
+    patches.push(patch);
+  }
+  assert.doesNotMatch((await project.cli(["rebase", "p"])).stdout, /put aside/);
+  const merged = await project.cli(["merge", "p"]);
+  assert.ok(merged.stdout.includes(`before a rebase, in ${patches[1]}`), merged.stdout);
+});
