@@ -248,7 +248,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     database,
   ),
   ...names(
-    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase firebase-tools eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler eb azd sst civo hcloud scw vultr-cli s5cmd azcopy",
+    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase firebase-tools eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler eb azd sst civo hcloud scw vultr-cli s5cmd azcopy mc",
     elsewhere,
   ),
   ...names("docker podman nerdctl docker-compose podman-compose buildah", container),
