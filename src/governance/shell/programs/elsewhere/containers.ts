@@ -12,7 +12,10 @@ import { runsRules } from "../recipes.ts";
 import { HARMS_ELSEWHERE } from "./machines.ts";
 
 const LOOKS_AT_CONTAINERS =
-  /^(?:|ls|list|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network)$/;
+  /^(?:|ls|list|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network|help)$/;
+/** `docker volume ls` and its like. */
+const LOOKS_AT_GROUP =
+  /^(?:volume|system|context|manifest|plugin|node|service|stack) (?:ls|list|inspect|show|df|info|ps|logs)$/;
 const CHANGES_CONTAINERS =
   /^(?:system|volume|builder|rm|rmi|kill|stop|push|publish|login|swarm|service|stack|secret|plugin|trust|load|import|save|export|cp|commit|update|rename|prune|context)$/;
 const SENDS = /^(?:push|publish|login)$/;
@@ -83,8 +86,10 @@ interface ContainerCall {
 }
 
 function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
+  const first = textOf(rest[0] ?? known(""));
   if (LOOKS_AT_CONTAINERS.test(word) && !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one)))) return OUTPUT;
-  if (/^(?:image|network)$/.test(word) && textOf(rest[0] ?? known("")) === "prune")
+  if (LOOKS_AT_GROUP.test(`${word} ${first}`)) return OUTPUT;
+  if (/^(?:image|network)$/.test(word) && first === "prune")
     noteEffect(spot, { kind: "system", what: `deletes what containers are made of with ${name} ${word}` });
   if (word === "down" && rest.some((one) => /^(?:-v|--volumes|--rmi)/.test(textOf(one))))
     noteEffect(spot, { kind: "system", what: `deletes data of containers with ${name} down` });
@@ -93,7 +98,7 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   if (word === "run" || word === "exec" || word === "create") return startContainer(rest, spot);
   // Those of the project, as with `down`.
   const areOwn = name.endsWith("compose") && /^(?:stop|kill)$/.test(word);
-  if (!areOwn && CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))) {
+  if (!areOwn && CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect)$/.test(first)) {
     noteEffect(
       spot,
       SENDS.test(word)
