@@ -225,7 +225,7 @@ export const installs: Behaviour = (call) => {
   const { name, args, spot } = call;
   const given = readArguments(args, {
     valued:
-      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project install-dir n bindir w wheel-dir",
+      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project install-dir n bindir w wheel-dir source",
   });
   for (const folder of given.values(...INSTALLS_INTO)) writes(spot, folder);
   // Of what is not a requirement, they tell.
@@ -233,7 +233,7 @@ export const installs: Behaviour = (call) => {
   const [sub] = given.operands;
   const words = [sub, given.operands[1]].map((one) => textOf(one ?? known(""))).join(" ");
   if (ASKS_OF_PACKAGES.test(words)) return OUTPUT;
-  if (given.values("i", "index-url", "extra-index-url").some((where) => isUnsafeRegistry(textOf(where))))
+  if (given.values("i", "index-url", "extra-index-url", "source").some((where) => isUnsafeRegistry(textOf(where))))
     noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
   if (textOf(sub ?? known("")) === "config") noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   if (given.has("break-system-packages", "user", "system"))

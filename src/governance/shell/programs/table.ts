@@ -237,7 +237,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     harms,
   ),
   ...names(
-    "systemctl service rc-service mount umount modprobe insmod rmmod sysctl useradd userdel usermod groupadd groupdel passwd chpasswd chsh visudo vipw setcap iptables ip6tables nft ufw firewall-cmd update-alternatives dpkg-reconfigure timedatectl hostnamectl localectl loginctl setenforce semanage apparmor_parser aa-disable auditctl swapctl apt apt-get dpkg yum dnf rpm pacman apk zypper snap flatpak brew port nix-env emerge defaults scutil dscl dbus-send gdbus qdbus xdotool ydotool wtype",
+    "systemctl service rc-service mount umount modprobe insmod rmmod sysctl useradd userdel usermod groupadd groupdel gpasswd passwd chpasswd chsh visudo vipw setcap iptables ip6tables nft ufw firewall-cmd update-alternatives dpkg-reconfigure timedatectl hostnamectl localectl loginctl setenforce semanage apparmor_parser aa-disable auditctl swapctl apt apt-get dpkg yum dnf rpm pacman apk zypper snap flatpak brew port nix-env emerge defaults scutil dscl dbus-send gdbus qdbus xdotool ydotool wtype",
     administers,
   ),
   ["fuser", fuser],

@@ -56,7 +56,7 @@ export const schedules: Behaviour = ({ name, args, spot }) => {
 const READS_ELSEWHERE =
   /^(?:get|list|ls|describe|show|status|version|help|logs?|top|explain|diff|plan|validate|fmt|lint|template|output|inspect|images|ps|info|history|search|config|cluster-info|api-resources|api-versions|kustomize|whoami|auth|head-object|lookup|view|graph|state|providers|search-\S+|list-\S+|describe-\S+|get-\S+)$/;
 export const HARMS_ELSEWHERE =
-  /^(?:delete|destroy|terminate|drop|rm|rmi|rb|remove|prune|purge|apply|create|run|exec|patch|replace|scale|drain|cordon|rollout|set|put|update|deploy|release|publish|push|cp|sync|mv|kill|stop|start|restart|import|taint|untaint|force-unlock|uninstall|upgrade|install|rollback|invoke|send-\S+|put-\S+|delete-\S+|create-\S+|update-\S+|terminate-\S+|stop-\S+|run-\S+|modify-\S+|attach-\S+|set-\S+|unset|login|logout|revoke|(?:use|rename)-context)$/;
+  /^(?:delete|destroy|terminate|drop|rm|rmi|rb|remove|prune|purge|apply|create|run|exec|patch|replace|scale|drain|cordon|rollout|set|put|update|deploy|release|publish|push|cp|sync|mv|kill|stop|start|restart|import|taint|untaint|force-unlock|uninstall|upgrade|install|rollback|invoke|send-\S+|put-\S+|delete-\S+|create-\S+|update-\S+|terminate-\S+|stop-\S+|run-\S+|modify-\S+|attach-\S+|set-\S+|unset|enable|disable|login|logout|revoke|(?:use|rename)-context)$/;
 
 const SECRETS_ELSEWHERE =
   /^(?:secrets?|secret\/.*|secretsmanager|get-secret-value|get-session-token|get-login-password|get-federation-token|print-access-token|print-identity-token|config:get|get-credentials)$/;
