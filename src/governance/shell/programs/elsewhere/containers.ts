@@ -1,7 +1,17 @@
 import type { Behaviour } from "../../call.ts";
 import { isIn } from "../../normal-path.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { absolutePaths, inFolder, noteSecretOperands, noteSecrets, reads, worksHere, writes } from "../../paths.ts";
+import {
+  absolutePaths,
+  inFolder,
+  noteSecretOperands,
+  noteSecrets,
+  reads,
+  store,
+  unpacksInto,
+  worksHere,
+  writes,
+} from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state/state.ts";
 import { cameFrom, type Flow, FROM, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
@@ -62,6 +72,17 @@ export const container: Behaviour = ({ name, args, spot }) => {
   return containerCommand({ name, word, rest, spot: inside });
 };
 
+/** Out of a container, something comes as from another machine. */
+function copiesOut(args: readonly Text[], spot: Spot): boolean {
+  const [from, to, ...more] = readArguments(args, { valued: "index" }).operands;
+  const isInside = (path: Text): boolean => /^[\w-][\w.-]*:/.test(startOf(path));
+  if (!from || !to || more.length > 0 || !isInside(from) || isInside(to)) return false;
+  noteEffect(spot, { kind: "fetches", what: `copies ${describeText(from)}` });
+  store(to, cameFrom(FROM.network), { spot });
+  unpacksInto(spot, to, true);
+  return true;
+}
+
 /** Options with which `compose config` prints no values. */
 const LISTS_NAMES = /^(?:-q|--(?:quiet|services|images|volumes|networks|profiles|hash(?:=.*)?|no-interpolate|help))$/;
 
@@ -96,6 +117,7 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   // Its own rights, with which files of others can be changed.
   if (word === "unshare") return spot.line.engine.runWords([known(word), ...rest], spot);
   if (word === "run" || word === "exec" || word === "create") return startContainer(rest, spot);
+  if (word === "cp" && copiesOut(rest, spot)) return OUTPUT;
   // Those of the project, as with `down`.
   const areOwn = name.endsWith("compose") && /^(?:stop|kill)$/.test(word);
   if (!areOwn && CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect)$/.test(first)) {

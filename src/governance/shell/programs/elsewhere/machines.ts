@@ -111,6 +111,8 @@ const ASKS_BY_WORDS: ReadonlyMap<string, RegExp> = new Map([
 
 /** Behind these, `deploy` and its like are names of things. */
 function onlyAsks(name: string, args: readonly Text[]): boolean {
+  if (/^(?:lint|template|validate|list|ls|status|history|version|search)$/.test(textOf(args[0] ?? known(""))))
+    return true;
   if (name !== "kubectl" && name !== "oc") return false;
   const { operands } = readArguments(args, { valued: "n namespace context cluster kubeconfig user s server" });
   return ASKS_CLUSTER.test(operands.slice(0, 2).map(textOf).join(" "));
