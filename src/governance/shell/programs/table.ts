@@ -80,11 +80,11 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     reader({ rules: { valued: "n c lines bytes s pid" }, keeps: (given) => !given.has("c", "bytes") }),
   ),
   ...names(
-    "nl wc fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand zipinfo diffstat hexyl otool most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
+    "nl wc fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand zipinfo hexyl otool most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe gron",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
   ),
   ...names(
-    "sdiff pygmentize cloc scc xmllint",
+    "sdiff diffstat pygmentize cloc scc xmllint",
     reader({
       rules: { valued: "o output out report-file f l w c s O x" },
       writes: ["o", "output", "out", "report-file"],
@@ -116,7 +116,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("ls dir vdir exa eza lsd", lists({ valued: "I ignore P L w color sort time" })),
   ...names("stat du df readlink realpath namei lsattr getfacl lsof lsblk pathchk mountpoint findmnt", prints),
   ...names(
-    "cal uptime whoami id groups who w users tty free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi pstree lsb_release mpstat arp getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
+    "cal uptime whoami id groups who w users tty free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi pstree lsb_release mpstat getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
   ...names("uname nproc arch", oneWord),

@@ -101,7 +101,7 @@ const ASKS_BY_WORDS: ReadonlyMap<string, RegExp> = new Map([
   ["aws", /^dynamodb (?:scan|query|batch-get-item)\b/],
   [
     "gcloud",
-    /^(?:(?:run|functions|app|builds|deploy)(?: [a-z-]+){1,2} (?:list|describe|read)\b|(?:logging|app logs) read\b|storage (?:cat|du)\b)/,
+    /^(?:(?:run|app) (?:services|jobs|revisions|executions|versions|instances)(?: executions)? (?:list|describe)\b|(?:logging|app logs) read\b|storage (?:cat|du)\b)/,
   ],
   ["gsutil", /^(?:cat|du|stat|hash)\b/],
   ["heroku", /^(?:apps|releases|domains|addons|buildpacks|features|regions|stack)$/],
