@@ -67,6 +67,15 @@ export function locate(given: string, question: Question): LocatedPath {
   return made;
 }
 
+/** The same, of a link that is meant itself, and not what it leads to. */
+export function locateItself(given: string, question: Question): LocatedPath {
+  const at = given.lastIndexOf("/");
+  const { real: folder } = locate(given.slice(0, at) || "/", question);
+  const real = folder === undefined ? undefined : `${folder === "/" ? "" : folder}${given.slice(at)}`;
+  if (real === undefined || typeof question.files.link(real) !== "string") return locate(given, question);
+  return { given, real, inTree: below(real, question.ground.root) };
+}
+
 /** Whether the request writes nothing but what every role answers with, or needs for a moment. */
 export function onlyAnswers(question: Question): boolean {
   const { kind, paths } = question.request;

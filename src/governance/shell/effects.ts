@@ -32,6 +32,8 @@ export interface Effect {
   readonly path?: Text | undefined;
   /** Of deletions and changes of rights: everything below it, too. */
   readonly whole?: boolean | undefined;
+  /** Of deletions: where it is a link, that goes, and not what it leads to. */
+  readonly itself?: boolean | undefined;
   /** The path as it was written, where it goes up: what `..` means then depends on links. */
   readonly upward?: string | undefined;
   /** Of code that stands in the command itself: the interpreter that is given it. */

@@ -58,18 +58,19 @@ export interface Touch {
   readonly kind: EffectKind & ("reads" | "writes" | "deletes");
   readonly path: Text;
   readonly whole?: boolean | undefined;
+  readonly itself?: boolean | undefined;
 }
 
 /** Notes what a command does with a file. What is not a file, such as `-` and `/dev/null`, is nothing. */
-export function touch(spot: Spot, { kind, path, whole }: Touch): void {
-  if (isFileName(path)) noteTouch(spot, { kind, path, whole }, absolutePaths(path, spot));
+export function touch(spot: Spot, what: Touch): void {
+  if (isFileName(what.path)) noteTouch(spot, what, absolutePaths(what.path, spot));
 }
 
 const isFileName = (path: Text): boolean =>
   path.type !== "known" || (path.text !== "-" && !isNowhere(path.text) && descriptorOf(path.text) === undefined);
 
 /** The same, of paths that are known by now. */
-function noteTouch(spot: Spot, { kind, path, whole }: Touch, all: readonly Text[]): void {
+function noteTouch(spot: Spot, { kind, path, whole, itself }: Touch, all: readonly Text[]): void {
   const verb = kind === "writes" && whole ? "changes everything in" : kind;
   const { outward, unpackedInto } = spot.line;
   if (outward && kind !== "reads")
@@ -82,7 +83,7 @@ function noteTouch(spot: Spot, { kind, path, whole }: Touch, all: readonly Text[
   for (let at = 0; at < all.length; at += 1) {
     const one = all[at] as Text;
     const effect: Effect = { kind, what: `${verb} ${describeText(one)}`, path: one };
-    noteEffect(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
+    noteEffect(spot, whole || itself || upwards ? { ...effect, whole, itself, upward: upwards?.[at] } : effect);
   }
 }
 

@@ -23,6 +23,23 @@ for (const [command, expected] of COMMANDS)
     assert.equal(ruleOf(ask("bash", { command }, { files })), expected);
   });
 
+for (const [command, expected] of [
+  ["rm out", "allowed"],
+  ["rm -rf src/../out", "allowed"],
+  ["unlink ./out", "allowed"],
+  ["rm -rf out/", "shell safety"],
+  ["rm -rf out/.", "shell safety"],
+  ["rm -rf out/a", "shell safety"],
+  ["rm -rf out/../a", "shell safety"],
+  ["shred out", "shell safety"],
+  ["find out -delete", "shell safety"],
+  ["rm /home/person/link", "shell safety"],
+] as const)
+  test(`a link that is deleted goes itself: ${command} is ${expected}`, () => {
+    const linked = fakeFiles({ ...LINKS, "/home/person/link": `${ROOT}/src` }, [`${ROOT}/out`, `${ROOT}/src`]);
+    assert.equal(ruleOf(ask("bash", { command }, { files: linked })), expected);
+  });
+
 /** `build/deep` leads out; a search does not go there, but a name that it finds in another folder can. */
 const ASIDE = fakeFiles({ [`${ROOT}/build/deep`]: "/home/person/sub" }, [`${ROOT}/build`, `${ROOT}/src`]);
 const aside = {

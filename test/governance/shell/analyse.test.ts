@@ -37,6 +37,9 @@ const CASES: readonly [command: string, effects: string[]][] = [
   ["echo 'touch x' > s.sh; sh s.sh", ["writes s.sh", "writes x"]],
   ["frobnicate --run 'touch x'", ["runs", "writes x"]],
   ["xargs -I{} touch {}.ts <<< a", ["writes a.ts"]],
+  [`for f in $(git ls-files); do rm -r "\${f%x}/y"; done`, ["deletes ? (it is part of a name that a program found)"]],
+  [`for f in $(git ls-files); do rm -r "\${f%.x}/y"; done`, [`deletes what is found below ${ROOT}`]],
+  ["awk 'BEGIN { print 1 }' < /dev/null | sh", ["unknown"]],
   ["find . -name '*.orig' -delete", [`reads ${ROOT}`, `deletes what is found below ${ROOT}`]],
 ];
 

@@ -6,7 +6,7 @@ import { behindPattern, linksFound } from "../pattern-links.ts";
 import type { Policy } from "../policy-file.ts";
 import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
-import { isAnswer, type LocatedPath, locate } from "../rule.ts";
+import { isAnswer, type LocatedPath, locate, locateItself } from "../rule.ts";
 import { configuredSecret, isSecret, isSecretIn, secretMeant } from "../secrets.ts";
 import { isInScope, scopeOfPath } from "./path-scope.ts";
 import { whyProtected } from "./protected-paths.ts";
@@ -173,7 +173,7 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
       instead: "Write the path as it is, without variables.",
       command,
     });
-  const located = locate(place.folder, question);
+  const located = effect.itself ? locateItself(place.folder, question) : locate(place.folder, question);
   const because = (why: string, instead: string) => refusal(effect, { why, instead, command });
   if (isAmbiguous(effect, question))
     return because("Where it leads depends on a link that `..` follows.", "Write the path without `..`.");

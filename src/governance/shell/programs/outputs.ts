@@ -28,6 +28,8 @@ const WRITES_BY: ReadonlyMap<string, RegExp> = new Map([
   ["bazel", /^--symlink_prefix$/],
   ...["tcpdump", "tshark", "dumpcap"].map((name): [string, RegExp] => [name, /^-w$/]),
   ["trace", /^(?:-C|-f|--coverdir|--file)$/],
+  ...["pg_dump", "pg_dumpall"].map((name): [string, RegExp] => [name, /^(?:-f|--file)$/]),
+  ...["mysqldump", "mariadb-dump"].map((name): [string, RegExp] => [name, /^(?:-[rT]|--result-file|--tab)$/]),
 ]);
 const BETWEEN_WORDS = /[-_.]|(?<=[a-z])(?=[A-Z])/;
 const MAX_OPTION = 60;

@@ -18,6 +18,9 @@ const LOOKS = new Set(
     " ",
   ),
 );
+/** `npm owner ls`, and `npm run` without a name. */
+const LOOKS_BEHIND =
+  /^(?:(?:dist-tag|owner|access|team|org) (?:ls|list)|access ls-\S+|(?:run|run-script) |get \S+|pkg get|licenses (?:ls|list)|store path|workspaces (?:info|list))$/;
 const PUBLISHES = new Set(
   "publish unpublish deprecate owner access token login adduser logout star team org profile dist-tag hook".split(" "),
 );
@@ -47,17 +50,19 @@ export const packages: Behaviour = (call) => {
   if (word === "explore" && end >= 0) return spot.line.engine.runWords(args.slice(end + 1), inside);
   if (word === "workspaces") spot.line.engine.runCarried(rest, inside);
   for (const script of scriptsSet(word, rest)) spot.line.engine.runSource(script, inside);
-  if (word === "config" && rest.some((one) => /_auth|password|token/i.test(textOf(one))))
+  if (/^(?:config|get)$/.test(word) && rest.some((one) => /_auth|password|token/i.test(textOf(one))))
     reads(spot, known(`${spot.line.place.home}/.npmrc`));
-  if (PUBLISHES.has(word) && !isRehearsal(args))
+  const first = textOf(rest[0] ?? known(""));
+  const isAsking = LOOKS.has(word) || LOOKS_BEHIND.test(`${word} ${first}`);
+  if (PUBLISHES.has(word) && !isAsking && !isRehearsal(args))
     noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
-  else if (isGlobal || word === "global")
+  else if ((isGlobal && !isAsking) || word === "global")
     noteEffect(spot, {
       kind: "ours",
       what: `changes programs of the whole machine with ${name} ${word}`,
       instead: `Install it in the project: ${name} install <package>`,
     });
-  else if ((word === "config" || word === "set") && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
+  else if ((word === "config" || word === "set") && !/^(?:get|list|ls|)$/.test(first))
     noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   else if (
     args.some((arg) =>
@@ -67,7 +72,7 @@ export const packages: Behaviour = (call) => {
     noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
   else if (options.values("registry").some((where) => isUnsafeRegistry(textOf(where))))
     noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
-  else if (word === "config" || LOOKS.has(word) || (word === "version" && rest.length === 0)) return OUTPUT;
+  else if (word === "config" || isAsking || (word === "version" && rest.length === 0)) return OUTPUT;
   else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
   else {
     builds({ ...call, spot: inside });
@@ -155,6 +160,23 @@ function savesFiles(named: readonly Text[], spot: Spot): void {
   for (const folder of named.length > 0 ? named : [known(".")]) unpacksInto(spot, folder);
 }
 
+/** `gh api` asks with GET, unless it has fields; GraphQL asks with fields, and changes something by a mutation. */
+function asksApi(args: readonly Text[]): boolean {
+  const given = readArguments(args, {
+    valued: "X method f raw-field F field H header input q jq t template p preview cache hostname",
+  });
+  const fields = given.values("f", "raw-field", "F", "field");
+  if (given.has("input") || fields.some((one) => one.type !== "known" || /=@/.test(one.text))) return false;
+  const methods = given.values("X", "method").map(textOf);
+  if (/^\/?graphql$/.test(textOf(given.operands[1] ?? known(""))))
+    return (
+      methods.length === 0 &&
+      fields.some((one) => /^query=\s*(?:query\b|\{)/.test(textOf(one))) &&
+      !fields.some((one) => /\bmutation\b/.test(textOf(one)))
+    );
+  return methods.length > 0 ? methods.every((one) => /^(?:GET|HEAD)$/i.test(one)) : fields.length === 0;
+}
+
 /** gh, glab, twine and their like act for the person elsewhere. */
 export const forge: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-"));
@@ -165,8 +187,7 @@ export const forge: Behaviour = ({ name, args, spot }) => {
   if (group === "auth" && args.some((arg) => /^(?:-t|--show-token)$/.test(textOf(arg))))
     reads(spot, known(`${spot.line.place.home}/.config/gh`));
   if (action === "download") savesFiles(foundFolders(args), spot);
-  const apiReads =
-    group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
+  const apiReads = group === "api" && asksApi(args);
   if (action === "download") noteEffect(spot, { kind: "runs", what: `${name} saves files here` });
   else if (isRead || apiReads || words.length === 0)
     noteEffect(spot, { kind: "fetches", what: `${name} asks another machine` });
@@ -196,19 +217,23 @@ export const uv: Behaviour = (call) => {
 
 const INSTALLS_INTO = "t target prefix root d dest src install-dir n bindir w wheel-dir".split(" ");
 
+const ASKS_OF_PACKAGES =
+  /^(?:(?:list|show|freeze|check|help|search|index|inspect|debug)(?: |$)|(?:config (?:list|get|debug)|cache (?:list|dir|info)|pip (?:list|show|freeze|check|tree)|(?:python|tool) (?:list|dir)|python find|environment ?)$)/;
+
 /** pip and its like. */
 export const installs: Behaviour = (call) => {
   const { name, args, spot } = call;
   const given = readArguments(args, {
     valued:
-      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project install-dir n bindir w wheel-dir",
+      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project install-dir n bindir w wheel-dir source",
   });
   for (const folder of given.values(...INSTALLS_INTO)) writes(spot, folder);
   // Of what is not a requirement, they tell.
   noteSecrets(given.values("r", "requirement", "c", "constraint"), spot);
   const [sub] = given.operands;
-  if (/^(?:list|show|freeze|check|help|--version|search|index|inspect)$/.test(textOf(sub ?? known("")))) return OUTPUT;
-  if (given.values("i", "index-url", "extra-index-url").some((where) => isUnsafeRegistry(textOf(where))))
+  const words = [sub, given.operands[1]].map((one) => textOf(one ?? known(""))).join(" ");
+  if (ASKS_OF_PACKAGES.test(words)) return OUTPUT;
+  if (given.values("i", "index-url", "extra-index-url", "source").some((where) => isUnsafeRegistry(textOf(where))))
     noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
   if (textOf(sub ?? known("")) === "config") noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   if (given.has("break-system-packages", "user", "system"))

@@ -98,7 +98,8 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     const at = runs ? all.findIndex(isModule) : -1;
     const args = at < 0 ? all : all.slice(0, at + 1);
     const given = readArguments(args, rules);
-    if (args.length === 1 && given.has("version", "V", "v", "help", "h")) return OUTPUT;
+    const tells = /^php/.test(name) ? ["m", "i", "ini"] : [];
+    if (args.length === 1 && given.has("version", "V", "v", "help", "h", ...tells)) return OUTPUT;
     // `-pe` and `-pie` are letters together, the last of which takes the code.
     const code = args.some(
       (arg) =>

@@ -77,10 +77,14 @@ function plainTexts(words: readonly Word[], spot: Spot): Text[] | undefined {
   return texts;
 }
 
+/** Bash expands it behind what looks like an assignment, `of=~/x`; npm and pip do so themselves behind an option, `--prefix=~/x`. */
+const TILDE = /^([\w-]+\+?=)?~([^/]*)(?=\/|$)/;
+const startsWithTilde = (text: string): boolean => text.includes("~") && TILDE.test(text);
+
 /** A word in which nothing is expanded but a tilde: most are that, and quotes change nothing about it. */
 function plainText(word: Word, spot: Spot): Text | undefined {
   const { parts } = word;
-  const hasTilde = word.text.startsWith("~");
+  const hasTilde = startsWithTilde(word.text);
   if (!parts) return hasTilde ? tilde(word.value, spot, true) : known(word.value);
   return !hasTilde && parts.every(isLiteral) ? known(word.value) : undefined;
 }
@@ -97,19 +101,19 @@ function homeIn({ place }: Line, { variables }: Shell): string | undefined {
 }
 
 function tilde(text: string, { line, shell }: Spot, isFirst: boolean): Text {
-  const found = isFirst ? /^~([^/]*)(?=\/|$)/.exec(text) : null;
+  const found = isFirst ? TILDE.exec(text) : null;
   if (!found) return known(text);
-  const [, user = ""] = found;
+  const [, name = "", user = ""] = found;
   const homes: Record<string, string | undefined> = { "": homeIn(line, shell), "+": shell.folders[0] };
   const isOther = user !== "" && user !== "+" && user !== "-" && !/^\d/.test(user);
   const home = isOther ? `/home/${user}` : homes[user];
-  return home === undefined ? unknown(`${text} can be any folder`) : known(home + text.slice(found[0].length));
+  return home === undefined ? unknown(`${text} can be any folder`) : known(name + home + text.slice(found[0].length));
 }
 
 function partTexts(part: WordPart, spot: Spot, isFirst: boolean): Piece[] {
   switch (part.type) {
     case "Literal":
-      return [whole(tilde(part.value, spot, isFirst && part.text.startsWith("~")))];
+      return [whole(tilde(part.value, spot, isFirst && startsWithTilde(part.text)))];
     case "SingleQuoted":
     case "AnsiCQuoted":
       return [whole(known(part.value))];

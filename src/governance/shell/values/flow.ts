@@ -97,9 +97,9 @@ export function eitherFlow(flows: readonly Flow[]): Flow {
   return { from, names: isNamed ? addChoice([], all.flatMap(textsOfFlow)) : undefined, either: all };
 }
 
-/** The same bytes changed in a way that is not followed. */
+/** The same bytes changed in a way that is not followed: of nothing, `awk 'BEGIN {…}'` makes something. */
 export function changed(flow: Flow): Flow {
-  return flow.text === "" ? NOTHING : { from: flow.from | FROM.program };
+  return { from: flow.from | FROM.program };
 }
 
 /** Some of its lines, as they are. */

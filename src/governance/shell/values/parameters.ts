@@ -4,7 +4,7 @@ import { noteUnknown, SEVERAL, type Shell, type Spot, spend } from "../state/sta
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
 import { lookAtOperation, lookAtRenaming } from "./hidden-commands.ts";
-import { folderPart, isFolders, lastPart, otherEnding, otherPart } from "./renamed.ts";
+import { folderPart, isFolders, lastPart, otherEnding, otherPart, withoutEnding } from "./renamed.ts";
 import {
   addChoice,
   aNumber,
@@ -15,7 +15,6 @@ import {
   known,
   MAX_CHOICES,
   MAX_TEXT,
-  patternWithout,
   plainWord,
   type Text,
   unknown,
@@ -201,7 +200,7 @@ function withoutPart(
   const isEnd = operator.startsWith("%");
   const { text } = names;
   if (only.type === "known") {
-    if (isEnd) return only.text.includes("/") ? undefined : [{ ...names, text: patternWithout(text, only.text) }];
+    if (isEnd) return only.text.includes("/") ? undefined : [withoutEnding(names, only.text)];
     const start = asPattern(only.text);
     return beforePattern(text).startsWith(only.text) ? [{ ...names, text: text.slice(start.length) }] : undefined;
   }

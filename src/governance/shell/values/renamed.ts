@@ -48,6 +48,14 @@ export function otherEnding(text: Text, ending: string, by: string): Text[] | un
   return text.text.endsWith(asPattern(ending)) || made.text === text.text ? [made] : [made, text];
 }
 
+/** Names without an ending, as `${name%ending}` has them. */
+export function withoutEnding(names: Extract<Text, { type: "glob" | "found" }>, ending: string): Text {
+  const made = { ...names, text: patternWithout(names.text, ending) };
+  // A name at the top can be all ending; one that begins with a dot is hardly one.
+  const mayBeAll = made.type === "found" && names.text.startsWith("*") && !ending.startsWith(".");
+  return mayBeAll ? { ...made, mayBeNone: true } : made;
+}
+
 const renamed = <T extends FoundNames | Extract<Text, { type: "glob" }>>(text: T, name: string): T =>
   text.type === "glob" ? { ...text, text: name, plain: undefined } : { ...text, text: name, real: undefined };
 

@@ -1,7 +1,17 @@
 import type { Behaviour } from "../../call.ts";
 import { isIn } from "../../normal-path.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { absolutePaths, inFolder, noteSecretOperands, noteSecrets, reads, worksHere, writes } from "../../paths.ts";
+import {
+  absolutePaths,
+  inFolder,
+  noteSecretOperands,
+  noteSecrets,
+  reads,
+  store,
+  unpacksInto,
+  worksHere,
+  writes,
+} from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state/state.ts";
 import { cameFrom, type Flow, FROM, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
@@ -12,7 +22,10 @@ import { runsRules } from "../recipes.ts";
 import { HARMS_ELSEWHERE } from "./machines.ts";
 
 const LOOKS_AT_CONTAINERS =
-  /^(?:|ls|list|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network)$/;
+  /^(?:|ls|list|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network|help)$/;
+/** `docker volume ls` and its like. */
+const LOOKS_AT_GROUP =
+  /^(?:volume|system|context|manifest|plugin|node|service|stack) (?:ls|list|inspect|show|df|info|ps|logs)$/;
 const CHANGES_CONTAINERS =
   /^(?:system|volume|builder|rm|rmi|kill|stop|push|publish|login|swarm|service|stack|secret|plugin|trust|load|import|save|export|cp|commit|update|rename|prune|context)$/;
 const SENDS = /^(?:push|publish|login)$/;
@@ -59,6 +72,17 @@ export const container: Behaviour = ({ name, args, spot }) => {
   return containerCommand({ name, word, rest, spot: inside });
 };
 
+/** Out of a container, something comes as from another machine. */
+function copiesOut(args: readonly Text[], spot: Spot): boolean {
+  const [from, to, ...more] = readArguments(args, { valued: "index" }).operands;
+  const isInside = (path: Text): boolean => /^[\w-][\w.-]*:/.test(startOf(path));
+  if (!from || !to || more.length > 0 || !isInside(from) || isInside(to)) return false;
+  noteEffect(spot, { kind: "fetches", what: `copies ${describeText(from)}` });
+  store(to, cameFrom(FROM.network), { spot });
+  unpacksInto(spot, to, true);
+  return true;
+}
+
 /** Options with which `compose config` prints no values. */
 const LISTS_NAMES = /^(?:-q|--(?:quiet|services|images|volumes|networks|profiles|hash(?:=.*)?|no-interpolate|help))$/;
 
@@ -83,17 +107,20 @@ interface ContainerCall {
 }
 
 function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
+  const first = textOf(rest[0] ?? known(""));
   if (LOOKS_AT_CONTAINERS.test(word) && !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one)))) return OUTPUT;
-  if (/^(?:image|network)$/.test(word) && textOf(rest[0] ?? known("")) === "prune")
+  if (LOOKS_AT_GROUP.test(`${word} ${first}`)) return OUTPUT;
+  if (/^(?:image|network)$/.test(word) && first === "prune")
     noteEffect(spot, { kind: "system", what: `deletes what containers are made of with ${name} ${word}` });
   if (word === "down" && rest.some((one) => /^(?:-v|--volumes|--rmi)/.test(textOf(one))))
     noteEffect(spot, { kind: "system", what: `deletes data of containers with ${name} down` });
   // Its own rights, with which files of others can be changed.
   if (word === "unshare") return spot.line.engine.runWords([known(word), ...rest], spot);
   if (word === "run" || word === "exec" || word === "create") return startContainer(rest, spot);
+  if (word === "cp" && copiesOut(rest, spot)) return OUTPUT;
   // Those of the project, as with `down`.
   const areOwn = name.endsWith("compose") && /^(?:stop|kill)$/.test(word);
-  if (!areOwn && CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))) {
+  if (!areOwn && CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect)$/.test(first)) {
     noteEffect(
       spot,
       SENDS.test(word)

@@ -56,6 +56,7 @@ export const database: Behaviour = ({ name, args, spot }) => {
     noteEffect(spot, { kind: "system", what: `deletes or administers a database with ${name}` });
     return OUTPUT;
   }
+  if (args.length === 1 && args[0] && /^(?:--version|--help|-V)$/.test(textOf(args[0]))) return OUTPUT;
   noteInstructed(name, args, spot);
   const said = [...args.map(textOf), spot.input.text ?? ""].join("\n");
   if (said.length > MAX_STATEMENTS) {

@@ -37,11 +37,13 @@ const LOSES: ReadonlyMap<string, RegExp> = new Map([
   ["pg_restore", /(?:^| )(?:-c|--clean)\b/],
   ["mongorestore", /(?:^| )--drop\b/],
   ["cypher-shell", /\b(?:delete|drop)\b/i],
-  ...["kafka-topics", "kafka-topics.sh"].map((name): [string, RegExp] => [name, /(?:^| )--delete\b/]),
+  ...["topics", "consumer-groups", "delete-records"]
+    .flatMap((tool) => [`kafka-${tool}`, `kafka-${tool}.sh`])
+    .map((name): [string, RegExp] => [name, /(?:^| )--(?:delete|offset-json-file)\b/]),
   ["rabbitmqctl", /^(?:force_)?reset\b/],
   ["nats", /^\w+ rm\b/],
   ["restic", /(?:^| )(?:forget|prune)\b/],
-  ["borg", /^(?:prune|recreate)\b/],
+  ["borg", /^(?:prune|recreate|compact|rdelete|repo-delete)\b/],
 ]);
 
 export const losesData = (name: string): boolean => LOSES.has(name);

@@ -15,6 +15,16 @@ export const harms: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+const ASKS_MACHINE = /^(?:status|list|list-\S+|show|show-\S+|is-\S+|cat|info|search|--list|--status-all)$/;
+const ASKS_OWN: ReadonlyMap<string, RegExp> = new Map([
+  ["dpkg", /^-[lLsSp]$/],
+  ["rpm", /^-q/],
+  ["pacman", /^-Q/],
+  ["sysctl", /^(?:-a|[\w.]+)$/],
+  ["mount", /^-l$/],
+  ["brew", /^(?:outdated|deps|leaves|desc|doctor|config|--(?:prefix|cellar|cache|repository))$/],
+]);
+
 /** Users, services, kernel: not an agent's. */
 export const administers: Behaviour = ({ name, args, spot }) => {
   const [first = known("")] = args;
@@ -23,7 +33,8 @@ export const administers: Behaviour = ({ name, args, spot }) => {
   if (
     (textOf(first) === "" && !asks) ||
     says.test(textOf(first)) ||
-    /^(?:status|list|list-units|show|is-active|is-enabled|cat|-l|--list|-a)$/.test(textOf(first))
+    ASKS_MACHINE.test(textOf(first)) ||
+    ASKS_OWN.get(name)?.test(textOf(first))
   )
     return OUTPUT;
   noteEffect(spot, { kind: "privilege", what: `administers the machine with ${name}` });
@@ -45,7 +56,7 @@ export const schedules: Behaviour = ({ name, args, spot }) => {
 const READS_ELSEWHERE =
   /^(?:get|list|ls|describe|show|status|version|help|logs?|top|explain|diff|plan|validate|fmt|lint|template|output|inspect|images|ps|info|history|search|config|cluster-info|api-resources|api-versions|kustomize|whoami|auth|head-object|lookup|view|graph|state|providers|search-\S+|list-\S+|describe-\S+|get-\S+)$/;
 export const HARMS_ELSEWHERE =
-  /^(?:delete|destroy|terminate|drop|rm|rmi|rb|remove|prune|purge|apply|create|run|exec|patch|replace|scale|drain|cordon|rollout|set|put|update|deploy|release|publish|push|cp|sync|mv|kill|stop|start|restart|import|taint|untaint|force-unlock|uninstall|upgrade|install|rollback|invoke|send-\S+|put-\S+|delete-\S+|create-\S+|update-\S+|terminate-\S+|stop-\S+|run-\S+|modify-\S+|attach-\S+|(?:use|rename)-context)$/;
+  /^(?:delete|destroy|terminate|drop|rm|rmi|rb|remove|prune|purge|apply|create|run|exec|patch|replace|scale|drain|cordon|rollout|set|put|update|deploy|release|publish|push|cp|sync|mv|kill|stop|start|restart|import|taint|untaint|force-unlock|uninstall|upgrade|install|rollback|invoke|send-\S+|put-\S+|delete-\S+|create-\S+|update-\S+|terminate-\S+|stop-\S+|run-\S+|modify-\S+|attach-\S+|set-\S+|unset|enable|disable|login|logout|revoke|(?:use|rename)-context)$/;
 
 const SECRETS_ELSEWHERE =
   /^(?:secrets?|secret\/.*|secretsmanager|get-secret-value|get-session-token|get-login-password|get-federation-token|print-access-token|print-identity-token|config:get|get-credentials)$/;
@@ -85,8 +96,23 @@ const SHOWS_SECRETS: ReadonlyMap<string, RegExp> = new Map([
 const ASKS_CLUSTER =
   /^(?:get|describe|logs?|top|explain|events|version|cluster-info|api-(?:resources|versions)|rollout (?:status|history))\b/;
 
+/** What else only asks, though it is called like something that changes, or like nothing else. */
+const ASKS_BY_WORDS: ReadonlyMap<string, RegExp> = new Map([
+  ["aws", /^dynamodb (?:scan|query|batch-get-item)\b/],
+  [
+    "gcloud",
+    /^(?:(?:run|app) (?:services|jobs|revisions|executions|versions|instances)(?: executions)? (?:list|describe)\b|(?:logging|app logs) read\b|storage (?:cat|du)\b)/,
+  ],
+  ["gsutil", /^(?:cat|du|stat|hash)\b/],
+  ["heroku", /^(?:apps|releases|domains|addons|buildpacks|features|regions|stack)$/],
+  ["firebase", /^[a-z:]+:list$/],
+  ["consul", /^(?:members|catalog (?:nodes|services))$/],
+]);
+
 /** Behind these, `deploy` and its like are names of things. */
 function onlyAsks(name: string, args: readonly Text[]): boolean {
+  if (/^(?:lint|template|validate|list|ls|status|history|version|search)$/.test(textOf(args[0] ?? known(""))))
+    return true;
   if (name !== "kubectl" && name !== "oc") return false;
   const { operands } = readArguments(args, { valued: "n namespace context cluster kubeconfig user s server" });
   return ASKS_CLUSTER.test(operands.slice(0, 2).map(textOf).join(" "));
@@ -96,7 +122,8 @@ function onlyAsks(name: string, args: readonly Text[]): boolean {
 export const elsewhere: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-") && word !== "");
   const isRehearsal = args.some((arg) => REHEARSES.test(textOf(arg)));
-  const harm = isRehearsal || onlyAsks(name, args) ? undefined : words.find((word) => HARMS_ELSEWHERE.test(word));
+  const isAsking = isRehearsal || onlyAsks(name, args) || ASKS_BY_WORDS.get(name)?.test(words.join(" ")) === true;
+  const harm = isAsking ? undefined : words.find((word) => HARMS_ELSEWHERE.test(word));
   const isSecret =
     words.some((word) => SECRETS_ELSEWHERE.test(word)) ||
     SHOWS_SECRETS.get(name)?.test(words.join(" ")) ||
@@ -112,7 +139,7 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
   if (starts) noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
   const isBareDeploy = /^(?:vercel|now)$/.test(name) && !args.some((arg) => says.test(textOf(arg)));
   const isRead =
-    isRehearsal ||
+    isAsking ||
     (harm === undefined && ((words.length === 0 && !isBareDeploy) || words.some((word) => READS_ELSEWHERE.test(word))));
   const isTerraform = /^(?:terraform|tofu|terragrunt)$/.test(name);
   const isFormatting = words[0] === "fmt" && !args.some((arg) => /^--?(?:check|write=false)$/.test(textOf(arg)));

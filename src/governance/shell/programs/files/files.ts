@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { noteGone } from "../../folders.ts";
 import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
-import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, writes } from "../../paths.ts";
+import { absolutePaths, contentOf, isLoopback, reads, store, touch, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT, someOf } from "../../values/flow.ts";
 import { asPattern, describeText, joinTexts, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
@@ -60,7 +60,8 @@ export const remove: Behaviour = ({ name, args, spot }) => {
   });
   const whole = name !== "unlink" && name !== "rmdir" && given.has("r", "R", "recursive");
   for (const path of given.operands) {
-    deletes(spot, path, whole);
+    const itself = /^(?:rm|unlink)$/.test(name) && path.type === "known" && !/\/\.?$/.test(path.text);
+    touch(spot, { kind: "deletes", path, whole, itself });
     if (whole || name === "rmdir" || given.has("d", "dir")) noteGone(absolutePaths(path, spot), spot);
     // With a slash behind it, a link is what it leads to.
     if (path.type === "glob" && /\/\.?$/.test(path.text)) writes(spot, path);

@@ -36,7 +36,7 @@ export const decodes =
 
 export const openssl: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
-    valued: "in out k K pass iv key inkey CAfile connect config engine provider",
+    valued: "in out keyout writerand k K pass iv key inkey CAfile connect config engine provider",
     singleDash: true,
   });
   // Settings of it name code that it loads.
@@ -46,7 +46,7 @@ export const openssl: Behaviour = ({ args, spot }) => {
   const flows = given.values("in").map((file) => contentOf(file, spot));
   const from = (flows[0] ?? spot.input).from;
   const made = cameFrom(given.has("d", "decrypt") ? from | FROM.decoded : from | FROM.program);
-  for (const file of given.values("out")) store(file, made, { spot });
+  for (const file of given.values("out", "keyout", "writerand")) store(file, made, { spot });
   if (given.values("connect").length > 0) {
     if (spot.input !== TERMINAL) sendBytes(spot.input, textOf(given.values("connect")[0] ?? known("a server")), spot);
     return asks({ name: "openssl", args, spot });

@@ -29,6 +29,7 @@ export const rebase: Behaviour = ({ args, spot }) => {
 
 export const bisect: Behaviour = ({ args, spot }) => {
   const [sub, ...words] = args;
+  if (textOf(sub ?? known("")) === "log") return OUTPUT;
   if (textOf(sub ?? known("")) === "run") spot.line.engine.runWords(words, spot);
   return changesTree({ name: "bisect", args, spot });
 };
