@@ -1,6 +1,6 @@
-import { dirname } from "node:path";
 import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
+import { deniedError } from "../kernel/system/denied.ts";
 import { hintLines } from "./render/hint.ts";
 import { jsonText, visible } from "./render/safe-text.ts";
 import { version } from "./setup/version.ts";
@@ -12,26 +12,11 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof PrloomError && CALLED_WRONGLY.includes(error.code) ? 2 : 1;
 }
 
-const DENIED: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "operation not permitted",
-  EROFS: "the file system is read-only",
-};
-
 /** What the system refused because of the user's own surroundings, as an error with a hint; all else as it is. */
 function explained(error: unknown): unknown {
   const code = errnoOf(error) ?? "";
   if (code === "ERR_SQLITE_ERROR" && /unable to open|readonly database/i.test(messageOf(error))) return noLock(error);
-  const why = DENIED[code];
-  // Without a path it is not about a file, and we would not know what to tell.
-  if (why === undefined || !(error instanceof Error) || !("path" in error) || typeof error.path !== "string")
-    return diskError(error, "what prloom had to say or to keep");
-  return new PrloomError(
-    "no-permission",
-    `prloom cannot use ${error.path}: ${why} (${code}).`,
-    `Look who owns it and who may write there: ls -ld ${dirname(error.path)} ${error.path}`,
-    error,
-  );
+  return diskError(deniedError(error), "what prloom had to say or to keep");
 }
 
 /** The lock is a database file, and its library does not say which system call failed. */

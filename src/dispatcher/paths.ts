@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { homedir } from "node:os";
+import { join, relative, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Repository } from "../git/repository.ts";
 import type { Worktree } from "../git/worktree/worktrees.ts";
@@ -58,7 +59,7 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     inboxCacheFile: join(authority, "inbox-cache.json"),
     local,
     inbox: join(local, "inbox"),
-    worktrees: join(repo.root, worktreesDir),
+    worktrees: resolve(repo.root, worktreesDir.replace(/^~(?=\/|$)/, homedir)),
   };
 }
 

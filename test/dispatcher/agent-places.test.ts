@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { homedir } from "node:os";
 import { test } from "node:test";
 import { agentPlaces, pathsOf } from "../../src/dispatcher/paths.ts";
 
@@ -14,3 +15,14 @@ for (const [what, commonDir, places] of PLACES) {
     assert.deepEqual(agentPlaces(pathsOf({ root: "/repo", commonDir }, "trees")), places);
   });
 }
+
+test("worktreesDir is below the top, unless it says where it is", () => {
+  const worktrees = (named: string) => pathsOf({ root: "/repo", commonDir: "/repo/.git" }, named).worktrees;
+  assert.deepEqual(["trees", "../trees", "/disk/trees", "~/trees", "~mine"].map(worktrees), [
+    "/repo/trees",
+    "/trees",
+    "/disk/trees",
+    `${homedir()}/trees`,
+    "/repo/~mine",
+  ]);
+});

@@ -32,7 +32,11 @@ test("a copy of a repository changes nothing of the one it was copied from, and 
   const daemon = await startDaemon(project);
   await daemon.said("busy", /worker started/);
   const cwd = join(dirname(project.root), "a copy");
-  cpSync(project.root, cwd, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith(".sock") });
+  cpSync(project.root, cwd, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => !/\.(?:sock|tmp)$/.test(path),
+  });
 
   const cases = [
     ["delete", "one", "--yes"],

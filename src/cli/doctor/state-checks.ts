@@ -10,9 +10,11 @@ import { readStatus } from "../../dispatcher/report/read.ts";
 import type { AgentReport } from "../../dispatcher/report/read-agents.ts";
 import type { Repository } from "../../git/repository.ts";
 import { readSettings, settingOf } from "../../git/shadow/git-settings.ts";
+import { canonical } from "../../git/worktree/claims.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
 import { counted } from "../../kernel/text/words.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import type { Call } from "../output.ts";
 import { backOffInWords, hintToTry } from "../render/agents-state.ts";
 import { type Finding, findingOf, orFinding } from "./finding.ts";
@@ -125,10 +127,9 @@ function leftAlone({ name, backsOff }: AgentReport, now: number): Finding[] {
 /** Folders among the worktrees that no plan claims. */
 function leftovers(loom: Loom): Finding[] {
   const { records } = loom.store.list();
-  const claimed = new Set(
-    records.filter((record) => !record.deleted && record.status !== "done").map((record) => record.worktree),
-  );
-  const finished = new Set(records.map((record) => record.worktree));
+  const placeOf = ({ worktree }: PlanRecord) => worktree && canonical(worktree);
+  const claimed = new Set(records.filter((record) => !record.deleted && record.status !== "done").map(placeOf));
+  const finished = new Set(records.map(placeOf));
   const homes = new Set(listDir(loom.paths.plans));
   const owner = (name: string, path: string): Pick<Finding, "text" | "hint"> => {
     if (finished.has(path))
@@ -142,7 +143,7 @@ function leftovers(loom: Loom): Finding[] {
     return { text: `${path} belongs to no plan`, hint: `If you do not need it: git worktree remove --force ${path}` };
   };
   return listDir(loom.paths.worktrees)
-    .map((name) => ({ name, path: join(loom.paths.worktrees, name) }))
+    .map((name) => ({ name, path: canonical(join(loom.paths.worktrees, name)) }))
     .filter(({ path }) => !claimed.has(path))
     .map(({ name, path }) => ({ name: "worktrees", state: "warn", ...owner(name, path) }));
 }

@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type { PlanConfig } from "../../config/presets.ts";
 import { branchExists, currentBranch, defaultBaseBranch, isBranchName, requireCommits } from "../../git/repository.ts";
 import { refuseBrought, trackedIn } from "../../git/tracked.ts";
+import { canonical } from "../../git/worktree/claims.ts";
 import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -172,8 +173,10 @@ async function chooseBranch(
       `Rename it (\`git branch -m ${branch} <other>\`) or delete it (\`git branch -D ${branch}\`), then run \`prloom unblock ${record.id}\`.`,
     );
   }
-  const worktree = join(loom.paths.worktrees, record.id);
-  await refuseForeign(loom, record, worktree);
+  const named = join(loom.paths.worktrees, record.id);
+  await refuseForeign(loom, record, named);
+  // A link on the way to it is nothing that an agent sees from inside its sandbox.
+  const worktree = canonical(named);
   return updateRecord(loom, record.id, () => ({
     ...{ branch, baseBranch, baseSha, worktree },
     ...(lower ? { stack: { on: lower.uid } } : {}),

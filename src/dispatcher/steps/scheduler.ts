@@ -2,6 +2,7 @@ import { retryDelay } from "../../bus/limits.ts";
 import { type ErrorCode, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { diskError } from "../../kernel/files.ts";
 import { Loop } from "../../kernel/loop.ts";
+import { deniedError } from "../../kernel/system/denied.ts";
 import { passesByItself, usedUpError } from "../../kernel/system/used-up.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -250,7 +251,7 @@ export class Scheduler {
   #failed(plan: ScheduledPlan, thrown: unknown, what: string): void {
     // A plan that was deleted under its step has no record to go on with.
     if (thrown instanceof StepInterrupted || this.#loom.store.byId(plan.id)?.deleted) return;
-    const error = usedUpError(diskError(thrown, `the files of ${plan.id}`), what);
+    const error = usedUpError(diskError(deniedError(thrown), `the files of ${plan.id}`), what);
     const known = error instanceof PrloomError ? error : undefined;
     if (known?.code === "revision-conflict") return;
     plan.failures += 1;

@@ -1,21 +1,16 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { errnoOf, isMissing } from "../../kernel/errors.ts";
+import { errnoOf, isMissing, unlessRefused } from "../../kernel/errors.ts";
 import { listDir, readCheckedOut } from "../../kernel/files.ts";
 import { fileVersion } from "../file-version.ts";
 
 /**
  * The path with its folder's links resolved; the last component may not exist, or be a link that an agent made. As it is written
- * where they lead nowhere: a worktree of a person may be on a disk that is away.
+ * from where they lead nowhere: a worktree of a person may be on a disk that is away.
  */
 export function canonical(path: string): string {
   const parent = dirname(resolve(path));
-  try {
-    return join(realpathSync.native(parent), basename(path));
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return join(parent, basename(path));
-  }
+  return join(unlessRefused(() => realpathSync.native(parent)) ?? canonical(parent), basename(path));
 }
 
 /** What the records of worktrees say, with the versions of their files: every activation looks at all of them. */

@@ -157,6 +157,18 @@ test("a step that may succeed later is tried again at its time, and says so mean
     assert.equal(scheduler.idle(Infinity), false, "but it will be");
   }));
 
+test("what the system refuses the user is told as that, and not as a fault of prloom", () => {
+  const denied = Object.assign(new Error("EACCES: permission denied, mkdir"), { code: "EACCES", path: "/disk/trees" });
+  const onLook = (): boolean => {
+    throw denied;
+  };
+  return scheduled({ drafts: ["a"], hooks: { onLook } }, async ({ scheduler, told }) => {
+    scheduler.wake("a");
+    await scheduler.settled();
+    assert.match(told.map(({ text }) => text).join("\n"), /prloom cannot use \/disk\/trees: permission denied/);
+  });
+});
+
 test("places go to who waits longest, when they become free", () =>
   scheduled({ queued: ["a", "b", "c"], limits: { maxOpenPlans: 1 } }, async (world) => {
     const { project, scheduler, loom, looks, steps } = world;

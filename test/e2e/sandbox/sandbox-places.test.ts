@@ -106,6 +106,18 @@ test("a git folder that is elsewhere, and worktrees beside the repository", thor
   assert.ok(existsSync(join(base, "trees/one/work.txt")));
 });
 
+test("worktrees behind a link to another disk", async () => {
+  const base = folder();
+  const p = project(base, {}, { worktreesDir: "../link/trees" });
+  mkdirSync(join(base, "disk"));
+  symlinkSync("disk", join(base, "link"));
+  await works(p);
+  assert.ok(existsSync(join(base, "disk/trees/one/work.txt")));
+  assert.doesNotMatch((await p.cli(["doctor"])).stdout, /belongs to/);
+  assert.equal((await p.cli(["delete", "one", "--yes"])).code, 0);
+  assert.equal(existsSync(join(base, "disk/trees/one")), false);
+});
+
 test("what a program keeps in its home is there in the next run of the plan, and in no other plan's", async () => {
   const p = project(folder(), { keeps: [".memory"] }, { limits: { stopGrace: "200ms" } });
   p.plan("one", ["First", "Second"]);
