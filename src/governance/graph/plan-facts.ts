@@ -132,7 +132,7 @@ export function moveNode(
   const node = findNode(graph, id)?.node;
   if (!node) return refuse("no-node", `There is no task "${id}".`);
   const isDone = move === "review" || move === "complete";
-  const missing = isDone ? missingEvidence(node, roles) : undefined;
+  const missing = isDone ? missingEvidence(node, roles, { isTodo: given.has(id) }) : undefined;
   if (missing !== undefined)
     return refuse("no-evidence", `The task "${node.name}" expects ${node.expectedOutput}: ${missing} is missing.`);
   if (given.has(id)) return claim(graph, fact, node);

@@ -101,7 +101,7 @@ describe("a turn", () => {
 PHASE: implementing
 PLAN: "User accounts" (1/5 tasks done)
 TASK: b "Build the login form" [active]
-EXPECTS: tests
+EXPECTS: tests (a changed test file, and a run of them that passed)
 NEXT: c "Write the tests" [blocked, after yours]
 NEXT: d "Tell about it" [blocked]
 ANCHOR [CRITICAL/decision]: Tokens, not sessions.
