@@ -158,7 +158,7 @@ test("a journal that an agent put something else in place of is named", async ()
 test("of a plan that is not begun no task is active", async () => {
   project.plan("sketch", ["one", "two"], { status: "draft" });
   const { stdout } = await project.cli(["tasks", "sketch"]);
-  assert.match(stdout, /^sketch: .* \[draft\]\n {2}\w+: one \[planned\]\n {2}\w+: two \[blocked, waits for \w+\]\n$/);
+  assert.match(stdout, /^sketch: .* \[draft\]\n {2}\w+: one \[planned\]\n {2}\w+: two \[waiting for \w+\]\n$/);
 });
 
 test("of a plan that was approved no task is active before one is begun", async () => {
@@ -174,7 +174,7 @@ test("of a plan that was approved no task is active before one is begun", async 
 test("of a plan that is blocked or paused no task is active, and what was done for it is shown", async () => {
   project.planFile("stuck", "# Stuck\n\n## TODO\n\n- [ ] one\n  by: wrter\n- [ ] two\n");
   await project.work();
-  const blocked = /^stuck: .*\n {2}\w+: one \[planned\]\n(?: {4}.*\n)*? {2}\w+: two \[blocked, waits for \w+\]\n$/;
+  const blocked = /^stuck: .*\n {2}\w+: one \[planned\]\n(?: {4}.*\n)*? {2}\w+: two \[waiting for \w+\]\n$/;
   assert.match((await project.cli(["tasks", "stuck"])).stdout, blocked);
   const { workPlans } = JSON.parse((await project.cli(["tasks", "stuck", "--json"])).stdout);
   const folder = join(project.authority, "plans", "stuck", "runs", "1");
