@@ -20,7 +20,8 @@ export function withCarriedEvidence(graph: TaskGraph, runDir: string, todo: stri
     const done = readFacts(dir, '"checkpoint"').flatMap((fact) =>
       fact.type === "checkpoint" ? [fact.checkpoint] : [],
     );
-    carried = [...done.filter(({ taskNodeId }) => taskNodeId === todo), ...carried];
+    // Its parts were split off in that run, and are none of this one's.
+    carried = [...done.map((one) => ({ ...one, taskNodeId: todo })), ...carried];
     // It began the conversation.
     if (run.sessionId === undefined) break;
   }

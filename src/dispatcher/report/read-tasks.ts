@@ -4,6 +4,7 @@ import { withResults } from "../../governance/evidence/result.ts";
 import { Brain } from "../../governance/graph/brain.ts";
 import { type Fact, parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/graph-of-plan.ts";
+import { nodesOf } from "../../governance/graph/lookup.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
@@ -66,10 +67,14 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
 
 /** With a run, what was handed over in it is over: no sub-agent outlives it, and one that was killed with it told nothing. */
 function expire(brain: Brain, run: number): void {
-  const common = { type: "delegation_moved", at: 0, session: null, role: "dispatcher", move: "expire" } as const;
+  const common = { at: 0, session: null, role: "dispatcher" } as const;
+  const expired = { ...common, type: "delegation_moved", move: "expire" } as const;
   for (const { id, state } of brain.graph.delegations)
     if (state === "pending" || state === "accepted")
-      brain.add({ ...common, key: `${run}:expired:${id}`, delegation: id });
+      brain.add({ ...expired, key: `${run}:expired:${id}`, delegation: id });
+  const released = { ...common, type: "node_moved", move: "release" } as const;
+  for (const { id, parent, status } of brain.graph.workPlans.flatMap(nodesOf))
+    if (parent !== undefined && status === "active") brain.add({ ...released, key: `${run}:released:${id}`, node: id });
 }
 
 /** Calls are what facts are told apart by, and in each run some providers number them anew: those of another run are others. */

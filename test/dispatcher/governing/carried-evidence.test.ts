@@ -14,13 +14,13 @@ const node = makeNode({ id: "todo", workPlanId: "p", name: "Build it", status: "
 const graph = makeGraph([makeWorkPlan({ id: "p", name: "p", status: "active", tasks: [node] }, 1)]);
 
 /** A run of a conversation about a TODO, with a checkpoint that changed a file named like it. */
-function run(number: number, about: string, more: { sessionId?: string; stage?: string } = {}): void {
+function run(number: number, about: string, more: { sessionId?: string; stage?: string } = {}, part = about): void {
   const dir = join(runs, String(number));
   mkdirSync(join(dir, "agent"), { recursive: true });
   const started = { stage: "worker", agent: "a", attempt: 1, startedAt: "", about, ...more };
   writeFileSync(join(dir, "run.json"), JSON.stringify(started));
   const done = { tool: "write", timestamp: number, summary: "x", filesModified: [`${number}.txt`] };
-  const checkpoint = { id: `c${number}`, taskNodeId: about, ...done, kind: "change", ok: true };
+  const checkpoint = { id: `c${number}`, taskNodeId: part, ...done, kind: "change", ok: true };
   const fact = { type: "checkpoint", key: `k${number}`, at: number, session: "s", role: "executor", checkpoint };
   writeFileSync(join(dir, "agent", "facts.jsonl"), `${JSON.stringify(fact)}\n{torn "checkpoint"`);
 }
@@ -28,14 +28,14 @@ function run(number: number, about: string, more: { sessionId?: string; stage?: 
 const carried = (number: number) =>
   findNode(withCarriedEvidence(graph, join(runs, String(number)), "todo"), "todo")?.node.artifacts;
 
-test("what the runs of one conversation about a TODO did goes on, over runs of other stages, and nothing from before it", () => {
+test("what the runs of one conversation about a TODO did goes on, for its parts as well, over runs of other stages, and nothing from before it", () => {
   assert.deepEqual(carried(1), []);
   run(1, "todo");
   run(2, "other");
   assert.deepEqual(carried(3), []);
   run(3, "todo");
   run(4, "review", { stage: "reviewer" });
-  run(5, "todo", { sessionId: "s" });
+  run(5, "todo", { sessionId: "s" }, "tn-part");
   assert.deepEqual(carried(6), ["3.txt", "5.txt"]);
   run(6, "todo");
   assert.deepEqual(carried(7), ["6.txt"]);

@@ -160,16 +160,6 @@ describe("evidence", () => {
       ]);
     });
 
-  for (const [expected, missing, enough] of [
-    ["tests", checkpoint("a", ["src/a.ts"], { kind: "test" }), checkpoint("a", ["src/a.test.ts"])],
-    ["files src/*.{ts,js}", checkpoint("a", ["a.ts"]), checkpoint("a", ["src/a.ts"])],
-  ] as const)
-    test(`of a TODO that expects ${expected} is what the dispatcher looks for`, () => {
-      const given = new Brain(started(expected).graph);
-      assert.deepEqual(outcomes(given, [missing, move("a", "complete")]), ["applied", "no-evidence"]);
-      assert.deepEqual(outcomes(given, [enough, move("a", "complete")]), ["applied", "claimed"]);
-    });
-
   test("is not needed where none is expected", () => {
     assert.deepEqual(outcomes(started("none"), [move("a", "complete")]), ["applied"]);
   });

@@ -133,6 +133,22 @@ test("what several runs did under the same ids of calls is all there", async () 
   assert.equal(stderr, "");
 });
 
+test("a part that was under way when its run ended is worked on no more", async () => {
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [{ id: first }] = workPlans[0].tasks;
+  const terms = { expectedOutput: "x", delegatedBy: "executor", assignedTo: "executor", allowedTools: [] };
+  const part = { id: "tn-part", name: "a part", parent: first, ...terms, dependsOn: [], temporalGate: null };
+  const facts = [
+    { type: "nodes_planned", key: "n", ...common, plan: "shop", ahead: false, nodes: [part] },
+    { type: "node_moved", key: "m", ...common, node: "tn-part", move: "start" },
+  ];
+  const folder = join(project.authority, "plans", "shop", "runs", "1", "agent");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "facts.jsonl"), facts.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const { stdout } = await project.cli(["tasks", "shop"]);
+  assert.match(stdout, /tn-part: a part \[planned\]/);
+});
+
 test("of a journal that is too large what fits is shown, and said to be a part", thorough, async () => {
   const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
   const [{ id: node }] = workPlans[0].tasks;
