@@ -131,11 +131,14 @@ function toldBy(event: string, callId: string | undefined, who: Who): Told | und
   }
 }
 
+/** The program puts it in front of what a sub-agent said. */
+const USED_TOOLS = /<tools-used-before-summary>[^<]*<\/tools-used-before-summary>\s*/;
+
 /** What a sub-agent said at its end; undefined for other tools. */
 function reportIn({ agentId, content }: JsonFields): string | undefined {
   if (asString(agentId) === undefined) return undefined;
-  const texts = asFieldsList(content).map(({ text }) => asString(text) ?? "");
-  return texts.join("\n") || undefined;
+  const texts = asFieldsList(content).map(({ text }) => (asString(text) ?? "").replace(USED_TOOLS, ""));
+  return texts.join("\n").trim() || undefined;
 }
 
 function decision(permission: Permission): JsonFields {

@@ -126,6 +126,8 @@ describe("a run of Claude Code that is judged from outside", () => {
       dialogue().read(hook("PostToolUse", { ...WRITE, tool_response })).tell?.told;
     const ended = { kind: "ended", callId: "t1", ok: true };
     assert.deepEqual(over({ agentId: "a1", content }), { ...ended, said: "It is in a.ts." });
+    const used = { text: "<tools-used-before-summary>Bash</tools-used-before-summary>\n" };
+    assert.deepEqual(over({ agentId: "a1", content: [used, ...content] }), { ...ended, said: "It is in a.ts." });
     assert.deepEqual(over({ content }), ended);
   });
 
