@@ -67,14 +67,20 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
 
 /** With a run, what was handed over in it is over: no sub-agent outlives it, and one that was killed with it told nothing. */
 function expire(brain: Brain, run: number): void {
-  const common = { at: 0, session: null, role: "dispatcher" } as const;
-  const expired = { ...common, type: "delegation_moved", move: "expire" } as const;
+  const common = { type: "delegation_moved", at: 0, session: null, role: "dispatcher", move: "expire" } as const;
   for (const { id, state } of brain.graph.delegations)
     if (state === "pending" || state === "accepted")
-      brain.add({ ...expired, key: `${run}:expired:${id}`, delegation: id });
-  const released = { ...common, type: "node_moved", move: "release" } as const;
+      brain.add({ ...common, key: `${run}:expired:${id}`, delegation: id });
   for (const { id, parent, status } of brain.graph.workPlans.flatMap(nodesOf))
-    if (parent !== undefined && status === "active") brain.add({ ...released, key: `${run}:released:${id}`, node: id });
+    if (parent !== undefined && status === "active") settlePart(brain, run, id);
+}
+
+/** A part whose sub-agent came back, with the evidence that it expects, is done, whether or not that said so. Another one is open again. */
+function settlePart(brain: Brain, run: number, node: string): void {
+  const moved = { type: "node_moved", at: 0, session: null, role: "dispatcher", node } as const;
+  const isBack = brain.graph.delegations.some((one) => one.node === node && one.state === "completed");
+  const isDone = isBack && brain.add({ ...moved, key: `${run}:done:${node}`, move: "complete" }).kind === "applied";
+  if (!isDone) brain.add({ ...moved, key: `${run}:released:${node}`, move: "release" });
 }
 
 /** Calls are what facts are told apart by, and in each run some providers number them anew: those of another run are others. */

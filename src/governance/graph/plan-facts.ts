@@ -155,10 +155,10 @@ export function moveNode(
 
 /** With what was done for the parts that it was split into: that was done for it, too. */
 function withParts(graph: TaskGraph, node: TaskNode): TaskNode {
-  const all = graph.workPlans.flatMap(nodesOf);
+  const parts = Map.groupBy(graph.workPlans.flatMap(nodesOf), ({ parent }) => parent);
   const found = new Set([node]);
   // Those that are found are looked through in turn: parts may have parts.
-  for (const { id } of found) for (const part of all) if (part.parent === id) found.add(part);
+  for (const { id } of found) for (const part of parts.get(id) ?? []) found.add(part);
   const whole = [...found];
   return {
     ...node,

@@ -133,20 +133,34 @@ test("what several runs did under the same ids of calls is all there", async () 
   assert.equal(stderr, "");
 });
 
-test("a part that was under way when its run ended is worked on no more", async () => {
+test("a part that was under way when its run ended is done where it was brought back, and else open again", async () => {
   const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
   const [{ id: first }] = workPlans[0].tasks;
   const terms = { expectedOutput: "x", delegatedBy: "executor", assignedTo: "executor", allowedTools: [] };
-  const part = { id: "tn-part", name: "a part", parent: first, ...terms, dependsOn: [], temporalGate: null };
+  const part = (id: string) => ({ id, name: id, parent: first, ...terms, dependsOn: [], temporalGate: null });
+  const delegation = {
+    ...{ id: "call_2", from: "executor", to: "executor", node: "tn-back", session: "child", parentSession: "s" },
+    ...{ tools: [], expectedOutput: "x" },
+  };
+  const ends = ["accept", "complete"].map((move) => ({
+    type: "delegation_moved",
+    key: move,
+    delegation: "call_2",
+    move,
+  }));
   const facts = [
-    { type: "nodes_planned", key: "n", ...common, plan: "shop", ahead: false, nodes: [part] },
-    { type: "node_moved", key: "m", ...common, node: "tn-part", move: "start" },
+    { type: "nodes_planned", key: "n", plan: "shop", ahead: false, nodes: [part("tn-back"), part("tn-lost")] },
+    ...["tn-back", "tn-lost"].map((node) => ({ type: "node_moved", key: node, node, move: "start" })),
+    { type: "delegated", key: "d", delegation },
+    { ...checkpoint("tn-back", "wrote it"), key: "c" },
+    ...ends,
   ];
   const folder = join(project.authority, "plans", "shop", "runs", "1", "agent");
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "facts.jsonl"), facts.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  writeFileSync(join(folder, "facts.jsonl"), facts.map((one) => `${JSON.stringify({ ...common, ...one })}\n`).join(""));
   const { stdout } = await project.cli(["tasks", "shop"]);
-  assert.match(stdout, /tn-part: a part \[planned\]/);
+  assert.match(stdout, /tn-back: tn-back \[completed\]/);
+  assert.match(stdout, /tn-lost: tn-lost \[planned\]/);
 });
 
 test("of a journal that is too large what fits is shown, and said to be a part", thorough, async () => {
