@@ -6,7 +6,7 @@ import { readFacts } from "./facts-in.ts";
 
 /** So many earlier runs are looked at. */
 const MAX_BACK = 20;
-const MAX_CARRIED = 200;
+const MAX_CARRIED = 100;
 
 /** A graph with what earlier runs of a conversation about a TODO did for it: an agent that goes on is not told that it is missing. */
 export function withCarriedEvidence(graph: TaskGraph, runDir: string, todo: string): TaskGraph {
