@@ -94,9 +94,10 @@ export function heardHook(id: string, request: JsonFields, starts: Starts): Hear
       },
     };
   }
-  const said = asString(input.prompt) ?? reportIn(asFields(input.tool_response));
+  const response = asFields(input.tool_response);
+  const said = asString(input.prompt) ?? reportIn(response);
   const who = { ...subAgentIn(input, starts), ...(said === undefined ? {} : { said }) };
-  const told = toldBy(event, callId, who);
+  const told = event === "PostToolUse" ? ended(callId, hasPassed(response), who) : toldBy(event, callId, who);
   return told && { events: [], tell: { told, answer: answering(id, event) } };
 }
 
@@ -105,11 +106,20 @@ interface Who {
   readonly said?: string;
 }
 
+const ended = (callId: string | undefined, ok: boolean, who: Who): Told | undefined =>
+  callId === undefined ? undefined : { kind: "ended", callId, ok, ...who };
+
+/**
+ * For Claude Code no error is a command that ends with 1 behind a `grep` or `diff`, whichever of its parts did: then it says what that
+ * means. Nor is one that goes on in the background.
+ */
+const hasPassed = ({ returnCodeInterpretation: meaning, backgroundTaskId: left }: JsonFields): boolean =>
+  [meaning, left].every((said) => (asString(said) ?? "") === "");
+
 function toldBy(event: string, callId: string | undefined, who: Who): Told | undefined {
   switch (event) {
-    case "PostToolUse":
     case "PostToolUseFailure":
-      return callId === undefined ? undefined : { kind: "ended", callId, ok: event === "PostToolUse", ...who };
+      return ended(callId, false, who);
     case "SubagentStart":
       return who.by && { kind: "sub-agent", by: who.by };
     case "UserPromptSubmit":
@@ -121,11 +131,14 @@ function toldBy(event: string, callId: string | undefined, who: Who): Told | und
   }
 }
 
+/** The program puts it in front of what a sub-agent said. */
+const USED_TOOLS = /<tools-used-before-summary>[^<]*<\/tools-used-before-summary>\s*/;
+
 /** What a sub-agent said at its end; undefined for other tools. */
 function reportIn({ agentId, content }: JsonFields): string | undefined {
   if (asString(agentId) === undefined) return undefined;
-  const texts = asFieldsList(content).map(({ text }) => asString(text) ?? "");
-  return texts.join("\n") || undefined;
+  const texts = asFieldsList(content).map(({ text }) => (asString(text) ?? "").replace(USED_TOOLS, ""));
+  return texts.join("\n").trim() || undefined;
 }
 
 function decision(permission: Permission): JsonFields {

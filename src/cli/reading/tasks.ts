@@ -18,7 +18,8 @@ function tasksOf(call: Call, plan: string): Promise<TasksReport & { now: number 
 export async function tasks(call: Call, plan: string): Promise<number> {
   const { graph, problems } = await tasksOf(call, plan);
   call.output.data({ ...graph, problems });
-  for (const line of visibleLines(drawGraph(graph, { checkpoints: SHOWN_CHECKPOINTS }))) call.output.line(line);
+  const drawn = drawGraph(graph, { checkpoints: SHOWN_CHECKPOINTS, isForPeople: true });
+  for (const line of visibleLines(drawn)) call.output.line(line);
   for (const problem of problems) call.output.note(visible(problem));
   return 0;
 }

@@ -187,7 +187,7 @@ const SHOWN_CHECKPOINTS = 3;
 function tasks(output: Output, detail: PlanDetail): void {
   if (!detail.runs.some(({ level }) => level !== undefined && hasPolicy(level))) return;
   const { graph, problems } = readTasks(detail);
-  const drawn = drawGraph(graph, { nodes: SHOWN_TASKS, checkpoints: SHOWN_CHECKPOINTS });
+  const drawn = drawGraph(graph, { nodes: SHOWN_TASKS, checkpoints: SHOWN_CHECKPOINTS, isForPeople: true });
   section(output, "TASKS");
   for (const line of visibleLines(drawn)) output.line(`  ${line}`);
   if (problems.length > 0)

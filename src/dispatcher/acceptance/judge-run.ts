@@ -1,5 +1,6 @@
 import type { RunExit } from "../../agents/port.ts";
 import type { RepositoryShape } from "../../git/staging/repository-shape.ts";
+import { isTestFile } from "../../governance/graph/expected-output.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
 import { expandBraces } from "../../governance/shell/values/braces.ts";
 import { fitsPath } from "../../governance/shell/values/glob.ts";
@@ -155,12 +156,6 @@ async function outsideScope(
   }
   if (outside.length === 0) return undefined;
   return `The TODO is said to be done, but its paths or its role do not allow a change of ${named(outside)}. Put that back as it was.`;
-}
-
-const TEST_FILE = /(^|\/)(tests?|specs?|__tests__)\/|(^|\/)test_[^/]+$|[._-](test|spec)s?\.[^/]+$/i;
-
-function isTestFile(path: string): boolean {
-  return TEST_FILE.test(path);
 }
 
 function tooManyDeletions(

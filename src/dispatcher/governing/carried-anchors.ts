@@ -2,19 +2,14 @@ import { basename, dirname, join } from "node:path";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { type Anchor, bestAnchors, parseAnchors } from "../../governance/context/anchors.ts";
 import { Brain } from "../../governance/graph/brain.ts";
-import { parseFact } from "../../governance/graph/facts.ts";
 import { GOVERNANCE_FILES } from "../../hosts/run-governance.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { readLinesInside } from "../../kernel/held/files.ts";
 import { readRunRecord } from "../runs/run-record.ts";
-import { factsIn } from "./facts-in.ts";
+import { readFacts } from "./facts-in.ts";
 
 /** So many earlier runs are looked at for one that was governed. */
 const MAX_BACK = 20;
-const MAX_BYTES = 4 * 1024 ** 2;
 const MAX_CARRIED = 100;
-/** So many lines about anchors are read: an agent can write more that say nothing than can be looked at in a second. */
-const MAX_LINES = 10_000;
 
 /**
  * What earlier runs of a plan want to be known: what the last governed one was given, and what it added. A worker adds
@@ -27,19 +22,10 @@ export function carriedAnchors(runDir: string, now: number): readonly Anchor[] {
     const given = readTextIfExists(join(dir, RUN_FILES.governance, GOVERNANCE_FILES.anchors));
     if (given === undefined) continue;
     const brain = new Brain(undefined, { anchors: parseAnchors(given) });
-    if (readRunRecord(dir)?.stage !== "worker") addAnchors(brain, dir);
+    if (readRunRecord(dir)?.stage !== "worker") for (const fact of readFacts(dir, '"anchor')) brain.add(fact);
     return bestAnchors(brain.anchors, { now })
       .slice(0, MAX_CARRIED)
       .map(({ anchor }) => anchor);
   }
   return [];
-}
-
-function addAnchors(brain: Brain, dir: string): void {
-  const journal = readLinesInside(dir, factsIn(dir), MAX_BYTES);
-  const lines = journal?.bytes.toString("utf8").split("\n") ?? [];
-  for (const line of lines.filter((one) => one.includes('"anchor')).slice(0, MAX_LINES)) {
-    const parsed = parseFact(line);
-    if ("fact" in parsed) brain.add(parsed.fact);
-  }
 }

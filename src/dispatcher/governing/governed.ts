@@ -43,6 +43,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { plansBefore } from "../steps/dependencies.ts";
 import { carriedAnchors } from "./carried-anchors.ts";
+import { withCarriedEvidence } from "./carried-evidence.ts";
 import { heldDisk } from "./held-disk.ts";
 import { RunOverseer } from "./overseer.ts";
 
@@ -89,6 +90,8 @@ export interface GovernedRun {
   readonly vars: Readonly<Record<string, string>>;
   /** A plugin has it run: what it may do does not hang on the TODO that is next. */
   readonly isOfPlugin?: true;
+  /** It goes on with the conversation of an earlier run. */
+  readonly goesOn?: boolean;
 }
 
 export const NOT_APPROVED = "A person has not approved the plan yet; until then nothing is changed but the plan.";
@@ -113,8 +116,9 @@ export async function governRun(
   record: PlanRecord,
   run: GovernedRun,
 ): Promise<Governance> {
-  const { runDir, enclosure } = run;
-  const { policy, graph } = termsOf(loom, record, run);
+  const { runDir, enclosure, goesOn = false } = run;
+  const { policy, graph: planned } = termsOf(loom, record, run);
+  const graph = goesOn && policy.node !== null ? withCarriedEvidence(planned, runDir, policy.node) : planned;
   const { shell = SH } = policy;
   const folder = join(runDir, RUN_FILES.governance);
   writeRunFile(join(folder, GOVERNANCE_FILES.policy), JSON.stringify(policy));

@@ -4,6 +4,7 @@ import { withResults } from "../../governance/evidence/result.ts";
 import { Brain } from "../../governance/graph/brain.ts";
 import { type Fact, parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/graph-of-plan.ts";
+import { nodesOf } from "../../governance/graph/lookup.ts";
 import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { FACTS } from "../../hosts/run-governance.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
@@ -70,6 +71,16 @@ function expire(brain: Brain, run: number): void {
   for (const { id, state } of brain.graph.delegations)
     if (state === "pending" || state === "accepted")
       brain.add({ ...common, key: `${run}:expired:${id}`, delegation: id });
+  for (const { id, parent, status } of brain.graph.workPlans.flatMap(nodesOf))
+    if (parent !== undefined && status === "active") settlePart(brain, run, id);
+}
+
+/** A part whose sub-agent came back, with the evidence that it expects, is done, whether or not that said so. Another one is open again. */
+function settlePart(brain: Brain, run: number, node: string): void {
+  const moved = { type: "node_moved", at: 0, session: null, role: "dispatcher", node } as const;
+  const isBack = brain.graph.delegations.some((one) => one.node === node && one.state === "completed");
+  const isDone = isBack && brain.add({ ...moved, key: `${run}:done:${node}`, move: "complete" }).kind === "applied";
+  if (!isDone) brain.add({ ...moved, key: `${run}:released:${node}`, move: "release" });
 }
 
 /** Calls are what facts are told apart by, and in each run some providers number them anew: those of another run are others. */

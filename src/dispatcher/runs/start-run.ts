@@ -204,7 +204,7 @@ async function describeStart(
   const goesOn = session !== undefined && session.todoId === about && (stage !== "worker" || !record.rebase);
   const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
   const governance = isHost(agent.adapter)
-    ? await governRun(loom, record, { adapter: agent.adapter, stage, runDir, text, enclosure, vars })
+    ? await governRun(loom, record, { adapter: agent.adapter, stage, runDir, text, enclosure, vars, goesOn })
     : undefined;
   writeRunRecord(runDir, {
     stage,

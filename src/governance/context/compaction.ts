@@ -1,3 +1,4 @@
+import { expectedInWords } from "../graph/expected-output.ts";
 import { findNode, nodesOf } from "../graph/lookup.ts";
 import type { Checkpoint, TaskNode, WorkPlan } from "../graph/schema.ts";
 import { fit, type Part, short } from "./fit.ts";
@@ -30,7 +31,7 @@ export function renderCompaction(view: Omit<TurnView, "wear" | "concerns" | "del
 function workLines(plan: WorkPlan, node: TaskNode): string[] {
   return [
     workPlanLine(plan),
-    `TASK: ${node.id} "${short(node.name)}" [${node.status}], assigned to ${short(node.assignedTo, 60)}, expects ${short(node.expectedOutput)}`,
+    `TASK: ${node.id} "${short(node.name)}" [${node.status}], assigned to ${short(node.assignedTo, 60)}, expects ${short(expectedInWords(node))}`,
   ];
 }
 

@@ -1,3 +1,4 @@
+import { expectedInWords } from "../graph/expected-output.ts";
 import { blockersOf, findNode, nodesOf } from "../graph/lookup.ts";
 import type { Delegation, TaskGraph, TaskNode, WorkPlan } from "../graph/schema.ts";
 import type { ShownAnchor } from "./anchors.ts";
@@ -50,7 +51,7 @@ function taskLines(graph: TaskGraph, node: TaskNode | undefined): string[] {
   return [
     `TASK: ${node.id} "${short(node.name)}" [${node.status}]`,
     ...wholesOf(graph, node).map(({ id, name, status }) => `PART OF: ${id} "${short(name, 80)}" [${status}]`),
-    `EXPECTS: ${short(node.expectedOutput)}`,
+    `EXPECTS: ${short(expectedInWords(node))}`,
     ...blockers.map(({ id, found, reason }) => {
       const state = found ? `"${short(found.name, 80)}" [${found.status}]` : "which is not there";
       return `WAITS FOR: ${id} ${state}${reason === undefined ? "" : ` (${short(reason, 80)})`}`;

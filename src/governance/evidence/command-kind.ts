@@ -4,17 +4,32 @@ import type { EffectTree } from "../shell/effects.ts";
 export type CommandKind = Exclude<Checkpoint["kind"], "change">;
 
 /** Options, some of which are followed by a value: the name of a package may be `test`. With `-n` and `-h` nothing runs. */
-const VALUED = "--?(?:w|workspace|F|filter|C|prefix|dir|cwd|f|p|package|project|manifest-path)";
-const OPTIONS = String.raw`(?:${VALUED}\s+[^-\s]\S*\s+|(?!(?:${VALUED}|-[hn])\s)[-+]\S+\s+)*`;
-const RUN = String.raw`${OPTIONS}(?:run\s+${OPTIONS})?`;
+const VALUED =
+  "--?(?:w|workspace|F|filter|C|prefix|dir|cwd|f|p|package|project|manifest-path|extra|group|with|target|settings)";
+const OPTIONS = String.raw`(?:${VALUED}\s+[^-\s]\S*\s+|(?!(?:${VALUED}|-[hn])\s)[-+]\S+\s+|\w+=\S*\s+|\d+\s+)*`;
+const RUN = String.raw`${OPTIONS}(?:(?:run|run-script|task)\s+${OPTIONS})?`;
 
 /** Words before the program itself: variables, wrappers, package runners. */
-const BEFORE =
-  /^(?:\w+=\S*\s+|(?:env|time|nice|timeout\s+\S+)\s+|(?:npx|bunx|pnpm exec|yarn exec|uv run|poetry run|bundle exec)\s+(?:-\S+\s+)*)*/;
+const BEFORE = new RegExp(
+  String.raw`^(?:\w+=\S*\s+|(?:env|time|nice|timeout|stdbuf|nohup|exec|command|cross-env|xvfb-run)\s+(?:-\S+\s+|\d\S*\s+)*|(?:npx|bunx|pnpm exec|yarn exec|uv run|poetry run|pipenv run|bundle exec)\s+${OPTIONS})*`,
+);
 /** A program may be named by its place: that of a project's own is in `node_modules` or `.venv`. */
 const PLACE = String.raw`^(?:\S*\/)?`;
+/** Programs that are told what to do, and those that do nothing else. */
+const TOLD = String.raw`npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun|deno|go|cargo|dotnet|swift|mix|make|just|rake|rails|nx|ng|lerna|turbo|zig(?: build)?|composer|php artisan|flutter|dart|sbt|bazel|lein|stack|cabal|hatch|python[\d.]*\s+(?:\S*\/)?manage\.py`;
+const RUNNERS = String.raw`pytest|unittest|vitest|jest|mocha|ava|tap|playwright\s+test|cypress\s+run|rspec|phpunit|ctest|tox|nox|bats|prove`;
+/** Of what is to be done one after the other; what follows `-x` is left out. */
+const GOALS = String.raw`(?:(?:-x|--exclude-task)\s+\S+\s+|(?!-x\s|--exclude-task\s)\S+\s+)*`;
 const TEST = new RegExp(
-  String.raw`${PLACE}(?:(?:npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun|deno|go|cargo|dotnet|mvnw?|gradlew?|swift|mix|make|just|rake|rails|nx|turbo|zig build)\s+${RUN}(?:test|tests|t|check|spec)(?:[:\s-]|$)|node\s+(?:\S+\s+)*--test\b|python[\d.]*\s+-m\s+(?:pytest|unittest)\b|(?:pytest|vitest|jest|mocha|ava|tap|playwright\s+test|cypress\s+run|rspec|phpunit|ctest|tox|nox)(?:\s|$))`,
+  [
+    String.raw`${PLACE}(?:${TOLD})\s+${RUN}(?:[\w@./-]+:)?(?:test|tests|t|check|spec)(?:[:\s-]|$)`,
+    String.raw`${PLACE}cargo\s+${OPTIONS}nextest\s+run\b`,
+    String.raw`${PLACE}(?:mvnw?|gradlew?)\s+${GOALS}(?:\S*:)?(?:test|check|verify)(?:\s|$)`,
+    String.raw`${PLACE}node\s+(?:\S+\s+)*--test\b`,
+    String.raw`${PLACE}(?:python[\d.]*\s+-m\s+)?(?:${RUNNERS})(?:\s|$)`,
+    // A script of the project's own.
+    String.raw`^(?:(?:ba|da|z)?sh\s+)?\S*?(?:run[-_]?)?tests?\.(?:sh|bash)(?:\s|$)`,
+  ].join("|"),
 );
 const BUILD = new RegExp(
   String.raw`${PLACE}(?:(?:npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun)\s+${RUN}(?:build|compile|lint|typecheck|check)(?:[:\s]|$)|(?:go|cargo|dotnet|swift|zig|docker)\s+${OPTIONS}(?:build|vet|clippy)\b|(?:mvnw?|gradlew?)\s+(?:\S+\s+)*(?:build|compile|package|assemble)\b|(?:make|cmake|ninja|meson|tsc|webpack|rollup|vite\s+build|esbuild|gcc|g\+\+|clang|javac|rustc|biome|eslint|prettier|ruff|mypy)(?:\s|$))`,

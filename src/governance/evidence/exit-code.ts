@@ -5,7 +5,8 @@ import { isTestCommand } from "./command-kind.ts";
 /** What can give an exit code of its own to a command, or to the whole line. */
 const CHANGES_MEANING = /^(?:alias|eval|trap)$/;
 /** With these it says something about the tests, and runs none. */
-const RUNS_NONE = /\s--?(?:help|version|collect-only|no-run|list|listTests|dry-run)\b/;
+const RUNS_NONE =
+  /\s(?:--?(?:help|version|co|collect-only|no-run|list|listTests|dry-run|if-present|DskipTests|Dmaven\.test\.skip)\b|-h(?:\s|$))/;
 const NEVER_PASSES = /^(?:false|(?:exit|return) +[1-9]\d*)$/;
 
 /**
@@ -29,21 +30,23 @@ class Reading {
   }
 
   listTells(statements: readonly Statement[]): boolean {
-    const told = statements.map(
-      (statement, at) => this.#statementTells(statement) && (this.#stopsAtFailure || at === statements.length - 1),
-    );
+    const told = statements.map((statement, at) => {
+      const isLast = at === statements.length - 1;
+      return this.#statementTells(statement, isLast) && (this.#stopsAtFailure || isLast);
+    });
     return told.includes(true) && !this.#isOther;
   }
 
-  #statementTells({ command, background }: Statement): boolean {
-    const tells = command.type === "AndOr" ? this.#partsTell(command) : this.#pipelineTells(command);
+  #statementTells({ command, background }: Statement, isLast: boolean): boolean {
+    const tells = command.type === "AndOr" ? this.#partsTell(command, isLast) : this.#pipelineTells(command);
     return tells && !background;
   }
 
-  #partsTell({ commands, operators }: AndOr): boolean {
+  /** A shell that stops at what fails does not stop at what fails in front of `&&`. */
+  #partsTell({ commands, operators }: AndOr, isLast: boolean): boolean {
     return commands.reduce((tells, node, at) => {
       const own = this.#pipelineTells(node);
-      if (at === 0 || operators[at - 1] === "&&") return tells || own;
+      if (at === 0 || operators[at - 1] === "&&") return (tells && isLast) || own;
       return tells && this.#neverPasses(node);
     }, false);
   }

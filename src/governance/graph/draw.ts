@@ -6,8 +6,10 @@ export interface DrawOptions {
   readonly own?: string | null;
   /** So many of a node's checkpoints, the newest, and of those about what was put back. */
   readonly checkpoints?: number;
-  /** So many nodes of a plan, around the own one. */
+  /** So many nodes of a plan, around the own one, or the one that is next. */
   readonly nodes?: number;
+  /** A node that waits is called that: to people, what is blocked needs help. */
+  readonly isForPeople?: boolean;
 }
 
 const MAX_NODES = 200;
@@ -25,13 +27,13 @@ export function drawPlan(graph: TaskGraph, plan: WorkPlan, options: DrawOptions 
   const all = nodesOf(plan);
   const tops = all.filter(({ parent }) => parent === undefined || !all.some(({ id }) => id === parent));
   const most = options.nodes ?? MAX_NODES;
-  const at = tops.findIndex(({ id }) => id === options.own);
+  const at = tops.findIndex(({ id, status }) => (options.own == null ? status !== "completed" : id === options.own));
   const from = Math.max(0, Math.min(at - Math.floor(most / 2), tops.length - most));
   const lines = tops.slice(from, from + most).flatMap((node) => drawNode(graph, node, { options, all, depth: 1 }));
-  const more = tops.length - Math.min(most, tops.length);
+  const more = (count: number, what: string): string[] => (count > 0 ? [`  … ${count} more${what}`] : []);
   const named = plan.name === plan.id ? plan.id : `${plan.id}: ${plan.name}`;
   const head = oneLine(`${named} [${plan.status}]`);
-  return [head, ...lines, ...(more > 0 ? [`  … ${more} more`] : [])].join("\n");
+  return [head, ...more(from, " before"), ...lines, ...more(tops.length - from - most, "")].join("\n");
 }
 
 interface Drawing {
@@ -48,16 +50,10 @@ function drawNode(graph: TaskGraph, node: TaskNode, drawing: Drawing): string[] 
   const own = options.own == null ? undefined : all.find(({ id }) => id === options.own);
   const isBlocking = own !== undefined && blockersOf(graph, own).some(({ id }) => id === node.id);
   const mark = isBlocking ? " ← BLOCKING" : node === own ? " ← YOUR TASK" : "";
-  const waits =
-    node.status === "blocked"
-      ? `, waits for ${blockersOf(graph, node)
-          .map(({ id }) => id)
-          .join(", ")}`
-      : "";
   const reason = node.reason === undefined ? "" : `: ${node.reason}`;
   const parts = depth < MAX_DEPTH ? all.filter(({ parent }) => parent === node.id) : [];
   return [
-    `${indent}${oneLine(`${node.id}: ${node.name} [${node.status}${waits}${reason}]`)}${mark}`,
+    `${indent}${oneLine(`${node.id}: ${node.name} [${stateOf(graph, node, options)}${reason}]`)}${mark}`,
     ...drawEvidence(node, options.checkpoints ?? 0).map((line) => `${indent}  ${line}`),
     ...drawTree(
       graph.delegations.filter((one) => one.node === node.id),
@@ -65,6 +61,12 @@ function drawNode(graph: TaskGraph, node: TaskNode, drawing: Drawing): string[] 
     ).map((line) => `${indent}  ${line}`),
     ...parts.flatMap((part) => drawNode(graph, part, { ...drawing, depth: depth + 1 })),
   ];
+}
+
+function stateOf(graph: TaskGraph, node: TaskNode, { isForPeople = false }: DrawOptions): string {
+  if (node.status !== "blocked") return node.status;
+  const blockers = blockersOf(graph, node).map(({ id }) => id);
+  return `${isForPeople ? "waiting" : "blocked, waits"} for ${blockers.join(", ")}`;
 }
 
 /** What comes later must not hide that something was put back, nor that there was more. */

@@ -1,5 +1,7 @@
 import { matchesAny } from "../policy/paths.ts";
 import { changesThings, type RoleSettings, roleNamed } from "../policy/roles.ts";
+import { expandBraces } from "../shell/values/braces.ts";
+import { fitsPath } from "../shell/values/glob.ts";
 import type { TaskNode } from "./schema.ts";
 
 /** What a node without words of its own must show. */
@@ -9,22 +11,44 @@ export const FINDINGS = "what was found, as a file in prloom/.local/evidence";
 
 const PASSED = "a run of the tests that passed, with an exit code that says so (no `| tail`, no `|| true`)";
 
-type Shown = Pick<TaskNode, "expectedOutput" | "assignedTo" | "checkpoints">;
+type Shown = Pick<TaskNode, "expectedOutput" | "assignedTo" | "checkpoints" | "artifacts">;
 
 /** Roles that the config adds. */
 export type AddedRoles = Readonly<Record<string, RoleSettings>>;
 
+/** By the folders and names that tests have in most languages; with words that are joined, these begin with capitals. */
+const TEST_FILES = [
+  /(?:^|[/._-])(?:tests?|specs?|__tests__|e2e)\//i,
+  /(?:^|\/)test_[^/]+$/i,
+  /(?:(?:^|\/)tests?|[._-](?:tests?|specs?|cy))\.[^/]+$/i,
+  /[A-Za-z0-9](?:Tests?|Specs?)(?:\/|\.\w+$)/,
+];
+
+export const isTestFile = (path: string): boolean => TEST_FILES.some((pattern) => pattern.test(path));
+
+/** What a node expects, as its agent is told. Of a TODO's tests the dispatcher sees whether one was changed. */
+export const expectedInWords = ({ expectedOutput: expected, parent }: Pick<TaskNode, "expectedOutput" | "parent">) =>
+  expected === "tests" && parent === undefined
+    ? "tests (a changed test file, and a run of them that passed)"
+    : expected;
+
 /** What is missing before a node is done, in words; undefined when its checkpoints show what it expects. */
 export function missingEvidence(
-  { expectedOutput: expected, assignedTo, checkpoints }: Shown,
+  { expectedOutput: expected, assignedTo, checkpoints, artifacts: files }: Shown,
   roles: AddedRoles,
+  { isTodo }: { readonly isTodo: boolean },
 ): string | undefined {
   if (expected === "none") return undefined;
-  if (expected === "tests") return checkpoints.some(({ kind, ok }) => kind === "test" && ok) ? undefined : PASSED;
-  const glob = /^files\s+(\S+)$/.exec(expected)?.[1];
-  const files = checkpoints.flatMap(({ filesModified }) => filesModified);
-  if (glob !== undefined)
-    return files.some((file) => matchesAny(file, [glob])) ? undefined : `a change of a file that fits ${glob}`;
+  if (expected === "tests") {
+    if (isTodo && !files.some(isTestFile)) return "a changed test file";
+    return checkpoints.some(({ kind, ok }) => kind === "test" && ok) ? undefined : PASSED;
+  }
+  const glob = /^files\s+(\S.*)$/.exec(expected)?.[1];
+  if (glob !== undefined) {
+    const [given, written] = [[glob], isTodo ? (expandBraces(glob) ?? []) : []];
+    const isThere = files.some((file) => matchesAny(file, given) || written.some((one) => fitsPath(one, file)));
+    return isThere ? undefined : `a change of a file that fits ${glob}`;
+  }
   // Who only looks brings back words, or a file where git does not look: whether that is it, is for people to judge.
   const role = roleNamed(assignedTo, roles);
   const onlyLooks = role !== undefined && !changesThings(role);

@@ -132,7 +132,7 @@ export function moveNode(
   const node = findNode(graph, id)?.node;
   if (!node) return refuse("no-node", `There is no task "${id}".`);
   const isDone = move === "review" || move === "complete";
-  const missing = isDone ? missingEvidence(node, roles) : undefined;
+  const missing = isDone ? missingEvidence(withParts(graph, node), roles, { isTodo: given.has(id) }) : undefined;
   if (missing !== undefined)
     return refuse("no-evidence", `The task "${node.name}" expects ${node.expectedOutput}: ${missing} is missing.`);
   if (given.has(id)) return claim(graph, fact, node);
@@ -151,6 +151,20 @@ export function moveNode(
   if (status === "active") return applied(bringForward(moved, node));
   // Only what is completed frees others, and it stays so.
   return applied(status === "completed" ? settleWaiting(moved) : moved);
+}
+
+/** With what was done for the parts that it was split into: that was done for it, too. */
+function withParts(graph: TaskGraph, node: TaskNode): TaskNode {
+  const parts = Map.groupBy(graph.workPlans.flatMap(nodesOf), ({ parent }) => parent);
+  const found = new Set([node]);
+  // Those that are found are looked through in turn: parts may have parts.
+  for (const { id } of found) for (const part of parts.get(id) ?? []) found.add(part);
+  const whole = [...found];
+  return {
+    ...node,
+    checkpoints: whole.flatMap(({ checkpoints }) => checkpoints),
+    artifacts: whole.flatMap(({ artifacts }) => artifacts),
+  };
 }
 
 /** Of a node of the dispatcher: it is started already, and what else is asked for is noted. */

@@ -1,6 +1,7 @@
 import { recordedResult } from "../evidence/result.ts";
 import type { Brain, FactOutcome } from "../graph/brain.ts";
 import { drawGraph, drawPlan } from "../graph/draw.ts";
+import { expectedInWords } from "../graph/expected-output.ts";
 import { findNode } from "../graph/lookup.ts";
 import type { TaskNode } from "../graph/schema.ts";
 import { answered, type Caller, common, nextCall, type Prepared, told } from "./answer.ts";
@@ -76,7 +77,6 @@ function taskStatus(id: string | null, { node: own }: Caller, { graph }: Brain):
       id === null ? "No task is started." : `There is no task "${id}".`,
       drawGraph(graph, { own, nodes: 12 }),
     ].join("\n");
-  const { expectedOutput, assignedTo } = found.node;
-  const terms = `Expects ${expectedOutput}; assigned to ${assignedTo}.`;
+  const terms = `Expects ${expectedInWords(found.node)}; assigned to ${found.node.assignedTo}.`;
   return `${drawPlan(graph, found.plan, { own: id, nodes: 12, checkpoints: SHOWN_CHECKPOINTS })}\n${terms}`;
 }

@@ -102,7 +102,8 @@ function hooksOf(governor: Governor, facts: string, { client }: PluginInput): Op
       const call = { id: callID, session: sessionID };
       const ok = ended.get(nameOf(call)) ?? hasPassed(output);
       ended.delete(nameOf(call));
-      const said = output.output;
+      // Of a sub-agent, without what the program puts around it.
+      const said = output.output?.split(/<\/?task_result>/, 2)[1]?.trim() ?? output.output;
       const tell = (note: string): void => {
         if (note === "") return;
         addNote(output, note);

@@ -161,7 +161,7 @@ function withoutClosing(rest: string, opened: string): string {
 
 function readSetting(key: string, written: string): TodoSettings | string {
   const value = written.slice(0, MAX_SETTING);
-  const words = value.split(/[\s,]+/).filter((word) => word !== "");
+  const words = value.split(/[\s,;]+/).filter((word) => word !== "");
   switch (key) {
     case "after":
       if (words.length > 0 && words.every((word) => /^\d{1,9}$/.test(word))) return { after: words.map(Number) };

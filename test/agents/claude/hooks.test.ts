@@ -126,8 +126,21 @@ describe("a run of Claude Code that is judged from outside", () => {
       dialogue().read(hook("PostToolUse", { ...WRITE, tool_response })).tell?.told;
     const ended = { kind: "ended", callId: "t1", ok: true };
     assert.deepEqual(over({ agentId: "a1", content }), { ...ended, said: "It is in a.ts." });
+    const used = { text: "<tools-used-before-summary>Bash</tools-used-before-summary>\n" };
+    assert.deepEqual(over({ agentId: "a1", content: [used, ...content] }), { ...ended, said: "It is in a.ts." });
     assert.deepEqual(over({ content }), ended);
   });
+
+  for (const [what, more] of [
+    ["ended with 1 behind a program whose 1 is no error for it", { returnCodeInterpretation: "No matches found" }],
+    ["goes on in the background", { backgroundTaskId: "b1" }],
+  ] as const)
+    test(`takes a command for no success that ${what}`, () => {
+      const tool_response = { stdout: "", stderr: "", interrupted: false, isImage: false };
+      const ended = (response: object) => dialogue().read(hook("PostToolUse", { ...WRITE, tool_response: response }));
+      assert.deepEqual(ended(tool_response).tell?.told, { kind: "ended", callId: "t1", ok: true });
+      assert.deepEqual(ended({ ...tool_response, ...more }).tell?.told, { kind: "ended", callId: "t1", ok: false });
+    });
 
   test("hears about a call what is not its result", () => {
     const { tell } = dialogue().read(hook("PostToolUseFailure", WRITE));

@@ -160,3 +160,15 @@ for (const [what, scope, files] of AT_WORK)
     assert.equal(verdict.kind, "again");
     assert.equal(turns > 2, true, `${turns} turns`);
   });
+
+for (const file of [
+  "app/tests.py",
+  "src/CalcTest.java",
+  "My.App.Tests/Calc.cs",
+  "AppUITests/Login.swift",
+  "web/a.cy.ts",
+])
+  test(`a TODO that expects tests is done with ${file}`, async () => {
+    const verdict = await judgeRun({ ...good, expects: "tests", changes: { ...changes, files: [file] } });
+    assert.equal(verdict.kind, "accept");
+  });

@@ -101,7 +101,7 @@ describe("a turn", () => {
 PHASE: implementing
 PLAN: "User accounts" (1/5 tasks done)
 TASK: b "Build the login form" [active]
-EXPECTS: tests
+EXPECTS: tests (a changed test file, and a run of them that passed)
 NEXT: c "Write the tests" [blocked, after yours]
 NEXT: d "Tell about it" [blocked]
 ANCHOR [CRITICAL/decision]: Tokens, not sessions.
@@ -217,7 +217,7 @@ test("a summary carries plan, task, checkpoints with their time, what is next, a
     `GOVERNANCE CONTEXT (keep this in the summary)
 PHASE: implementing
 PLAN: "User accounts" (1/5 tasks done)
-TASK: b "Build the login form" [active], assigned to executor, expects tests
+TASK: b "Build the login form" [active], assigned to executor, expects tests (a changed test file, and a run of them that passed)
   - [13:00] bash: npm test
   - [12:30] bash: npm test (failed)
 NEXT: c "Write the tests" [blocked]

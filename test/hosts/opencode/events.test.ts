@@ -56,6 +56,18 @@ test("a sub-agent that ends with an error is one whose part failed, and its task
   assert.match(status ?? "", /executor to executor \[failed\]/);
 });
 
+test("what a sub-agent brought back is kept without what the program puts around it", async (t) => {
+  const plugin = await pluginFor(t, { parents: { child: "own" }, started: new Map([["child", "first"]]) });
+  const call = { tool: "task", sessionID: "own", callID: "first" };
+  const args = { description: "A part", subagent_type: "general", prompt: "Do it." };
+  await plugin.hooks["tool.execute.before"]?.(call, { args });
+  await plugin.hooks["chat.message"]?.({ sessionID: "child" }, {});
+  const output = '<task id="child" state="completed">\n<task_result>\nThe docs are there.\n</task_result>\n</task>';
+  await plugin.hooks["tool.execute.after"]?.(call, { output });
+  const results = plugin.facts().flatMap((fact) => (fact.move === "complete" ? [fact.result] : []));
+  assert.deepEqual(results, ["The docs are there."]);
+});
+
 test("it prints nothing itself, whether it judges, denies, is refused its files, or has a host without a log", (t) => {
   const files = governedFiles();
   t.after(() => files.remove());

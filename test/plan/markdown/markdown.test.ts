@@ -123,7 +123,7 @@ test("settings come from lines and list items of the context, not from code", ()
   - expects: files \`src/**/*.ts\`
   - tools: read, edit
 
-  paths: src test/**
+  paths: src; test/**
 
   By: Executor
 - [ ] b

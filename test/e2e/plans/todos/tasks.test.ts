@@ -133,6 +133,36 @@ test("what several runs did under the same ids of calls is all there", async () 
   assert.equal(stderr, "");
 });
 
+test("a part that was under way when its run ended is done where it was brought back, and else open again", async () => {
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [{ id: first }] = workPlans[0].tasks;
+  const terms = { expectedOutput: "x", delegatedBy: "executor", assignedTo: "executor", allowedTools: [] };
+  const part = (id: string) => ({ id, name: id, parent: first, ...terms, dependsOn: [], temporalGate: null });
+  const delegation = {
+    ...{ id: "call_2", from: "executor", to: "executor", node: "tn-back", session: "child", parentSession: "s" },
+    ...{ tools: [], expectedOutput: "x" },
+  };
+  const ends = ["accept", "complete"].map((move) => ({
+    type: "delegation_moved",
+    key: move,
+    delegation: "call_2",
+    move,
+  }));
+  const facts = [
+    { type: "nodes_planned", key: "n", plan: "shop", ahead: false, nodes: [part("tn-back"), part("tn-lost")] },
+    ...["tn-back", "tn-lost"].map((node) => ({ type: "node_moved", key: node, node, move: "start" })),
+    { type: "delegated", key: "d", delegation },
+    { ...checkpoint("tn-back", "wrote it"), key: "c" },
+    ...ends,
+  ];
+  const folder = join(project.authority, "plans", "shop", "runs", "1", "agent");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "facts.jsonl"), facts.map((one) => `${JSON.stringify({ ...common, ...one })}\n`).join(""));
+  const { stdout } = await project.cli(["tasks", "shop"]);
+  assert.match(stdout, /tn-back: tn-back \[completed\]/);
+  assert.match(stdout, /tn-lost: tn-lost \[planned\]/);
+});
+
 test("of a journal that is too large what fits is shown, and said to be a part", thorough, async () => {
   const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
   const [{ id: node }] = workPlans[0].tasks;
@@ -158,7 +188,7 @@ test("a journal that an agent put something else in place of is named", async ()
 test("of a plan that is not begun no task is active", async () => {
   project.plan("sketch", ["one", "two"], { status: "draft" });
   const { stdout } = await project.cli(["tasks", "sketch"]);
-  assert.match(stdout, /^sketch: .* \[draft\]\n {2}\w+: one \[planned\]\n {2}\w+: two \[blocked, waits for \w+\]\n$/);
+  assert.match(stdout, /^sketch: .* \[draft\]\n {2}\w+: one \[planned\]\n {2}\w+: two \[waiting for \w+\]\n$/);
 });
 
 test("of a plan that was approved no task is active before one is begun", async () => {
@@ -174,7 +204,7 @@ test("of a plan that was approved no task is active before one is begun", async 
 test("of a plan that is blocked or paused no task is active, and what was done for it is shown", async () => {
   project.planFile("stuck", "# Stuck\n\n## TODO\n\n- [ ] one\n  by: wrter\n- [ ] two\n");
   await project.work();
-  const blocked = /^stuck: .*\n {2}\w+: one \[planned\]\n(?: {4}.*\n)*? {2}\w+: two \[blocked, waits for \w+\]\n$/;
+  const blocked = /^stuck: .*\n {2}\w+: one \[planned\]\n(?: {4}.*\n)*? {2}\w+: two \[waiting for \w+\]\n$/;
   assert.match((await project.cli(["tasks", "stuck"])).stdout, blocked);
   const { workPlans } = JSON.parse((await project.cli(["tasks", "stuck", "--json"])).stdout);
   const folder = join(project.authority, "plans", "stuck", "runs", "1");
