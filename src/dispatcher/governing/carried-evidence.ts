@@ -12,7 +12,7 @@ const MAX_CARRIED = 100;
 export function withCarriedEvidence(graph: TaskGraph, runDir: string, todo: string): TaskGraph {
   const number = Number(basename(runDir));
   let carried: readonly Checkpoint[] = [];
-  for (let back = 1; back <= Math.min(MAX_BACK, number - 1); back += 1) {
+  for (let back = 1; back <= Math.min(MAX_BACK, number - 1) && carried.length < MAX_CARRIED; back += 1) {
     const dir = join(dirname(runDir), String(number - back));
     const run = readRunRecord(dir);
     if (run?.stage !== "worker") continue;
