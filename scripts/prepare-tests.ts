@@ -32,3 +32,7 @@ if (!sandbox() && !(install("bubblewrap") && sandbox())) {
 if (!keygen() && !(install("openssh-client") && keygen())) {
   console.log("ssh-keygen is missing: the tests of signed answers are skipped. Debian: apt install openssh-client");
 }
+if (process.env.PRLOOM_FULL)
+  for (const shell of ["zsh", "fish"])
+    if (!works(shell, ["--version"]) && !(install(shell) && works(shell, ["--version"])))
+      console.log(`${shell} is missing: the tests of its completion are skipped. Debian: apt install ${shell}`);

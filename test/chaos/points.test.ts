@@ -40,14 +40,17 @@ describe(`a kill at named points of the steps (${SEED_NOTE})`, { concurrency: 2 
   }
 
   const way = killed.filter(isOnWay).toSorted((a, b) => WAY.indexOf(kindOf(a)) - WAY.indexOf(kindOf(b)));
-  it(`${way.map(({ name }) => name).join(", ")}: all on the way of two plans`, { skip: THOROUGH }, async () => {
-    const project = makeChaosProject({ stepMs: 5 });
-    const plans = twoPlans(project);
-    for (const point of way) await killedAt(project, point);
-    await finish(project);
-    assert.deepEqual(brokenInvariants(project, { plans }), [], `the project is kept in ${project.root}`);
-    project.remove();
-  });
+  // The whole run kills in each of them by itself.
+  const names = way.map(({ name }) => name).join(", ");
+  if (way.length > 0)
+    it(`${names}: all on the way of two plans`, async () => {
+      const project = makeChaosProject({ stepMs: 5 });
+      const plans = twoPlans(project);
+      for (const point of way) await killedAt(project, point);
+      await finish(project);
+      assert.deepEqual(brokenInvariants(project, { plans }), [], `the project is kept in ${project.root}`);
+      project.remove();
+    });
 });
 
 it("every name in the source is its own, and every scenario belongs to one", () => {
