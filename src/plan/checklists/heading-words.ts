@@ -246,7 +246,7 @@ export function sameHeading(one: string, other: string): boolean {
   return wordsOf(one) === wordsOf(other);
 }
 
-/** Whether it puts boxes behind others: those of a text that has no others are its work. */
+/** Whether it puts boxes behind others: those of a text that has no others to do are its work. */
 export function isBehindOthers(heading: string): boolean {
   return /^(?:backlog|follow ?ups?)$/.test(wordsOf(heading));
 }
