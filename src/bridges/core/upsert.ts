@@ -3,6 +3,7 @@ import type { Payload } from "../../bus/types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { headingsLeft, planFromIssue } from "../../plan/checklists/as-plan.ts";
 import { readChecklist } from "../../plan/checklists/checklist.ts";
+import { withLabelsApart } from "../../plan/checklists/labels-apart.ts";
 import { withoutTasklistFences } from "../../plan/checklists/tasklists.ts";
 import { ensureTitle } from "../../plan/edit-plan.ts";
 import { hasTodoSection, parsePlan } from "../../plan/markdown/markdown.ts";
@@ -121,7 +122,7 @@ function create(source: PlanSource, payload: RawUpsert): UpsertChange {
 
 /** What a source says, as it is read: nothing in it drives a terminal, and tasks are not code. */
 function bodyOf(planMarkdown: string): string {
-  return withoutTasklistFences(visibleText(planMarkdown));
+  return withLabelsApart(withoutTasklistFences(visibleText(planMarkdown)));
 }
 
 /** An issue, not a plan that says itself what its TODOs are. */

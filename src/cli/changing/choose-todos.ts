@@ -96,7 +96,7 @@ async function clear(call: Call, found: Checklist): Promise<Checklist> {
     const options = [
       ...found.groups.map((group) => ({
         value: [group],
-        label: visible(group.heading),
+        label: visible(group.heading) || "those below no heading",
         hint: counted(group.boxes.length, "task"),
       })),
       { value: found.groups, label: "all of them", hint: "in this order" },
@@ -123,10 +123,11 @@ export function chosenOf(found: Extract<Checklist, { kind: "unclear" }>, chosen:
 }
 
 function namesOf(headings: readonly string[]): string {
-  const names = [...new Set(headings.filter((heading) => heading !== ""))];
+  const names = [...new Set(headings)];
   const each = [...names.map((name) => JSON.stringify(visible(name))), NONE].map((name) => `--todos-from ${name}`);
   const several = names.length > 1 ? "; repeat it to take several" : "";
-  return `Type one of: ${each.join(", ")} (${NONE}: the designer agent makes them)${several}.`;
+  const unnamed = names.includes("") ? '"": those below no heading; ' : "";
+  return `Type one of: ${each.join(", ")} (${unnamed}${NONE}: the designer agent makes them)${several}.`;
 }
 
 /** Where tasks stand, for people. */

@@ -18,6 +18,7 @@ import { shortHash } from "../../kernel/ids.ts";
 import { counted } from "../../kernel/text/words.ts";
 import { beginningOf } from "../../plan/checklists/beginning.ts";
 import { misspeltBoxes } from "../../plan/checklists/checklist.ts";
+import { withLabelsApart } from "../../plan/checklists/labels-apart.ts";
 import { withoutTasklistFences } from "../../plan/checklists/tasklists.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
 import { freeId, ID_RULES, isValidPlanId, planIdFor } from "../../plan/identity.ts";
@@ -93,7 +94,7 @@ interface Wanted {
 }
 
 async function makePlan(call: Call, repo: Repository, { title, given: source, options }: Wanted): Promise<number> {
-  const given = source === undefined ? undefined : withoutTasklistFences(source);
+  const given = source === undefined ? undefined : withLabelsApart(withoutTasklistFences(source));
   const fromFile = titleFrom(options.file, given);
   // The name of a file is a title if it has several words; "issue.md" tells less than the first line.
   const hasTitle = title !== "" || fromFile.includes(" ");

@@ -56,15 +56,22 @@ function node({ has, text }: ProjectFiles): ProjectCommands | undefined {
   // Yarn 1 takes no notice of options that it does not know, and would change the file.
   const isYarn1 = lock === "yarn.lock" && /^# yarn lockfile v1\s*$/m.test(text(lock));
   const install = isYarn1 ? "yarn install --frozen-lockfile" : usual;
-  return { from: "package.json", checks: [check], initCommands: [install] };
+  const checks = WATCHES_FOR_PEOPLE.test(script) ? [`CI=true ${check}`] : [check];
+  return { from: "package.json", checks, initCommands: [install] };
 }
+
+/** Goes on until a person ends it, which a check would wait for. */
+const WATCHES = /\s--watch(?:All)?(?:=true)?(?=\s|$)|\bvitest (?:watch|dev)\b/;
+/** The same, unless it is told that no person is there. */
+const WATCHES_FOR_PEOPLE = /\b(?:react-scripts|react-app-rewired|craco) test\b(?!.*--watchAll=false)/;
 
 function testScript(text: string): string | undefined {
   try {
     const { scripts } = JSON.parse(text) as { scripts?: Readonly<Record<string, unknown>> };
     const test = scripts?.test;
     // What `npm init` writes.
-    return typeof test === "string" && !test.includes("no test specified") ? test : undefined;
+    const isTest = typeof test === "string" && !test.includes("no test specified");
+    return isTest && !WATCHES.test(test) ? test : undefined;
   } catch {
     // Not a package that npm could read either.
     return undefined;

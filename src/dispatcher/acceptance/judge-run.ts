@@ -4,6 +4,7 @@ import { isTestFile } from "../../governance/graph/expected-output.ts";
 import { matchesAny } from "../../governance/policy/paths.ts";
 import { expandBraces } from "../../governance/shell/values/braces.ts";
 import { fitsPath } from "../../governance/shell/values/glob.ts";
+import { counted } from "../../kernel/text/words.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import type { Claims } from "../../plan/todos/claims.ts";
 
@@ -166,9 +167,10 @@ function tooManyDeletions(
   // One deleted file is an ordinary change even where it is half of a tiny repository.
   const share = deleted > 1 && deleted * 100 > trackedBefore * limit.percent;
   if (deleted <= limit.files && !share) return undefined;
+  const part = limit.percent < 100 ? ` and ${limit.percent} %` : "";
   return {
     kind: "block",
-    reason: `The TODO would delete ${deleted} of ${trackedBefore} files (limits.maxDeletions allows ${limit.files} files and ${limit.percent} %).`,
+    reason: `The TODO would delete ${deleted} of ${trackedBefore} files (limits.maxDeletions allows ${counted(limit.files, "file")}${part}).`,
     hint: "If that is right, raise `limits.maxDeletions`, run `prloom reload` and `prloom unblock <plan>`; if not, `prloom unblock <plan> --reset` starts the TODO from scratch.",
     rerun: false,
   };

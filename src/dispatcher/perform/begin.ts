@@ -23,7 +23,7 @@ import { awaitedRun } from "../runs/run-record.ts";
 import { giveUpOnStranded } from "../runs/stranded.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
-import { takeBack, takeBackRun } from "../worktree/set-aside.ts";
+import { hasUncommitted, keepNow, takeBack, takeBackRun } from "../worktree/set-aside.ts";
 import { followPerson } from "./follow-person.ts";
 import { hookDue } from "./hook-due.ts";
 
@@ -62,7 +62,11 @@ export async function beginSide(
             .map((event) => event.id),
         }
       : {};
+  // What a person left without `prloom open` is no work of the run that begins. Under a TODO it may be what an agent left.
+  const isLeft = record.current === undefined && (await hasUncommitted(loom, record));
+  const kept = isLeft ? { kept: { tree: (await keepNow(loom, record, baseSha)).tree, baseSha } } : {};
   updateRecord(loom, record.id, (now) => ({
+    ...kept,
     side: { stage, run: now.runs + 1, attempt: 1, baseSha, ...events },
     runs: now.runs + 1,
     // Triage comes after the design only, so what is there now is the plan's own.

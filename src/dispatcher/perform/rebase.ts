@@ -111,14 +111,19 @@ export async function putAsideKept(
   head: string,
 ): Promise<void> {
   if (record.kept?.baseSha !== head) return;
-  await putAside(loom, record, head);
+  await putAside(loom, record, head, "before-rebase");
 }
 
-async function putAside(loom: Located & Configured & Reporting, record: PlanRecord, head: string): Promise<void> {
-  const patch = await takeBack(loom, record, { baseSha: head, run: record.runs, name: "before-rebase" });
+async function putAside(
+  loom: Located & Configured & Reporting,
+  record: PlanRecord,
+  baseSha: string,
+  name: "partial" | "before-rebase",
+): Promise<void> {
+  const patch = await takeBack(loom, record, { baseSha, run: record.runs, name });
   if (patch === undefined) return;
-  const text = `what a person left in the worktree was put aside in ${patch}`;
-  loom.report({ planId: record.id, level: "warn", text });
+  const what = name === "partial" ? "what a rebase that was cut off" : "what a person";
+  loom.report({ planId: record.id, level: "warn", text: `${what} left in the worktree was put aside in ${patch}` });
 }
 
 /**
@@ -142,7 +147,9 @@ export async function continueRebase(loom: Ending, record: PlanRecord): Promise<
   if (head !== rebase.stands && head !== next.tip) return endRebase(loom, record.id, movedAway(head));
   // After a kill the conflict may be in the worktree already, and a person may have begun to resolve it.
   const isPlaced = rebase.conflict && (await keepNow(loom, record, head)).tree === rebase.conflict.tree;
-  if (!isPlaced) await putAside(loom, record, head);
+  // Between the two commits it is no person's, but what the kill left of moving it.
+  const isMoving = rebase.conflict !== undefined && head !== rebase.stands;
+  if (!isPlaced) await putAside(loom, record, head, isMoving ? "partial" : "before-rebase");
   await gitAt(loom.repo, ["update-ref", keptRef(record), rebase.from]);
   const { conflict } = next;
   if (!conflict) return finish(loom, record, { rebase, next });

@@ -43,6 +43,8 @@ export interface AgentPool {
   answered(name: string): void;
   /** A person says that what was wrong is fixed: every agent may be tried again. */
   forgive(): void;
+  /** Told when refusals count no longer: plans that were to wait for their end need not. */
+  onFreed(listener: () => void): void;
   /** What a run that goes on has spent so far; `spend` takes its place. */
   spending(key: string, spent: SpentSum): void;
   /** Counts what a run spent, once, however often it is asked to. */
@@ -205,6 +207,11 @@ export function openAgentPool(paths: Paths, clock: Clock, readOnly: boolean): Ag
     const names = new Set([...running.keys(), ...refusals.keys()]);
     return new Map([...names].map((name) => [name, stateOf(running.get(name) ?? 0, refusals.get(name))]));
   };
+  const freed = (): void => {
+    write();
+    changes.emit("changed");
+    changes.emit("freed");
+  };
   return {
     choose: (agents, planId) => chooseAgent(agents, states(), { now: clock.now(), planId }),
     started(name) {
@@ -231,15 +238,14 @@ export function openAgentPool(paths: Paths, clock: Clock, readOnly: boolean): Ag
     needsPerson: (agents) => agents.every(({ name }) => needsPerson(refusals.get(name), clock.now())),
     answered(name) {
       if (!refusals.delete(name)) return;
-      write();
-      changes.emit("changed");
+      freed();
     },
     forgive() {
       if (refusals.size === 0) return;
       refusals.clear();
-      write();
-      changes.emit("changed");
+      freed();
     },
+    onFreed: (listener) => void changes.on("freed", listener),
     spending: (key, spent) => void atWork.set(key, spent),
     spend(key, spent) {
       atWork.delete(key);

@@ -8,6 +8,7 @@ import { takeTurns } from "../../kernel/turns.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { blockPlan } from "../records.ts";
 import { StepInterrupted } from "../runs/refuse-start.ts";
+import { awaitedRun } from "../runs/run-record.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { decide } from "./decide.ts";
 import { observe } from "./observe.ts";
@@ -79,6 +80,7 @@ export class Scheduler {
   constructor(loom: Performing & Watched, hooks: SchedulerHooks) {
     this.#loom = loom;
     this.#hooks = hooks;
+    loom.pool.onFreed(() => this.#wakeForAgents());
   }
 
   /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already; false: it is not now. */
@@ -98,6 +100,14 @@ export class Scheduler {
   /** A plan may have given up its place (paused, blocked, deleted by a person), or wait for something else by now. */
   placesChanged(): void {
     for (const id of this.#places.queue("open")) this.wake(id);
+  }
+
+  /** Plans that wait for the end of a limit, which may be weeks away, and has ended before. */
+  #wakeForAgents(): void {
+    for (const id of [...this.#plans.keys()]) {
+      const record = this.#loom.store.byId(id);
+      if (record && awaitedRun(record) !== undefined) this.wake(id);
+    }
   }
 
   /** Resolves when no plan is being worked on at this moment. */

@@ -1,6 +1,6 @@
 import { type Block, blocksOf, linesOf } from "../markdown/blocks.ts";
 import { type Group, groupsOf } from "./groups.ts";
-import { isExactTodo, isToDo, sameHeading } from "./heading-words.ts";
+import { isBehindOthers, isExactTodo, isToDo, sameHeading } from "./heading-words.ts";
 
 /** Boxes that are not taken as TODOs, and why. */
 export interface LeftOut {
@@ -37,7 +37,8 @@ export function readChecklist(text: string): Checklist {
   const all = groupsOf(text);
   const left = all.filter(({ boxes }) => boxes.length > 0);
   const work = left.filter(({ kind }) => kind === "work");
-  const others = left.filter(({ kind }) => kind === "other");
+  const first = left.filter(({ kind }) => kind === "other");
+  const others = first.length > 0 ? first : left.filter(({ heading }) => isBehindOthers(heading));
   if (work.length > 0) return fromWork(all, work);
   if (others.length === 0) return { kind: "none", leftOut: leftOutOf(all, []) };
   if (others.length === 1) return taken(all, others);

@@ -139,7 +139,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
       anywhere(
         "types? of (?:change|issue|request|bug|contribution)s?, (?:issue|change|request|bug|pr) type, kind of (?:change|issue)s?",
       ),
-      whole(`operating systems?, os, platforms?, browsers?, environments?, versions?, severity, priority, impact, frequency, reproducibility, regression, area, risk(?: level)?, vote, voting, poll, possible (?:solutions|approaches)
+      whole(`operating systems?, os, platforms?, browsers?, environments?, versions?, severity, priority, impact, frequency, reproducibility, regression, area, risk level, possible (?:solutions|approaches)
         (?:browsers?|platforms?|versions?|packages?|components?|os|systems?) affected, tested (?:on|in|with), affects
         affected (?:areas?|components?|packages?|versions?|platforms?|browsers?)
         (?:which|what) (?:area|component|package|platform|browser|version|os)s?`),
@@ -244,6 +244,11 @@ export function isExactTodo(heading: string): boolean {
 
 export function sameHeading(one: string, other: string): boolean {
   return wordsOf(one) === wordsOf(other);
+}
+
+/** Whether it puts boxes behind others: those of a text that has no others to do are its work. */
+export function isBehindOthers(heading: string): boolean {
+  return /^(?:backlog|follow ?ups?)$/.test(wordsOf(heading));
 }
 
 /** Whether boxes below such a heading are what the work waits for if they only name other issues: they may be work on dependencies, too. */

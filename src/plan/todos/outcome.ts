@@ -15,10 +15,12 @@ const reason = z
   .string({ error: "must be a string that says why" })
   .transform((text) => visibleText(text.replace(/\s+/g, " ").trim()).slice(0, MAX_REASON))
   .refine((text) => text !== "", { error: "must say something" });
+/** What is done needs none: agents that fill in every key leave it empty. */
+const anyReason = z.preprocess((said) => (said === null || said === "" ? undefined : said), reason.optional());
 const outcomeSchema = z.discriminatedUnion(
   "outcome",
   [
-    z.strictObject({ outcome: z.literal("done"), reason: reason.optional() }),
+    z.strictObject({ outcome: z.literal("done"), reason: anyReason }),
     z.strictObject({ outcome: z.literal("blocked"), reason }),
     z.strictObject({ outcome: z.literal("nothing-to-change"), reason }),
   ],
@@ -76,6 +78,7 @@ function parse(text: string): z.infer<typeof outcomeSchema> | string {
   const parsed = outcomeSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
+  if (issue?.code === "unrecognized_keys") return `it has a key that is not expected, ${JSON.stringify(issue.keys[0])}`;
   const key = issue?.path.join(".");
-  return `${key ? `${key}: ` : ""}${issue?.message ?? "it is not an outcome"}`;
+  return key ? `${key}: ${issue?.message}` : "it is not a JSON object";
 }

@@ -41,3 +41,16 @@ test("Ctrl-D at a question is an answer: no plan, and where the text is", {
   screen.type("\u0004");
   assert.match(await screen.ended, /No plan was made\. Your version is in \S+.*ended 2/s);
 });
+
+test("those below no heading can be named, too", async (t) => {
+  const { run } = repositoryFor(t);
+  const input = "- [ ] a\n- [ ] b\n\nPlease note:\n\n- [ ] c\n";
+  const { code, stderr } = await run(["new", "--stdin", "--id", "unclear"], { input });
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /Type one of: --todos-from "", --todos-from "Please note".*\("": those below no heading; none: /,
+  );
+  const made = await run(["new", "--stdin", "--id", "chosen", "--todos-from", ""], { input });
+  assert.match(made.stdout, /2 TODOs from what stands below no heading/);
+});

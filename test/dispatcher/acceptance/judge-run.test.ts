@@ -40,6 +40,12 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["
   ["an exit code decides nothing", { exit: { ...exit, code: 1 } }, "accept"],
   ["not ticked", { claims: none }, "again", /not ticked.*code 0/],
   ["not ticked, with what it printed", { claims: none, outputTail: "no idea" }, "again", /no idea/],
+  [
+    "more files gone than a plain number allows",
+    { changes: { ...changes, deleted: 6 }, maxDeletions: { files: 5, percent: 100 } },
+    "block",
+    /allows 5 files\)/,
+  ],
   ["killed", { claims: none, exit: { ...exit, code: null, signal: "SIGKILL" } }, "again", /SIGKILL/],
   ["too long", { claims: none, exit: { ...exit, reason: "deadline" } }, "again", /runTimeout/],
   ["too silent", { claims: none, exit: { ...exit, reason: "silence" } }, "again", /silenceTimeout/],

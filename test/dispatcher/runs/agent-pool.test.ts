@@ -56,8 +56,12 @@ test("a refusal survives a restart, and ends with an answer or with a person's w
   pool.answered("claude");
   assert.equal(pool.choose([claude], "one").kind, "free");
   pool.refused("claude", { kind: "auth", message: "401" });
+  let told = 0;
+  pool.onFreed(() => (told += 1));
   pool.forgive();
   assert.equal(openAgentPool(paths, clock, false).choose([claude], "one").kind, "free");
+  pool.answered("claude");
+  assert.equal(told, 1, "nothing was left to end");
 });
 
 test("one plan's word stops the others for moments only, also over a restart, and two plans' word stops all", () => {

@@ -57,6 +57,17 @@ describe("the limit of a provider", () => {
     assert.doesNotMatch((await made.cli(["status"])).stdout, /paused until/);
   });
 
+  test("ended early for one plan is ended for all that wait for it", async () => {
+    const only = { adapter: "codex", command: STUB, env: { BEHAVIOUR: "limit work" } };
+    const made = fresh({ config: { agents: { only }, stages: { default: "only" } } });
+    for (const id of ["one", "two"]) made.plan(id, ["do it"]);
+    const daemon = await startDaemon(made);
+    for (const id of ["one", "two"]) await daemon.said(id, /only was refused \(quota\)/);
+    assert.match((await made.cli(["unblock", "two"])).stdout, /Tried again now: only\./);
+    for (const id of ["one", "two"]) await daemon.said(id, /in review/);
+    await daemon.end();
+  });
+
   test("can be ended too when the plan that met it is gone", thorough, async () => {
     const only = { adapter: "codex", command: STUB, env: { BEHAVIOUR: "limit work" } };
     const made = fresh({ config: { agents: { only }, stages: { default: "only" } } });

@@ -251,4 +251,21 @@ export const BODIES_OF_LABELS: readonly Body[] = [
       ["Non-requirements", 1, "out of scope"],
     ],
   ),
+  todos(
+    "parts that are named like a field of a form",
+    "## Voting\n- [ ] Store one vote per person\n\n## Poll\n- [ ] Close it after a day\n\n## Risk\n- [ ] Sum up what is owed\n",
+    ["Store one vote per person", "Close it after a day", "Sum up what is owed"],
+  ),
+  todos(
+    "what is behind others, and there are none",
+    "Left of #412:\n\n## Follow-ups\n- [ ] Rename\n- [ ] Test\n\n## Done when\n- [ ] It is green\n",
+    ["Rename", "Test"],
+    [["Done when", 1, "conditions"]],
+  ),
+  todos(
+    "what is behind others",
+    "## Parser\n- [ ] Quotes\n\n## Backlog\n- [ ] Tables\n",
+    ["Quotes"],
+    [["Backlog", 1, "out of scope"]],
+  ),
 ];

@@ -12,6 +12,8 @@ const table: [name: string, claims: Claims, left: string | undefined, expected: 
   ["no file", ticked, undefined, ticked],
   ["done", open, '{"outcome": "done"}', ticked],
   ["done, behind a byte order mark", open, '\uFEFF{"outcome": "done"}', ticked],
+  ["done, with a reason that is not given", open, '{"outcome": "done", "reason": null}', ticked],
+  ["done, with an empty reason", open, '{"outcome": "done", "reason": ""}', ticked],
   [
     "done, where the plan says blocked",
     refused,
@@ -37,11 +39,11 @@ for (const [name, claims, left, expected] of table)
 const wrong: [left: string, why: RegExp][] = [
   ["", /it is not JSON/],
   ["done", /it is not JSON/],
-  ["[]", /expected object/],
+  ["[]", /it is not a JSON object/],
   ['{"outcome": "finished"}', /outcome: must be done, blocked or nothing-to-change/],
   ['{"outcome": "blocked"}', /reason: /],
   ['{"outcome": "nothing-to-change", "reason": "  "}', /reason: must say something/],
-  ['{"outcome": "done", "todo": 1}', /todo/],
+  ['{"outcome": "done", "todo": 1}', /a key that is not expected, "todo"/],
 ];
 for (const [left, why] of wrong)
   test(`an outcome that cannot be used is told with what is expected: ${left}`, () => {

@@ -246,7 +246,8 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
     const hint = record.blocked
       ? `\`prloom show ${id}\` tells what blocks it; what is committed so far is on branch ${record.branch}, for \`git merge\`.`
       : `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
-    const at = isUnderWay ? "being worked on" : status;
+    const work = record.rebase ? "being rebased" : "being worked on";
+    const at = isUnderWay ? work : status;
     throw new PrloomError("plan-state", `${id} is ${record.blocked ? "blocked" : at}, not in review.`, hint);
   }
 }

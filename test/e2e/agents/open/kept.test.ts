@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { appears, shimOf } from "../../../testing/agents/agent-scripts.ts";
@@ -212,4 +212,20 @@ test("a rebase at once tells where it put what a person left, each time", { skip
   assert.doesNotMatch((await project.cli(["rebase", "p"])).stdout, /put aside/);
   const merged = await project.cli(["merge", "p"]);
   assert.ok(merged.stdout.includes(`before a rebase, in ${patches[1]}`), merged.stdout);
+});
+
+test("what a person left without prloom open is not the triage's", async () => {
+  const project = make({
+    agents: { w: shell(`echo a > work.txt; ${TICK}`), t: shell("") },
+    stages: { default: "w", triage: "t" },
+  });
+  await project.work();
+  answers(project, {});
+  writeFileSync(inTree(project, "by-hand.txt"), "mine\n");
+  await project.cli(["comment", "p", "please look"]);
+  const { stdout } = await project.work();
+  assert.match(stdout, /triaged 1 comment/);
+  assert.equal(readFileSync(inTree(project, "by-hand.txt"), "utf8"), "mine\n");
+  assert.equal(existsSync(inTree(project, "scratch.txt")), false);
+  assert.match((await project.cli(["merge", "p"])).stdout, /not merged: \S+ has changes that are in no commit/);
 });

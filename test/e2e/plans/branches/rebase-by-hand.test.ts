@@ -55,6 +55,19 @@ describe("a rebase of what a person did on the branch", { concurrency: 2 }, () =
     assert.equal(project.git("show", "prloom/second:work.txt"), "a\nb\nc\nd\n");
   });
 
+  test("what a kill leaves of moving the tree is no person's", async () => {
+    const project = await conflicting(fresh());
+    await project.cli(["rebase", "second"]);
+    const before = tip(project, "second");
+    assert.equal((await project.work({ PRLOOM_CRASH_AT: "rebase:moved" })).signal, "SIGKILL");
+    // As if git had been cut off: the branch is moved, and files are not.
+    project.git("-C", project.worktree("second"), "checkout", "-q", before, "--", ".");
+    const { code, stdout } = await project.work();
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /what a rebase that was cut off left in the worktree was put aside in \S+partial\.patch/);
+    assert.doesNotMatch((await project.cli(["merge", "second"])).stdout, /before a rebase/);
+  });
+
   test("a person's commit is resolved too, but not one that changes what agents may not", thorough, async () => {
     const project = await conflicting(fresh());
     const commit = (folder: string, files: Record<string, string>) => {

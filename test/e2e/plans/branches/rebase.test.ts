@@ -30,7 +30,7 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.equal((await project.work()).code, 0);
     assert.deepEqual([project.record("second").rebase, trailers(project, "second")], [undefined, before]);
     await project.cli(["rebase", "second"]);
-    assert.match((await project.cli(["merge", "second"])).stderr, /being worked on/);
+    assert.match((await project.cli(["merge", "second"])).stderr, /being rebased, not in review/);
     const worked = await project.work();
     assert.equal(worked.code, 0, worked.stderr);
     assert.deepEqual(project.commits("second"), ["c", "d"]);

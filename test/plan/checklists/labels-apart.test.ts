@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { readChecklist } from "../../../src/plan/checklists/checklist.ts";
+import { withLabelsApart } from "../../../src/plan/checklists/labels-apart.ts";
+
+describe("labels that follow a task right away", () => {
+  it("begin groups", () => {
+    const table: [text: string, todos: string[], why: string][] = [
+      ["Tasks:\n- [ ] one\n- [ ] two\nOut of scope:\n- [ ] three\n", ["one", "two"], "out of scope"],
+      ["**Tasks**\r\n- [ ] one\r\n**Acceptance criteria**\r\n- [ ] two\r\n", ["one"], "conditions"],
+      ["**Tasks**\n1. [ ] one\n**Won't do:**\n2. [ ] two\n", ["one"], "out of scope"],
+      ["Tasks:\n- [ ] one\n  - [ ] inner\nLater:\n- [ ] two\n", ["one"], "out of scope"],
+    ];
+    for (const [text, todos, why] of table) {
+      const found = readChecklist(withLabelsApart(text));
+      assert.ok(found.kind === "todos", text);
+      assert.deepEqual(
+        found.groups.flatMap(({ boxes }) => boxes.map((box) => box.text)),
+        todos,
+      );
+      assert.deepEqual(
+        found.leftOut.map((left) => left.why),
+        [why],
+      );
+    }
+  });
+
+  it("are what they were where they are none", () => {
+    for (const text of [
+      "- [ ] one\n  Note:\n- [ ] two\n",
+      "- [ ] one\nthanks\n- [ ] two\n",
+      "- [ ] one\nwhich is to be done before any of these:\n- [ ] two\n",
+      "```\n- [ ] one\nLater:\n- [ ] two\n```\n",
+      "## TODO\n- [ ] one\nLater:\n- [ ] two\n",
+    ])
+      assert.equal(withLabelsApart(text), text);
+  });
+});
