@@ -5,6 +5,7 @@ import { copyForReading, type Line, type Shell, type Spot, spend } from "../stat
 import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textsOfFlow } from "./flow.ts";
+import { alternatives } from "./glob.ts";
 import { lookAtCommands, lookAtQuotes } from "./hidden-commands.ts";
 import { joinWords } from "./join-words.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
@@ -125,7 +126,7 @@ function partTexts(part: WordPart, spot: Spot, isFirst: boolean): Piece[] {
       // For what the commands in it do.
       if (part.parts) expandParts(part.parts, spot);
       lookAtQuotes(part.parts, spot);
-      return [whole({ type: "glob", text: part.text })];
+      return alternatives(part).map((text) => whole({ type: "glob", text }));
     case "ProcessSubstitution":
       return [whole(openProcess(part, spot))];
     case "BraceExpansion":
