@@ -6,13 +6,14 @@ export interface Files {
   /** Where a link leads, as it is written; undefined when the path is not a link, null when there is nothing, also not below it. */
   link(path: string): string | undefined | null;
   kind(path: string): "file" | "folder" | undefined;
-  /** Names in a folder that are links, and those of folders; none when it cannot be read. */
+  /** Names in a folder, by what they are; none when it cannot be read. */
   entries(path: string): Entries;
 }
 
 export interface Entries {
   readonly links: readonly string[];
   readonly folders: readonly string[];
+  readonly others: readonly string[];
 }
 
 /** The same file system, which is asked once about each path: for one question, in which several rules look at the same. */

@@ -57,9 +57,39 @@ function coveredByPattern(
       name !== "" &&
       !name.includes("*") &&
       fits(name) &&
-      (!name.startsWith(".") || first.startsWith(".") || first.startsWith("\\.") || first.startsWith("["))
+      (!name.startsWith(".") || first.startsWith(".") || first.startsWith("\\.") || first.startsWith("[")) &&
+      meansInside(rest, name, { located, question })
     );
   });
+}
+
+/** More folders than these are not looked into: the pattern counts as meaning something there. */
+const MAX_FOLDERS = 200;
+
+/**
+ * Whether a pattern means a protected name, or something below it: what is there now, or something depends on. A folder for which
+ * dots were written is meant as such.
+ */
+function meansInside(
+  pattern: string,
+  name: string,
+  { located, question }: { located: LocatedPath; question: Question },
+): boolean {
+  const inside = pattern.toLowerCase().replace(/\/+$/, "");
+  const isOne = !inside.includes("/") || name.startsWith(".");
+  if (isOne || located.real === undefined || countOf(inside) > MAX_WILDCARDS) return true;
+  const isMeant = (path: string): boolean => fitsPath(inside, `${name}/${path}`.toLowerCase());
+  if (KEPT_THERE.some(isMeant)) return true;
+  const isShown = (one: string): boolean => !one.startsWith(".") || /\/(?:\\?\.|\[)/.test(inside);
+  const folders = [""];
+  for (let at = 0; at < folders.length; at += 1) {
+    const entries = question.files.entries(`${located.real}/${name}/${folders[at]}`);
+    const pathsOf = (names: readonly string[]): string[] => names.filter(isShown).map((one) => `${folders[at]}${one}`);
+    const deeper = pathsOf(entries.folders);
+    if (at === MAX_FOLDERS || [...deeper, ...pathsOf([...entries.links, ...entries.others])].some(isMeant)) return true;
+    for (const one of deeper) folders.push(`${one}/`);
+  }
+  return false;
 }
 
 /** Names in protected folders on which something depends; what else is there is not told apart from other files. */

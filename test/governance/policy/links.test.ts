@@ -46,8 +46,8 @@ const aside = {
   ...ASIDE,
   entries: (path: string) =>
     path === `${ROOT}/build`
-      ? { links: ["deep"], folders: [] }
-      : { links: [], folders: path === ROOT ? ["build", "src"] : [] },
+      ? { links: ["deep"], folders: [], others: [] }
+      : { links: [], folders: path === ROOT ? ["build", "src"] : [], others: [] },
 };
 for (const [command, expected] of [
   ["cd src; find . -type f | while read f; do cp $f ../build/$f; done", "shell safety"],
@@ -61,6 +61,34 @@ for (const [command, expected] of [
 ] as const)
   test(`names that are used where they were not found: ${command} is ${expected}`, () => {
     assert.equal(ruleOf(ask("bash", { command }, { files: aside })), expected);
+  });
+
+/** What lies in `prloom`, which is protected: a pattern that begins with a star means that folder as well. */
+const KEPT = {
+  ...fakeFiles({}, [`${ROOT}/prloom`]),
+  entries: (path: string) =>
+    path === `${ROOT}/prloom/`
+      ? { links: [], folders: ["plans", ".local"], others: ["notes.md"] }
+      : { links: [], folders: [], others: path === `${ROOT}/prloom/plans/` ? ["cart.ts"] : [] },
+};
+for (const [command, expected] of [
+  ["rm -rf */dist", "allowed"],
+  ["rm -rf **/__pycache__", "allowed"],
+  ["sed -i s/a/b/ */package.json", "allowed"],
+  ["sed -i s/a/b/ */*.ts", "allowed"],
+  ['for d in */; do rm -rf "$d/dist"; done', "allowed"],
+  ["rm -rf */plans", "shell safety"],
+  ["rm */*/cart.ts", "shell safety"],
+  ["shopt -s globstar; sed -i s/a/b/ **/*.ts", "shell safety"],
+  ["rm */*.md", "shell safety"],
+  ["rm -rf */.local", "shell safety"],
+  ["rm -rf */*", "shell safety"],
+  ["rm -rf */", "shell safety"],
+  ['for d in */; do echo x > "$d/config.json"; done', "shell safety"],
+  ['for d in .gi?; do echo x > "$d/hooks/post-commit"; done', "shell safety"],
+] as const)
+  test(`a pattern means of a protected folder what is there, or decides something: ${command} is ${expected}`, () => {
+    assert.equal(ruleOf(ask("bash", { command }, { files: KEPT })), expected);
   });
 
 test("a folder of the worktree is looked into, whatever has its name where prloom runs", () => {
