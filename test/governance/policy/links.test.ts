@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, fakeFiles, ROOT, ruleOf } from "./fixtures.ts";
+import { ask, fakeFiles, policy, ROOT, ruleOf } from "./fixtures.ts";
 
 const LINKS = { [`${ROOT}/out`]: "/home/person/sub", [`${ROOT}/fd`]: "/proc/7/fd" };
 const files = fakeFiles(LINKS, [`${ROOT}/out`, `${ROOT}/src`]);
@@ -90,6 +90,26 @@ for (const [command, expected] of [
   test(`a pattern means of a protected folder what is there, or decides something: ${command} is ${expected}`, () => {
     assert.equal(ruleOf(ask("bash", { command }, { files: KEPT })), expected);
   });
+
+test("a pattern means what is protected in a folder, and not what lies beside it there", () => {
+  const files = {
+    ...fakeFiles(),
+    entries: (path: string) => ({
+      links: [],
+      folders: path === `${ROOT}/config/` ? ["prod", "test"] : [],
+      others: path.endsWith("/") && path !== `${ROOT}/config/` ? ["a.yml"] : [],
+    }),
+  };
+  const ruleWith = (command: string) =>
+    ruleOf(ask("bash", { command }, { files, policy: policy({ protected: ["config/prod/**", "config/live.json"] }) }));
+  assert.equal(ruleWith("rm -rf */test"), "allowed");
+  assert.equal(ruleWith("rm */te*/a.yml"), "allowed");
+  assert.equal(ruleWith("rm */*/a.yml"), "shell safety");
+  assert.equal(ruleWith("rm -rf */prod"), "shell safety");
+  assert.equal(ruleWith("rm -rf */p*"), "shell safety");
+  assert.equal(ruleWith('for d in */; do cp a.ts "$d/live.json"; done'), "shell safety");
+  assert.equal(ruleWith('for d in */; do cp a.ts "$d/test.json"; done'), "allowed");
+});
 
 test("a folder of the worktree is looked into, whatever has its name where prloom runs", () => {
   const inTree = fakeFiles({ [`${ROOT}/notes/a.ts`]: "/etc/a.ts" }, [`${ROOT}/notes`]);
