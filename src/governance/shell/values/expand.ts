@@ -193,7 +193,8 @@ function fieldsOf(pieces: readonly Piece[], { shell }: Spot): Text[] {
       const words = text.text.split(separators);
       words.forEach((word, index) => {
         if (index > 0) fields.push([]);
-        if (word !== "") add(/[*?[]/.test(word) ? { type: "glob", text: word } : known(word));
+        if (/[?*+@!]\(/.test(word)) add(unknown("it is a pattern that can be several things"));
+        else if (word !== "") add(/[*?[]/.test(word) ? { type: "glob", text: word } : known(word));
       });
     });
   }

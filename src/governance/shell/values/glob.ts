@@ -62,6 +62,7 @@ export function alternatives(part: GlobPart | ExtendedGlobPart): string[] {
   const each = pattern.split("|");
   if (operator === "@") return each;
   if (operator === "?") return ["", ...each];
+  if (operator === "!") return ["*"];
   return ["*", ...each.filter((one) => one.startsWith(".")).map(() => ".*")];
 }
 
