@@ -22,13 +22,19 @@ export class AskedOnce implements Files {
   // Many questions name no path. What is undefined as an answer is kept as false.
   private links: Map<string, string | null | false> | undefined;
   private kinds: Map<string, "file" | "folder" | false> | undefined;
+  private folders: Map<string, Entries> | undefined;
 
   constructor(files: Files) {
     this.files = files;
   }
 
   entries(path: string): Entries {
-    return this.files.entries(path);
+    this.folders ??= new Map();
+    const before = this.folders.get(path);
+    if (before) return before;
+    const found = this.files.entries(path);
+    this.folders.set(path, found);
+    return found;
   }
 
   link(path: string): ReturnType<Files["link"]> {

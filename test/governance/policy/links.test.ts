@@ -91,6 +91,20 @@ for (const [command, expected] of [
     assert.equal(ruleOf(ask("bash", { command }, { files: KEPT })), expected);
   });
 
+test("a folder is looked into once for all patterns of a command", () => {
+  const looked: string[] = [];
+  const counting = {
+    ...KEPT,
+    entries(path: string) {
+      looked.push(path);
+      return KEPT.entries(path);
+    },
+  };
+  const command = `rm -f ${Array.from({ length: 50 }, (_, at) => `*/a${at}*.log`).join(" ")}`;
+  assert.equal(ruleOf(ask("bash", { command }, { files: counting })), "allowed");
+  assert.equal(looked.length, new Set(looked).size);
+});
+
 test("a pattern means what is protected in a folder, and not what lies beside it there", () => {
   const files = {
     ...fakeFiles(),
