@@ -79,9 +79,9 @@ export class Governor {
 
   /** Before a tool runs. An error of ours denies what changes something, and lets reading through. */
   async before(call: HostCall): Promise<HostVerdict> {
-    const digest = callDigest(call.tool, call.input);
-    const malformed = digest === undefined ? { malformed: "they are nested too deep" } : {};
-    const request = { ...requestOf(this.#options.host, call), ...malformed };
+    const asked = requestOf(this.#options.host, call);
+    const digest = callDigest(asked, call.input);
+    const request = digest === undefined ? { ...asked, malformed: "they are nested too deep" } : asked;
     try {
       await this.#options.journal.refresh();
       const policy = this.policyFor(call.session);
@@ -116,7 +116,7 @@ export class Governor {
     verdict: Extract<Verdict, { allow: false }>,
   ): Promise<HostVerdict> {
     const { journal, policy } = this.#options;
-    const digest = callDigest(call.tool, call.input, call.session) ?? shortHash(`${call.session}:${call.tool}`);
+    const digest = callDigest(request, call.input, call.session) ?? shortHash(`${call.session}:${call.tool}`);
     const fact = { tool: request.tool.slice(0, 200), rule: verdict.denial.rule, call: digest };
     // What is denied stays denied where it cannot be recorded.
     await journal.append({ type: "denied", ...this.#sub.common(call, "denied"), ...fact }).catch(() => undefined);

@@ -35,10 +35,14 @@ export function filesNamed(request: ToolRequest, policy: Policy, files: Files): 
 /** Far longer than a file takes to be written: one that is open for longer has ended, and no one told us. */
 const UNDER_WAY_MS = 5 * 60_000;
 
-/** Of a call; undefined for arguments that are nested deeper than can be written down. */
-export function callDigest(tool: string, input: unknown, session = ""): string | undefined {
+/**
+ * Of a call, for the next one like it; undefined for arguments that are nested deeper than can be written down. A command is the same
+ * whatever it is said to be for: models describe it anew each time.
+ */
+export function callDigest({ tool, command, folder }: ToolRequest, input: unknown, session = ""): string | undefined {
   try {
-    return shortHash(JSON.stringify([session, tool, input ?? null]));
+    const written = JSON.stringify(input ?? null);
+    return shortHash(JSON.stringify([session, tool, ...(command === undefined ? [written] : ["", command, folder])]));
   } catch {
     return undefined;
   }

@@ -89,10 +89,11 @@ describe("a governor", () => {
     const { governor } = await governed();
     const ends: boolean[] = [];
     for (let at = 0; at < 5; at += 1) {
-      const verdict = await governor.before(call("bash", { command: "git push" }));
+      const verdict = await governor.before(call("bash", { command: "git push", description: `Push, try ${at}` }));
       if (!verdict.allow) ends.push(verdict.endsRun);
     }
     assert.deepEqual(ends, [false, false, false, true, true]);
+    assert.match(await textOf(governor, call("bash", { command: "git push --tags" })), /denied\n/);
   });
 
   test("gives a sub-agent its own policy, and never more than the one who started it", async () => {

@@ -24,7 +24,7 @@ export function filesSeenFrom(root: () => string): Files {
     },
     entries(path) {
       const found = real(path);
-      return found === undefined ? { links: [], folders: [] } : realFiles.entries(found);
+      return found === undefined ? { links: [], folders: [], others: [] } : realFiles.entries(found);
     },
   };
   return seen;

@@ -6,13 +6,14 @@ export interface Files {
   /** Where a link leads, as it is written; undefined when the path is not a link, null when there is nothing, also not below it. */
   link(path: string): string | undefined | null;
   kind(path: string): "file" | "folder" | undefined;
-  /** Names in a folder that are links, and those of folders; none when it cannot be read. */
+  /** Names in a folder, by what they are; none when it cannot be read. */
   entries(path: string): Entries;
 }
 
 export interface Entries {
   readonly links: readonly string[];
   readonly folders: readonly string[];
+  readonly others: readonly string[];
 }
 
 /** The same file system, which is asked once about each path: for one question, in which several rules look at the same. */
@@ -21,13 +22,19 @@ export class AskedOnce implements Files {
   // Many questions name no path. What is undefined as an answer is kept as false.
   private links: Map<string, string | null | false> | undefined;
   private kinds: Map<string, "file" | "folder" | false> | undefined;
+  private folders: Map<string, Entries> | undefined;
 
   constructor(files: Files) {
     this.files = files;
   }
 
   entries(path: string): Entries {
-    return this.files.entries(path);
+    this.folders ??= new Map();
+    const before = this.folders.get(path);
+    if (before) return before;
+    const found = this.files.entries(path);
+    this.folders.set(path, found);
+    return found;
   }
 
   link(path: string): ReturnType<Files["link"]> {

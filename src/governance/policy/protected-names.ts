@@ -49,17 +49,56 @@ function coveredByPattern(
   const [first = ""] = rest.split("/");
   const fits = matcherOf(first);
   const prefix = located.inTree === "" ? "" : `${located.inTree}/`;
-  return question.policy.protected.find((one) => {
-    if (!one.startsWith(prefix)) return false;
-    const [name = ""] = one.slice(prefix.length).split("/");
+  const { protected: patterns } = question.policy;
+  const names = new Set(
+    patterns.flatMap((one) => (one.startsWith(prefix) ? one.slice(prefix.length).split("/", 1) : [])),
+  );
+  for (const name of names) {
+    if (name === "" || name.includes("*") || !fits(name)) continue;
     // A plain `*` does not mean names that begin with a dot.
-    return (
-      name !== "" &&
-      !name.includes("*") &&
-      fits(name) &&
-      (!name.startsWith(".") || first.startsWith(".") || first.startsWith("\\.") || first.startsWith("["))
-    );
-  });
+    if (name.startsWith(".") && !/^(?:\\?\.|\[)/.test(first)) continue;
+    if (meansInside(rest, name, { located, question }))
+      return patterns.find((one) => one.startsWith(`${prefix}${name}`));
+  }
+  return undefined;
+}
+
+/** More folders than these are not looked into: the pattern counts as meaning something there. */
+const MAX_FOLDERS = 200;
+
+/**
+ * Whether a pattern means a protected name, or something below it: what is there now, or something depends on. A folder for which
+ * dots were written is meant as such.
+ */
+function meansInside(
+  pattern: string,
+  name: string,
+  { located, question }: { located: LocatedPath; question: Question },
+): boolean {
+  const inside = pattern.toLowerCase().replace(/\/+$/, "");
+  const isOne = !inside.includes("/") || name.startsWith(".");
+  if (isOne || located.real === undefined || countOf(inside) > MAX_WILDCARDS) return true;
+  const { protected: patterns } = question.policy;
+  const start = located.inTree === "" ? `${name}/` : `${located.inTree}/${name}/`;
+  const isMeant = (path: string): boolean => {
+    if (!fitsPath(inside, `${name}/${path}`.toLowerCase())) return false;
+    const one = { ...located, inTree: `${start}${path}` };
+    return protectedBy(one, patterns) !== undefined || holds(one, patterns) !== undefined;
+  };
+  const named = patterns.flatMap((one) =>
+    one.startsWith(start) ? [one.slice(start.length).replace(/\/\*\*$/, "")] : [],
+  );
+  if ([...KEPT_THERE, ...named].some(isMeant)) return true;
+  const isShown = (one: string): boolean => !one.startsWith(".") || /\/(?:\\?\.|\[)/.test(inside);
+  const folders = [""];
+  for (let at = 0; at < folders.length; at += 1) {
+    const entries = question.files.entries(`${located.real}/${name}/${folders[at]}`);
+    const pathsOf = (names: readonly string[]): string[] => names.filter(isShown).map((one) => `${folders[at]}${one}`);
+    const deeper = pathsOf(entries.folders);
+    if (at === MAX_FOLDERS || [...deeper, ...pathsOf([...entries.links, ...entries.others])].some(isMeant)) return true;
+    for (const one of deeper) folders.push(`${one}/`);
+  }
+  return false;
 }
 
 /** Names in protected folders on which something depends; what else is there is not told apart from other files. */

@@ -27,9 +27,10 @@ export const realFiles: Files = {
       return {
         links: all.filter((one) => one.isSymbolicLink()).map(({ name }) => name),
         folders: all.filter((one) => one.isDirectory()).map(({ name }) => name),
+        others: all.filter((one) => !one.isSymbolicLink() && !one.isDirectory()).map(({ name }) => name),
       };
     } catch {
-      return { links: [], folders: [] };
+      return { links: [], folders: [], others: [] };
     }
   },
 };

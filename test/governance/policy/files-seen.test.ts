@@ -20,7 +20,7 @@ test("links are followed below the other root, absolute ones too", () => {
   assert.deepEqual([seen.kind("/tmp/there"), seen.kind("/tmp/there/a.ts")], ["folder", "file"]);
   assert.deepEqual([seen.kind("/tmp/lost"), seen.kind("/etc/passwd")], [undefined, undefined]);
   assert.deepEqual(seen.entries("/tmp").links.toSorted(), ["lost", "there"]);
-  assert.deepEqual(seen.entries("/tmp/lost"), { links: [], folders: [] });
+  assert.deepEqual(seen.entries("/tmp/lost"), { links: [], folders: [], others: [] });
 });
 
 test("where the other root is gone, nothing is taken for a path without links", () => {

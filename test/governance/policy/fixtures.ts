@@ -16,7 +16,7 @@ export function fakeFiles(links: Record<string, string> = {}, folders: readonly 
   return {
     link: (path) => (Object.hasOwn(links, path) ? links[path] : undefined),
     kind: (path) => (folders.includes(path) ? "folder" : undefined),
-    entries: () => ({ links: [], folders: [] }),
+    entries: () => ({ links: [], folders: [], others: [] }),
   };
 }
 

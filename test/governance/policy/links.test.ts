@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, fakeFiles, ROOT, ruleOf } from "./fixtures.ts";
+import { ask, fakeFiles, policy, ROOT, ruleOf } from "./fixtures.ts";
 
 const LINKS = { [`${ROOT}/out`]: "/home/person/sub", [`${ROOT}/fd`]: "/proc/7/fd" };
 const files = fakeFiles(LINKS, [`${ROOT}/out`, `${ROOT}/src`]);
@@ -46,8 +46,8 @@ const aside = {
   ...ASIDE,
   entries: (path: string) =>
     path === `${ROOT}/build`
-      ? { links: ["deep"], folders: [] }
-      : { links: [], folders: path === ROOT ? ["build", "src"] : [] },
+      ? { links: ["deep"], folders: [], others: [] }
+      : { links: [], folders: path === ROOT ? ["build", "src"] : [], others: [] },
 };
 for (const [command, expected] of [
   ["cd src; find . -type f | while read f; do cp $f ../build/$f; done", "shell safety"],
@@ -62,6 +62,68 @@ for (const [command, expected] of [
   test(`names that are used where they were not found: ${command} is ${expected}`, () => {
     assert.equal(ruleOf(ask("bash", { command }, { files: aside })), expected);
   });
+
+/** What lies in `prloom`, which is protected: a pattern that begins with a star means that folder as well. */
+const KEPT = {
+  ...fakeFiles({}, [`${ROOT}/prloom`]),
+  entries: (path: string) =>
+    path === `${ROOT}/prloom/`
+      ? { links: [], folders: ["plans", ".local"], others: ["notes.md"] }
+      : { links: [], folders: [], others: path === `${ROOT}/prloom/plans/` ? ["cart.ts"] : [] },
+};
+for (const [command, expected] of [
+  ["rm -rf */dist", "allowed"],
+  ["rm -rf **/__pycache__", "allowed"],
+  ["sed -i s/a/b/ */package.json", "allowed"],
+  ["sed -i s/a/b/ */*.ts", "allowed"],
+  ['for d in */; do rm -rf "$d/dist"; done', "allowed"],
+  ["rm -rf */plans", "shell safety"],
+  ["rm */*/cart.ts", "shell safety"],
+  ["shopt -s globstar; sed -i s/a/b/ **/*.ts", "shell safety"],
+  ["rm */*.md", "shell safety"],
+  ["rm -rf */.local", "shell safety"],
+  ["rm -rf */*", "shell safety"],
+  ["rm -rf */", "shell safety"],
+  ['for d in */; do echo x > "$d/config.json"; done', "shell safety"],
+  ['for d in .gi?; do echo x > "$d/hooks/post-commit"; done', "shell safety"],
+] as const)
+  test(`a pattern means of a protected folder what is there, or decides something: ${command} is ${expected}`, () => {
+    assert.equal(ruleOf(ask("bash", { command }, { files: KEPT })), expected);
+  });
+
+test("a folder is looked into once for all patterns of a command", () => {
+  const looked: string[] = [];
+  const counting = {
+    ...KEPT,
+    entries(path: string) {
+      looked.push(path);
+      return KEPT.entries(path);
+    },
+  };
+  const command = `rm -f ${Array.from({ length: 50 }, (_, at) => `*/a${at}*.log`).join(" ")}`;
+  assert.equal(ruleOf(ask("bash", { command }, { files: counting })), "allowed");
+  assert.equal(looked.length, new Set(looked).size);
+});
+
+test("a pattern means what is protected in a folder, and not what lies beside it there", () => {
+  const files = {
+    ...fakeFiles(),
+    entries: (path: string) => ({
+      links: [],
+      folders: path === `${ROOT}/config/` ? ["prod", "test"] : [],
+      others: path.endsWith("/") && path !== `${ROOT}/config/` ? ["a.yml"] : [],
+    }),
+  };
+  const ruleWith = (command: string) =>
+    ruleOf(ask("bash", { command }, { files, policy: policy({ protected: ["config/prod/**", "config/live.json"] }) }));
+  assert.equal(ruleWith("rm -rf */test"), "allowed");
+  assert.equal(ruleWith("rm */te*/a.yml"), "allowed");
+  assert.equal(ruleWith("rm */*/a.yml"), "shell safety");
+  assert.equal(ruleWith("rm -rf */prod"), "shell safety");
+  assert.equal(ruleWith("rm -rf */p*"), "shell safety");
+  assert.equal(ruleWith('for d in */; do cp a.ts "$d/live.json"; done'), "shell safety");
+  assert.equal(ruleWith('for d in */; do cp a.ts "$d/test.json"; done'), "allowed");
+});
 
 test("a folder of the worktree is looked into, whatever has its name where prloom runs", () => {
   const inTree = fakeFiles({ [`${ROOT}/notes/a.ts`]: "/etc/a.ts" }, [`${ROOT}/notes`]);

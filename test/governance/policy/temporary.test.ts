@@ -34,7 +34,10 @@ for (const [root, temporary, path, executor, investigator] of ROWS)
   });
 
 /** The worktree lies there, and the dispatcher listens there. */
-const SHARED = { ...fakeFiles(), entries: () => ({ links: [], folders: ["try", "prloom-1000", "shop-7"] }) };
+const SHARED = {
+  ...fakeFiles(),
+  entries: () => ({ links: [], folders: ["try", "prloom-1000", "shop-7"], others: [] }),
+};
 for (const [command, expected] of [
   ["rm -rf /tmp/prloom-*", "shell safety"],
   ["cd /tmp && rm -rf pr*/", "shell safety"],

@@ -36,6 +36,7 @@ const FOLDERS = [
 ];
 const FILES = [
   ".env",
+  "prloom/config.json",
   "package.json",
   "src/cart.ts",
   "src/cart/total.ts",
@@ -64,7 +65,14 @@ export const files: Files = {
     if (FOLDERS.includes(path)) return "folder";
     return FILES.some((name) => path === `${ROOT}/${name}`) ? "file" : undefined;
   },
-  entries: (path) => ({ links: namesIn(path, Object.keys(LINKS)), folders: namesIn(path, FOLDERS) }),
+  entries: (path) => ({
+    links: namesIn(path, Object.keys(LINKS)),
+    folders: namesIn(path, FOLDERS),
+    others: namesIn(
+      path,
+      FILES.map((name) => `${ROOT}/${name}`),
+    ),
+  }),
 };
 
 export const PROTECTED = [

@@ -5,6 +5,7 @@ import { copyForReading, type Line, type Shell, type Spot, spend } from "../stat
 import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textsOfFlow } from "./flow.ts";
+import { alternatives } from "./glob.ts";
 import { lookAtCommands, lookAtQuotes } from "./hidden-commands.ts";
 import { joinWords } from "./join-words.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
@@ -125,7 +126,7 @@ function partTexts(part: WordPart, spot: Spot, isFirst: boolean): Piece[] {
       // For what the commands in it do.
       if (part.parts) expandParts(part.parts, spot);
       lookAtQuotes(part.parts, spot);
-      return [whole({ type: "glob", text: part.text })];
+      return alternatives(part).map((text) => whole({ type: "glob", text }));
     case "ProcessSubstitution":
       return [whole(openProcess(part, spot))];
     case "BraceExpansion":
@@ -192,7 +193,8 @@ function fieldsOf(pieces: readonly Piece[], { shell }: Spot): Text[] {
       const words = text.text.split(separators);
       words.forEach((word, index) => {
         if (index > 0) fields.push([]);
-        if (word !== "") add(/[*?[]/.test(word) ? { type: "glob", text: word } : known(word));
+        if (/[?*+@!]\(/.test(word)) add(unknown("it is a pattern that can be several things"));
+        else if (word !== "") add(/[*?[]/.test(word) ? { type: "glob", text: word } : known(word));
       });
     });
   }

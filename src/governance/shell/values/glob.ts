@@ -1,3 +1,4 @@
+import type { ExtendedGlobPart, GlobPart } from "unbash";
 import { MAX_CHOICES } from "./text.ts";
 
 /** How far a set like `[a-z]` at a place of a pattern reaches, and whether it has a character. */
@@ -50,6 +51,19 @@ export function fitsPattern(pattern: string, name: string): boolean {
   }
   while (pattern[at] === "*") at += 1;
   return at === pattern.length;
+}
+
+/** The patterns that one such as `@(a|b)` means, of which `!(a)` is all else. */
+export function alternatives(part: GlobPart | ExtendedGlobPart): string[] {
+  if (part.type === "Glob") return [part.text];
+  const { operator, pattern } = part;
+  // A plain `*` does not mean names that begin with a dot.
+  if (/[()"'`$\\]/.test(pattern)) return pattern.includes(".") || /[`$\\]/.test(pattern) ? ["*", ".*"] : ["*"];
+  const each = pattern.split("|");
+  if (operator === "@") return each;
+  if (operator === "?") return ["", ...each];
+  if (operator === "!") return ["*"];
+  return ["*", ...each.filter((one) => one.startsWith(".")).map(() => ".*")];
 }
 
 /** The same for a path, in which `**` stands for any number of folders. */
