@@ -22,17 +22,19 @@ const RUNNERS = String.raw`pytest|unittest|vitest|jest|mocha|ava|tap|playwright\
 const GOALS = String.raw`(?:(?:-x|--exclude-task)\s+\S+\s+|(?!-x\s|--exclude-task\s)\S+\s+)*`;
 const TEST = new RegExp(
   [
-    String.raw`${PLACE}(?:${TOLD})\s+${RUN}(?:[\w@./-]+:)?(?:test|tests|t|check|spec)(?:[:\s-]|$)`,
+    String.raw`${PLACE}(?:${TOLD})\s+${RUN}(?:[\w@./-]+:)?(?:test|tests|t|spec)(?:[:\s-]|$)`,
+    // By the convention of GNU; elsewhere, as with `cargo check`, it looks at types and style.
+    String.raw`${PLACE}make\s+${OPTIONS}check(?:\s|$)`,
     String.raw`${PLACE}cargo\s+${OPTIONS}nextest\s+run\b`,
     String.raw`${PLACE}(?:mvnw?|gradlew?)\s+${GOALS}(?:\S*:)?(?:test|check|verify)(?:\s|$)`,
     String.raw`${PLACE}node\s+(?:\S+\s+)*--test\b`,
     String.raw`${PLACE}(?:python[\d.]*\s+-m\s+)?(?:${RUNNERS})(?:\s|$)`,
     // A script of the project's own.
-    String.raw`^(?:(?:ba|da|z)?sh\s+)?\S*?(?:run[-_]?)?tests?\.(?:sh|bash)(?:\s|$)`,
+    String.raw`^(?:(?:ba|da|z)?sh\s+)?(?:\S*[/._-])?(?:run)?tests?\.(?:sh|bash)(?:\s|$)`,
   ].join("|"),
 );
 const BUILD = new RegExp(
-  String.raw`${PLACE}(?:(?:npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun)\s+${RUN}(?:build|compile|lint|typecheck|check)(?:[:\s]|$)|(?:go|cargo|dotnet|swift|zig|docker)\s+${OPTIONS}(?:build|vet|clippy)\b|(?:mvnw?|gradlew?)\s+(?:\S+\s+)*(?:build|compile|package|assemble)\b|(?:make|cmake|ninja|meson|tsc|webpack|rollup|vite\s+build|esbuild|gcc|g\+\+|clang|javac|rustc|biome|eslint|prettier|ruff|mypy)(?:\s|$))`,
+  String.raw`${PLACE}(?:(?:npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun)\s+${RUN}(?:build|compile|lint|typecheck|check)(?:[:\s]|$)|(?:go|cargo|deno|dotnet|swift|zig|docker)\s+${OPTIONS}(?:build|vet|clippy|check)\b|(?:mvnw?|gradlew?)\s+(?:\S+\s+)*(?:build|compile|package|assemble)\b|(?:make|cmake|ninja|meson|tsc|webpack|rollup|vite\s+build|esbuild|gcc|g\+\+|clang|javac|rustc|biome|eslint|prettier|ruff|mypy)(?:\s|$))`,
 );
 
 /** What a shell command is for, by the commands in it: tests count more than builds, and both more than git. */
