@@ -178,7 +178,7 @@ test("what an agent asked too early is no trouble, and of a TODO that was taken 
   writeFileSync(file, project.planText("edited").replace("[no-tick] one", "another"));
   assert.equal((await project.cli(["edit", "edited", "--file", file])).code, 0);
   const { stderr } = await project.cli(["tasks", "edited"]);
-  assert.match(stderr, /^(?:note: )?run 1: its TODO was changed or taken out since; what was done for it is left out\n$/);
+  assert.match(stderr, /^run 1: its TODO was changed or taken out since; what was done for it is left out\n$/);
 });
 
 test("of a journal that is too large what fits is shown, and said to be a part", thorough, async () => {
