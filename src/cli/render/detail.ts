@@ -191,7 +191,7 @@ function tasks(output: Output, detail: PlanDetail): void {
   section(output, "TASKS");
   for (const line of visibleLines(drawn)) output.line(`  ${line}`);
   if (problems.length > 0)
-    output.line(`  ${counted(problems.length, "line")} not understood: \`prloom tasks ${visible(detail.record.id)}\``);
+    output.line(`  ${counted(problems.length, "record")} left out: \`prloom tasks ${visible(detail.record.id)}\``);
 }
 
 function runs(output: Output, detail: PlanDetail, now: number): void {

@@ -90,8 +90,6 @@ export interface GovernedRun {
   readonly vars: Readonly<Record<string, string>>;
   /** A plugin has it run: what it may do does not hang on the TODO that is next. */
   readonly isOfPlugin?: true;
-  /** It goes on with the conversation of an earlier run. */
-  readonly goesOn?: boolean;
 }
 
 export const NOT_APPROVED = "A person has not approved the plan yet; until then nothing is changed but the plan.";
@@ -116,9 +114,12 @@ export async function governRun(
   record: PlanRecord,
   run: GovernedRun,
 ): Promise<Governance> {
-  const { runDir, enclosure, goesOn = false } = run;
+  const { runDir, enclosure } = run;
   const { policy, graph: planned } = termsOf(loom, record, run);
-  const graph = goesOn && policy.node !== null ? withCarriedEvidence(planned, runDir, policy.node) : planned;
+  const { node: todo } = policy;
+  const baseSha = record.current?.baseSha;
+  const isOnTree = todo !== null && baseSha !== undefined;
+  const graph = isOnTree ? withCarriedEvidence(planned, runDir, { todo, baseSha }) : planned;
   const { shell = SH } = policy;
   const folder = join(runDir, RUN_FILES.governance);
   writeRunFile(join(folder, GOVERNANCE_FILES.policy), JSON.stringify(policy));

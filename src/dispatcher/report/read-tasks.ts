@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Anchor } from "../../governance/context/anchors.ts";
 import { withResults } from "../../governance/evidence/result.ts";
 import { Brain } from "../../governance/graph/brain.ts";
+import type { FactRefusal } from "../../governance/graph/changes.ts";
 import { type Fact, parseFact } from "../../governance/graph/facts.ts";
 import { graphOfPlan } from "../../governance/graph/graph-of-plan.ts";
 import { nodesOf } from "../../governance/graph/lookup.ts";
@@ -26,6 +27,7 @@ const MAX_PROBLEMS = 20;
 const TOO_LARGE = "is too large to be shown whole; what comes later in it is left out";
 /** An agent can replace what is written down in its own folder. */
 const NO_FILE = "is not a file any more; what the run did is left out";
+const NO_TODO = "its TODO was changed or taken out since; what was done for it is left out";
 
 export interface TasksReport {
   readonly graph: TaskGraph;
@@ -51,18 +53,26 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   const note = (run: number, line: number, problem: string): void => {
     if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
   };
-  for (const { run, lines, trouble, isOver } of journalsOf(runs)) {
+  for (const { run, lines, trouble, isOver, todo } of journalsOf(runs)) {
     if (trouble !== undefined) problems.push(`run ${run}: ${FACTS} ${trouble}`);
+    const isGone = todo !== undefined && !todos.some(({ id }) => id === todo);
+    if (isGone && lines.some((line) => line.includes('"checkpoint"'))) problems.push(`run ${run}: ${NO_TODO}`);
     for (const [at, line] of lines.entries()) {
       if (line === "") continue;
       const parsed = parseFact(line);
       const outcome = "fact" in parsed ? brain.add(ofRun(run, parsed.fact, taken)) : undefined;
       if ("problem" in parsed) note(run, at + 1, parsed.problem);
-      else if (outcome?.kind === "refused") note(run, at + 1, outcome.refusal.reason);
+      else if (outcome?.kind === "refused" && !isGone && !wasAnswered(parsed.fact, outcome.refusal))
+        note(run, at + 1, outcome.refusal.reason);
     }
     if (isOver) expire(brain, run);
   }
   return { graph: withResults(brain.graph), anchors: brain.anchors, problems };
+}
+
+/** An agent asked too early, or twice, and was told so. */
+function wasAnswered({ type }: Fact, { kind }: FactRefusal): boolean {
+  return type === "node_moved" && ["no-evidence", "waits", "not-a-move"].includes(kind);
 }
 
 /** With a run, what was handed over in it is over: no sub-agent outlives it, and one that was killed with it told nothing. */
@@ -103,6 +113,8 @@ interface RunJournal {
   /** Why not all that was recorded is shown. */
   readonly trouble: string | undefined;
   readonly isOver: boolean;
+  /** What a worker had in hand. */
+  readonly todo: string | undefined;
 }
 
 /** In the order of the runs. Where it is too much, that of the newest counts. */
@@ -110,7 +122,7 @@ function journalsOf(runs: PlanDetail["runs"]): readonly RunJournal[] {
   let left = MAX_ALL_BYTES;
   let linesLeft = MAX_LINES;
   const newest = runs.slice(-MAX_RUNS).reverse();
-  const read = newest.map(({ run, dir, state }) => {
+  const read = newest.map(({ run, dir, state, stage, about, resolves }) => {
     const path = factsIn(dir);
     const found = readLinesInside(dir, path, Math.min(MAX_BYTES, left));
     left -= found?.bytes.length ?? 0;
@@ -119,7 +131,8 @@ function journalsOf(runs: PlanDetail["runs"]): readonly RunJournal[] {
     linesLeft -= lines.length;
     const isCut = found?.isWhole === false || lines.length < all.length;
     const trouble = isCut ? TOO_LARGE : !found && existsNoFollow(join(dir, path)) ? NO_FILE : undefined;
-    return { run, lines, trouble, isOver: state !== "working" };
+    const todo = stage === "worker" && !resolves ? about : undefined;
+    return { run, lines, trouble, isOver: state !== "working", todo };
   });
   return read.reverse();
 }

@@ -18,6 +18,8 @@ const runRecordSchema = z.object({
   sessionId: z.string().exactOptional(),
   /** What of the plan's work the conversation is about. */
   about: z.string().exactOptional(),
+  /** Of a worker: the commit that its work comes on top of. */
+  baseSha: z.string().exactOptional(),
   /** It was to resolve the conflict of a rebase. */
   resolves: z.literal(true).exactOptional(),
   /** Messages of people that its prompt carried. */

@@ -204,7 +204,7 @@ async function describeStart(
   const goesOn = session !== undefined && session.todoId === about && (stage !== "worker" || !record.rebase);
   const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
   const governance = isHost(agent.adapter)
-    ? await governRun(loom, record, { adapter: agent.adapter, stage, runDir, text, enclosure, vars, goesOn })
+    ? await governRun(loom, record, { adapter: agent.adapter, stage, runDir, text, enclosure, vars })
     : undefined;
   writeRunRecord(runDir, {
     stage,
@@ -213,6 +213,7 @@ async function describeStart(
     startedAt: isoTime(loom.clock.now()),
     level: governance ? withPolicy(enclosure.level) : enclosure.level,
     about,
+    ...(stage === "worker" && record.current ? { baseSha: record.current.baseSha } : {}),
     ...(stage === "worker" && conflictOf(record) ? { resolves: true } : {}),
     ...(agent.model === undefined ? {} : { model: agent.model }),
     ...(session === undefined ? {} : { sessionId: session.id }),

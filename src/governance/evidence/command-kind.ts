@@ -16,23 +16,25 @@ const BEFORE = new RegExp(
 /** A program may be named by its place: that of a project's own is in `node_modules` or `.venv`. */
 const PLACE = String.raw`^(?:\S*\/)?`;
 /** Programs that are told what to do, and those that do nothing else. */
-const TOLD = String.raw`npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun|deno|go|cargo|dotnet|swift|mix|make|just|rake|rails|nx|ng|lerna|turbo|zig(?: build)?|composer|php artisan|flutter|dart|sbt|bazel|lein|stack|cabal|hatch|python[\d.]*\s+(?:\S*\/)?manage\.py`;
+const TOLD = String.raw`npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun|deno|go|cargo|dotnet|swift|mix|make|just|rake|rails|nx|ng|lerna|turbo|zig(?: build)?|composer|php artisan|flutter|dart|sbt|bazel|lein|stack|cabal|hatch|pants|task|(?:python[\d.]*\s+(?:\S*\/)?)?manage\.py`;
 const RUNNERS = String.raw`pytest|unittest|vitest|jest|mocha|ava|tap|playwright\s+test|cypress\s+run|rspec|phpunit|ctest|tox|nox|bats|prove`;
 /** Of what is to be done one after the other; what follows `-x` is left out. */
 const GOALS = String.raw`(?:(?:-x|--exclude-task)\s+\S+\s+|(?!-x\s|--exclude-task\s)\S+\s+)*`;
 const TEST = new RegExp(
   [
-    String.raw`${PLACE}(?:${TOLD})\s+${RUN}(?:[\w@./-]+:)?(?:test|tests|t|check|spec)(?:[:\s-]|$)`,
+    String.raw`${PLACE}(?:${TOLD})\s+${RUN}(?:[\w@./-]+:)?(?:test|tests|t|spec)(?:[:\s-]|$)`,
+    // By the convention of GNU; elsewhere, as with `cargo check`, it looks at types and style.
+    String.raw`${PLACE}make\s+${OPTIONS}check(?:\s|$)`,
     String.raw`${PLACE}cargo\s+${OPTIONS}nextest\s+run\b`,
     String.raw`${PLACE}(?:mvnw?|gradlew?)\s+${GOALS}(?:\S*:)?(?:test|check|verify)(?:\s|$)`,
     String.raw`${PLACE}node\s+(?:\S+\s+)*--test\b`,
-    String.raw`${PLACE}(?:python[\d.]*\s+-m\s+)?(?:${RUNNERS})(?:\s|$)`,
+    String.raw`^(?:(?:\S*\/)?python[\d.]*\s+-m\s+|coverage\s+run\s+-m\s+|php\s+)?(?:\S*\/)?(?:${RUNNERS})(?:\s|$)`,
     // A script of the project's own.
-    String.raw`^(?:(?:ba|da|z)?sh\s+)?\S*?(?:run[-_]?)?tests?\.(?:sh|bash)(?:\s|$)`,
+    String.raw`^(?:(?:ba|da|z)?sh\s+)?(?:\S*[/._-])?(?:run)?tests?\.(?:sh|bash)(?:\s|$)`,
   ].join("|"),
 );
 const BUILD = new RegExp(
-  String.raw`${PLACE}(?:(?:npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun)\s+${RUN}(?:build|compile|lint|typecheck|check)(?:[:\s]|$)|(?:go|cargo|dotnet|swift|zig|docker)\s+${OPTIONS}(?:build|vet|clippy)\b|(?:mvnw?|gradlew?)\s+(?:\S+\s+)*(?:build|compile|package|assemble)\b|(?:make|cmake|ninja|meson|tsc|webpack|rollup|vite\s+build|esbuild|gcc|g\+\+|clang|javac|rustc|biome|eslint|prettier|ruff|mypy)(?:\s|$))`,
+  String.raw`${PLACE}(?:(?:npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun)\s+${RUN}(?:build|compile|lint|typecheck|check)(?:[:\s]|$)|(?:go|cargo|deno|dotnet|swift|zig|docker)\s+${OPTIONS}(?:build|vet|clippy|check)\b|(?:mvnw?|gradlew?)\s+(?:\S+\s+)*(?:build|compile|package|assemble)\b|(?:make|cmake|ninja|meson|tsc|webpack|rollup|vite\s+build|esbuild|gcc|g\+\+|clang|javac|rustc|biome|eslint|prettier|ruff|mypy)(?:\s|$))`,
 );
 
 /** What a shell command is for, by the commands in it: tests count more than builds, and both more than git. */

@@ -6,7 +6,7 @@ import { isTestCommand } from "./command-kind.ts";
 const CHANGES_MEANING = /^(?:alias|eval|trap)$/;
 /** With these it says something about the tests, and runs none. */
 const RUNS_NONE =
-  /\s(?:--?(?:help|version|co|collect-only|no-run|list|listTests|dry-run|if-present|DskipTests|Dmaven\.test\.skip)\b|-h(?:\s|$))/;
+  /\s(?:--?(?:help|version|co|collect-only|no-run|list|listTests|dry-run|if-present|DskipTests|Dmaven\.test\.skip|clearCache|showConfig|fixtures|markers)\b|-[hN](?:\s|$))/;
 const NEVER_PASSES = /^(?:false|(?:exit|return) +[1-9]\d*)$/;
 
 /**

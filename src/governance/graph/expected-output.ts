@@ -11,7 +11,11 @@ export const FINDINGS = "what was found, as a file in prloom/.local/evidence";
 
 const PASSED = "a run of the tests that passed, with an exit code that says so (no `| tail`, no `|| true`)";
 
-type Shown = Pick<TaskNode, "expectedOutput" | "assignedTo" | "checkpoints" | "artifacts">;
+interface Looked {
+  readonly isTodo: boolean;
+  /** The node, and the parts that it was split into: what was done for those was done for it, too. */
+  readonly whole: readonly Pick<TaskNode, "checkpoints" | "artifacts">[];
+}
 
 /** Roles that the config adds. */
 export type AddedRoles = Readonly<Record<string, RoleSettings>>;
@@ -34,24 +38,26 @@ export const expectedInWords = ({ expectedOutput: expected, parent }: Pick<TaskN
 
 /** What is missing before a node is done, in words; undefined when its checkpoints show what it expects. */
 export function missingEvidence(
-  { expectedOutput: expected, assignedTo, checkpoints, artifacts: files }: Shown,
+  { expectedOutput: expected, assignedTo }: Pick<TaskNode, "expectedOutput" | "assignedTo">,
   roles: AddedRoles,
-  { isTodo }: { readonly isTodo: boolean },
+  { isTodo, whole }: Looked,
 ): string | undefined {
   if (expected === "none") return undefined;
+  const changed = (fits: (file: string) => boolean) => whole.some(({ artifacts }) => artifacts.some(fits));
   if (expected === "tests") {
-    if (isTodo && !files.some(isTestFile)) return "a changed test file";
-    return checkpoints.some(({ kind, ok }) => kind === "test" && ok) ? undefined : PASSED;
+    if (isTodo && !changed(isTestFile)) return "a changed test file";
+    const passed = whole.some(({ checkpoints }) => checkpoints.some(({ kind, ok }) => kind === "test" && ok));
+    return passed ? undefined : PASSED;
   }
   const glob = /^files\s+(\S.*)$/.exec(expected)?.[1];
   if (glob !== undefined) {
     const [given, written] = [[glob], isTodo ? (expandBraces(glob) ?? []) : []];
-    const isThere = files.some((file) => matchesAny(file, given) || written.some((one) => fitsPath(one, file)));
+    const isThere = changed((file) => matchesAny(file, given) || written.some((one) => fitsPath(one, file)));
     return isThere ? undefined : `a change of a file that fits ${glob}`;
   }
   // Who only looks brings back words, or a file where git does not look: whether that is it, is for people to judge.
   const role = roleNamed(assignedTo, roles);
   const onlyLooks = role !== undefined && !changesThings(role);
   const isFound = expected === FINDINGS || (onlyLooks && expected !== A_CHANGE);
-  return isFound || files.length > 0 ? undefined : "a changed file";
+  return isFound || changed(() => true) ? undefined : "a changed file";
 }

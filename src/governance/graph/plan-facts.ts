@@ -132,7 +132,9 @@ export function moveNode(
   const node = findNode(graph, id)?.node;
   if (!node) return refuse("no-node", `There is no task "${id}".`);
   const isDone = move === "review" || move === "complete";
-  const missing = isDone ? missingEvidence(withParts(graph, node), roles, { isTodo: given.has(id) }) : undefined;
+  const missing = isDone
+    ? missingEvidence(node, roles, { isTodo: given.has(id), whole: wholeOf(graph, node) })
+    : undefined;
   if (missing !== undefined)
     return refuse("no-evidence", `The task "${node.name}" expects ${node.expectedOutput}: ${missing} is missing.`);
   if (given.has(id)) return claim(graph, fact, node);
@@ -153,18 +155,13 @@ export function moveNode(
   return applied(status === "completed" ? settleWaiting(moved) : moved);
 }
 
-/** With what was done for the parts that it was split into: that was done for it, too. */
-function withParts(graph: TaskGraph, node: TaskNode): TaskNode {
+/** A node and the parts that it was split into. */
+function wholeOf(graph: TaskGraph, node: TaskNode): readonly TaskNode[] {
   const parts = Map.groupBy(graph.workPlans.flatMap(nodesOf), ({ parent }) => parent);
   const found = new Set([node]);
   // Those that are found are looked through in turn: parts may have parts.
   for (const { id } of found) for (const part of parts.get(id) ?? []) found.add(part);
-  const whole = [...found];
-  return {
-    ...node,
-    checkpoints: whole.flatMap(({ checkpoints }) => checkpoints),
-    artifacts: whole.flatMap(({ artifacts }) => artifacts),
-  };
+  return [...found];
 }
 
 /** Of a node of the dispatcher: it is started already, and what else is asked for is noted. */

@@ -55,7 +55,9 @@ function assign(args: Extract<DelegateArguments, { action: "assign" }>, caller: 
     temporalGate: null,
     parent: own.node.id,
   };
-  const next = `Now start a sub-agent with your tool for that, and name the task in its prompt: ${id}. It is ${to} then.`;
+  const start = `Now start a sub-agent with your tool for that, and name the task in its prompt: ${id}. It is ${to} then.`;
+  // Programs do not let each sub-agent start others.
+  const next = `${start} If you have no such tool, do it yourself.`;
   return {
     kind: "fact",
     fact: { type: "nodes_planned", ...common(caller), plan: own.plan.id, nodes: [node], ahead: false },

@@ -1,7 +1,8 @@
 import { isOver } from "../../graph/lifecycle.ts";
 import { blockersOf, type Found } from "../../graph/lookup.ts";
 import type { TaskGraph } from "../../graph/schema.ts";
-import { onlyAnswers, onlyLooksAt, type PolicyRule, taskInHand } from "../rule.ts";
+import { changesThings } from "../roles.ts";
+import { onlyAnswers, onlyLooksAt, type PolicyRule, type Question, taskInHand } from "../rule.ts";
 
 export const activeTask: PolicyRule = {
   name: "active task",
@@ -15,12 +16,19 @@ export const activeTask: PolicyRule = {
     return {
       what: `You tried to use "${request.tool}", and ${problem}.`,
       why: "What is changed belongs to a task, so that it can be checked and taken back as one.",
-      useInstead: found ? "Start the task, or another one:" : "See which tasks there are, and start one:",
+      useInstead: insteadOf(question, found),
       calls: [{ tool: "govern_task", input: { action: "status" } }],
       evidence: `policy.node = ${JSON.stringify(policy.node)}${found ? `, its status is "${found.node.status}"` : ""}`,
     };
   },
 };
+
+/** A designer or reviewer would start one in vain. */
+function insteadOf({ policy }: Question, found: Found | undefined): string {
+  if (policy.node === null && !changesThings(policy.role))
+    return "Write only what your prompt asks you for, and say there what should be changed. See which tasks there are for others:";
+  return found ? "Start the task, or another one:" : "See which tasks there are, and start one:";
+}
 
 function problemOf(id: string, found: Found | undefined, graph: TaskGraph): string | undefined {
   if (!found) return `there is no task "${id}"`;

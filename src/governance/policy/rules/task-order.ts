@@ -32,10 +32,12 @@ export const taskOrder: PolicyRule = {
   },
 };
 
+/** Of parts, and of tasks that an agent planned, only those of its run are there; one that goes on knows others from its conversation. */
 function missing(id: string): RuleRefusal {
+  const isMade = id.startsWith("tn-");
   return {
     what: `You tried to start the task "${id}".`,
-    why: "There is no such task.",
+    why: `There is no such task in this run.${isMade ? " Parts of an earlier run are over, and what was done for them counts for your task." : ""}`,
     useInstead: "See which tasks there are:",
     calls: [{ tool: "govern_task", input: { action: "status" } }],
     evidence: `no node of the graph has the id ${JSON.stringify(id)}`,

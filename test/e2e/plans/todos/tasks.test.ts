@@ -163,6 +163,24 @@ test("a part that was under way when its run ended is done where it was brought 
   assert.match(stdout, /tn-lost: tn-lost \[planned\]/);
 });
 
+test("what an agent asked too early is no trouble, and of a TODO that was taken out that is said once", async () => {
+  project.plan("edited", ["[no-tick] one", "two"]);
+  await project.work();
+  const { workPlans } = JSON.parse((await project.cli(["tasks", "edited", "--json"])).stdout);
+  const [{ id: first }] = workPlans[0].tasks;
+  const folder = join(project.authority, "plans", "edited", "runs", "1", "agent");
+  mkdirSync(folder, { recursive: true });
+  const asked = { type: "node_moved", key: "early", ...common, node: first, move: "complete" };
+  const lines = [asked, checkpoint(first, "wrote it"), checkpoint(first, "wrote more")];
+  writeFileSync(join(folder, "facts.jsonl"), lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  assert.equal((await project.cli(["tasks", "edited"])).stderr, "");
+  const file = join(project.home, "edited.md");
+  writeFileSync(file, project.planText("edited").replace("[no-tick] one", "another"));
+  assert.equal((await project.cli(["edit", "edited", "--file", file])).code, 0);
+  const { stderr } = await project.cli(["tasks", "edited"]);
+  assert.match(stderr, /^run 1: its TODO was changed or taken out since; what was done for it is left out\n$/);
+});
+
 test("of a journal that is too large what fits is shown, and said to be a part", thorough, async () => {
   const { workPlans } = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
   const [{ id: node }] = workPlans[0].tasks;

@@ -37,3 +37,17 @@ test("patterns and searches in a folder of the scope are in it", () => {
   ])
     assert.equal(ruled(command), "shell safety", command);
 });
+
+test("a part of an earlier run is said to be over", () => {
+  const told = (id: string) => ask("govern_task", { action: "start", node: id });
+  const why = (id: string) => JSON.stringify(told(id));
+  assert.match(why("tn-1"), /no such task in this run\. Parts of an earlier run are over/);
+  assert.doesNotMatch(why("gone"), /earlier run/);
+});
+
+test("who only looks is not told to start a task", () => {
+  const told = (role: string) =>
+    JSON.stringify(ask("bash", { command: "touch a" }, { policy: policy({ node: null }, role) }));
+  assert.match(told("investigator"), /Write only what your prompt asks you for/);
+  assert.match(told("executor"), /and start one/);
+});
