@@ -190,8 +190,8 @@ function makeWorktreesDir(dir: string): void {
     ensureDir(dir);
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") throw error;
-    const what = `${dir} cannot be made: a link on the way there leads to nothing.`;
-    throw new PrloomError("plan-state", what, "Bring back what it leads to, such as a disk that is away.", error);
+    const hint = "Bring back what a link on the way there leads to, such as a disk, or set another `worktreesDir`.";
+    throw new PrloomError("plan-state", `The folder of worktrees cannot be made: ${dir}`, hint, error);
   }
 }
 
