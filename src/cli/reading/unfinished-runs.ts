@@ -19,6 +19,15 @@ export function unfinishedRuns(loom: Loom): UnfinishedRun[] {
     const run = awaitedRun(record);
     if (record.deleted || run === undefined) return [];
     const dir = homeOf(loom.paths, record.id).run(run);
-    return existsSync(join(dir, "run.json")) && readExit(dir) === undefined ? [{ record, run }] : [];
+    return isUnfinished(dir) ? [{ record, run }] : [];
   });
+}
+
+function isUnfinished(dir: string): boolean {
+  try {
+    return existsSync(join(dir, "run.json")) && readExit(dir) === undefined;
+  } catch {
+    // The plan is blocked for it, and `status` says why; the runs of the others are asked for all the same.
+    return false;
+  }
 }

@@ -5,7 +5,7 @@ import { readRuns } from "../../dispatcher/report/read.ts";
 import { readActivity } from "../../dispatcher/report/read-activity.ts";
 import type { Output } from "../output.ts";
 import { FolderWatch } from "../reading/folder-watch.ts";
-import { unfinishedRuns } from "../reading/unfinished-runs.ts";
+import { type UnfinishedRun, unfinishedRuns } from "../reading/unfinished-runs.ts";
 import { LEVEL_STYLES } from "../render/colour.ts";
 import { visible, visibleLines } from "../render/safe-text.ts";
 import { clockTime } from "../render/time.ts";
@@ -64,12 +64,21 @@ export function liveProgress(output: Output, loom: Loom): ProgressView {
 }
 
 function runningPlans(loom: Loom): RunningPlan[] {
-  return unfinishedRuns(loom).flatMap(({ record, run: number }) => {
-    const run = readRuns(loom, record, true).find((candidate) => candidate.run === number);
-    if (!run) return [];
-    const { completed = 0, total = 0 } = loom.texts.facts(textPath(loom, record), record.id) ?? {};
-    const { stage, agent, startedAt } = run;
-    const last = readActivity(loom, record, true)?.last ?? "";
-    return [{ planId: record.id, run: number, stage, agent, startedAt, completed, total, last }];
+  return unfinishedRuns(loom).flatMap((unfinished) => {
+    try {
+      return runningPlan(loom, unfinished);
+    } catch {
+      // The dispatcher itself draws this: what it cannot read of one plan, and `status` tells of, keeps no other from being worked on.
+      return [];
+    }
   });
+}
+
+function runningPlan(loom: Loom, { record, run: number }: UnfinishedRun): RunningPlan[] {
+  const run = readRuns(loom, record, true).find((candidate) => candidate.run === number);
+  if (!run) return [];
+  const { completed = 0, total = 0 } = loom.texts.facts(textPath(loom, record), record.id) ?? {};
+  const { stage, agent, startedAt } = run;
+  const last = readActivity(loom, record, true)?.last ?? "";
+  return [{ planId: record.id, run: number, stage, agent, startedAt, completed, total, last }];
 }

@@ -6,7 +6,7 @@ import { refuseBrought, trackedIn } from "../../git/tracked.ts";
 import { canonical } from "../../git/worktree/claims.ts";
 import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { PrloomError } from "../../kernel/errors.ts";
+import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextNoFollow } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -175,12 +175,24 @@ async function chooseBranch(
   }
   const named = join(loom.paths.worktrees, record.id);
   await refuseForeign(loom, record, named);
+  makeWorktreesDir(loom.paths.worktrees);
   // A link on the way to it is nothing that an agent sees from inside its sandbox.
   const worktree = canonical(named);
   return updateRecord(loom, record.id, () => ({
     ...{ branch, baseBranch, baseSha, worktree },
     ...(lower ? { stack: { on: lower.uid } } : {}),
   }));
+}
+
+/** Before a place in it goes on record: behind a link to a disk that is away, nobody knows yet where that is. */
+function makeWorktreesDir(dir: string): void {
+  try {
+    ensureDir(dir);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    const hint = "Bring back what a link on the way there leads to, such as a disk, or set another `worktreesDir`.";
+    throw new PrloomError("plan-state", `The folder of worktrees cannot be made: ${dir}`, hint, error);
+  }
 }
 
 /** Once its place is on record, what git says it made there is taken for ours and removed. */

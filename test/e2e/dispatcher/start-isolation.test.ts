@@ -8,6 +8,7 @@ import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { SEED_NOTE, someOf } from "../../testing/sample.ts";
 import { story } from "../../testing/story.ts";
+import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { BROKEN } from "../fixtures/broken-plans.ts";
 
@@ -105,6 +106,32 @@ function about(status: Awaited<ReturnType<Project["status"]>>, id: string): stri
   const problems = status.problems.filter(({ file }) => file.includes(`plans/${id}`));
   return JSON.stringify([plan, problems]).replaceAll("\\n", "\n");
 }
+
+test("what cannot be read of an interrupted run keeps no start in a terminal from working", {
+  skip: NO_TERMINAL,
+}, async () => {
+  const doing =
+    'case "$PRLOOM_PLAN_ID" in good) echo x > x; sed -i "s/- \\[ \\]/- [x]/" "$PRLOOM_PLAN_FILE";; *) sleep 60;; esac';
+  const w = { adapter: "command", command: "sh", args: ["-c", doing], sandbox: "none" };
+  const project = makeProject({ config: { agents: { w }, stages: { default: "w" }, limits: { stopGrace: "200ms" } } });
+  made.push(join(project.root, ".."));
+  const broken = { exit: "runs/1/exit.json", text: "plan.md" };
+  for (const id of Object.keys(broken)) project.plan(id, ["one"]);
+  const daemon = await startDaemon(project);
+  for (const id of Object.keys(broken)) await daemon.said(id, /worker started/);
+  await daemon.end("SIGKILL");
+  for (const [id, file] of Object.entries(broken)) {
+    const path = join(project.authority, "plans", id, file);
+    rmSync(path, { force: true });
+    mkdirSync(path);
+  }
+  project.plan("good", ["one"]);
+  const env = { PATH: process.env.PATH ?? "", HOME: project.home, XDG_RUNTIME_DIR: project.home, TERM: "xterm" };
+  const line = `'${process.execPath}' '${CLI}' start --until-idle; echo ended $?`;
+  const printed = await inTerminal(line, { cwd: project.root, env }).ended;
+  assert.match(printed, /ended 0/);
+  assert.deepEqual(project.commits("good"), ["one"]);
+});
 
 /** Runs a command as a user that is neither root nor any other of this machine. */
 function asOrdinary(project: Project, args: readonly string[]): { code: number | null; said: string } {
