@@ -75,7 +75,7 @@ function meansInside(
   name: string,
   { located, question }: { located: LocatedPath; question: Question },
 ): boolean {
-  const inside = pattern.toLowerCase().replace(/\/+$/, "");
+  const inside = pattern.toLowerCase().replace(/(?<!\/)\/+$/, "");
   const isOne = !inside.includes("/") || name.startsWith(".");
   if (isOne || located.real === undefined || countOf(inside) > MAX_WILDCARDS) return true;
   const { protected: patterns } = question.policy;
