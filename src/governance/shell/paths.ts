@@ -5,9 +5,11 @@ import { copyShell, type Line, noteEffect, noteUnknown, type Sink, type Spot } f
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import {
   asPattern,
+  beforePattern,
   describeText,
   folderBefore,
   isPattern,
+  isPlain,
   placeOfFound,
   startOf,
   type Text,
@@ -96,8 +98,10 @@ export function unpacksInto(spot: Spot, path: Text, itself = false): void {
   spot.line.unpackedInto ??= [];
   for (const one of absolutePaths(path, spot))
     if (one.type === "known" || one.type === "glob") {
-      const start = one.type === "glob" ? folderBefore(one.text) : one.text;
-      spot.line.unpackedInto.push(itself || start.endsWith("/") ? start : `${start}/`);
+      // What mktemp made is one folder, and not all that lies beside it.
+      const isOwn = isPlain(one) && isIn(one.text, spot.line.place.temporary);
+      if (one.type === "glob") spot.line.unpackedInto.push((isOwn ? beforePattern : folderBefore)(one.text));
+      else spot.line.unpackedInto.push(itself || one.text.endsWith("/") ? one.text : `${one.text}/`);
     }
 }
 
