@@ -65,6 +65,9 @@ function coveredByPattern(
 
 /** More folders than these are not looked into: the pattern counts as meaning something there. */
 const MAX_FOLDERS = 200;
+/** The same for the names in them, of all patterns of a command together. */
+const MAX_NAMES = 100_000;
+const compared = new WeakMap<Question, number>();
 
 /**
  * Whether a pattern means a protected name, or something below it: what is there now, or something depends on. A folder for which
@@ -94,8 +97,12 @@ function meansInside(
   for (let at = 0; at < folders.length; at += 1) {
     const entries = question.files.entries(`${located.real}/${name}/${folders[at]}`);
     const pathsOf = (names: readonly string[]): string[] => names.filter(isShown).map((one) => `${folders[at]}${one}`);
+    const others = [...entries.links, ...entries.others];
+    const count = (compared.get(question) ?? 0) + entries.folders.length + others.length + 1;
+    compared.set(question, count);
+    if (at === MAX_FOLDERS || count > MAX_NAMES) return true;
     const deeper = pathsOf(entries.folders);
-    if (at === MAX_FOLDERS || [...deeper, ...pathsOf([...entries.links, ...entries.others])].some(isMeant)) return true;
+    if ([...deeper, ...pathsOf(others)].some(isMeant)) return true;
     for (const one of deeper) folders.push(`${one}/`);
   }
   return false;

@@ -1,13 +1,17 @@
 import type { Effect, EffectKind } from "./effects.ts";
 import { behindCopies, behindLinks, mayBeUnpacked } from "./links.ts";
 import { isIn, normal } from "./normal-path.ts";
+import { filesInPatch } from "./patch-files.ts";
 import { copyShell, type Line, noteEffect, noteUnknown, type Sink, type Spot } from "./state/state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import {
   asPattern,
+  beforePattern,
   describeText,
   folderBefore,
   isPattern,
+  isPlain,
+  known,
   placeOfFound,
   startOf,
   type Text,
@@ -96,15 +100,25 @@ export function unpacksInto(spot: Spot, path: Text, itself = false): void {
   spot.line.unpackedInto ??= [];
   for (const one of absolutePaths(path, spot))
     if (one.type === "known" || one.type === "glob") {
-      const start = one.type === "glob" ? folderBefore(one.text) : one.text;
-      spot.line.unpackedInto.push(itself || start.endsWith("/") ? start : `${start}/`);
+      // What mktemp made is one folder, and not all that lies beside it.
+      const isOwn = isPlain(one) && isIn(one.text, spot.line.place.temporary);
+      if (one.type === "glob") spot.line.unpackedInto.push((isOwn ? beforePattern : folderBefore)(one.text));
+      else spot.line.unpackedInto.push(itself || one.text.endsWith("/") ? one.text : `${one.text}/`);
     }
 }
 
-/** What of patches came from the network; they are read, or those that are piped in. */
-export function takenPatches(files: readonly Text[], spot: Spot): Flow | undefined {
+/** What of patches came from the network; they are read, or those that are piped in, and their files are changed unless it is only tried. */
+export function takenPatches(files: readonly Text[], spot: Spot, isTried = false): Flow | undefined {
   const flow = files.length > 0 ? joinFlows(files.map((file) => contentOf(file, spot))) : spot.input;
+  if (!isTried && flow.text !== undefined) patches(flow.text, spot);
   return flow.from & FROM.network ? flow : undefined;
+}
+
+/** The files that a patch names which stands in the command. */
+export function patches(patch: string, spot: Spot): void {
+  for (const name of filesInPatch(patch) ?? [])
+    for (const path of absolutePaths(known(name), spot))
+      noteEffect(spot, { kind: "writes", what: `writes ${describeText(path)}`, path });
 }
 
 /** The same paths as `absolutePaths` has, before `..` is resolved in them. */

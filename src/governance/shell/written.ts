@@ -1,3 +1,4 @@
+import { mayBeUnpacked } from "./links.ts";
 import { isIn } from "./normal-path.ts";
 import { type Spot, spend } from "./state/state.ts";
 import { cameFrom, eitherFlow, type FileContent, type Flow, FROM, joinFlows, OUTPUT } from "./values/flow.ts";
@@ -12,12 +13,13 @@ const isOneName = (one: Text): one is Extract<Text, { type: "known" | "glob" }> 
 
 /** What this line wrote to one of these paths, or what was `before` at others of them; undefined when it did not. */
 export function contentAt(all: readonly Text[], spot: Spot, before: (path: Text) => Flow): Flow | undefined {
-  const { files, unpacked, place } = spot.line;
+  const { files, unpacked, unpackedInto = [], place } = spot.line;
   const among = amongOf(all);
   const found = all.map((one): Flow | undefined => {
     if (one.type === "unknown") return undefined;
     const written = isOneName(one) ? files.get(one.text) : undefined;
-    if (one.type !== "known" && !written) return joinSome(writtenBelow(one, spot));
+    if (one.type !== "known" && !written)
+      return joinSome(writtenBelow(one, spot)) ?? (mayBeUnpacked(one, "writes", unpackedInto) ? unpacked : undefined);
     if (written) return written.among === among && written.last ? written.last : written;
     return unpacked && place.look(one.text) === undefined ? unpacked : undefined;
   });

@@ -105,6 +105,14 @@ test("a folder is looked into once for all patterns of a command", () => {
   assert.equal(looked.length, new Set(looked).size);
 });
 
+test("names in a protected folder are compared so often, and no further", () => {
+  const others = Array.from({ length: 9000 }, (_, at) => `plan-${at}.txt`);
+  const full = { ...KEPT, entries: (path: string) => ({ ...KEPT.entries(path), others }) };
+  const commandOf = (count: number) => `rm -f ${Array.from({ length: count }, (_, at) => `*/a${at}`).join(" ")}`;
+  assert.equal(ruleOf(ask("bash", { command: commandOf(2) }, { files: full })), "allowed");
+  assert.equal(ruleOf(ask("bash", { command: commandOf(500) }, { files: full })), "shell safety");
+});
+
 test("a pattern means what is protected in a folder, and not what lies beside it there", () => {
   const files = {
     ...fakeFiles(),

@@ -1,8 +1,8 @@
+import { filesInPatch } from "../../shell/patch-files.ts";
 import type { DelegateRequest, ToolRequest } from "../request.ts";
 import { CLAUDE_TOOLS } from "./claude.ts";
 import { mcpName } from "./mcp-name.ts";
 import { OPENCODE_TOOLS } from "./opencode.ts";
-import { filesInPatch } from "./patch-files.ts";
 import type { ToolMap, ToolShape } from "./tool-map.ts";
 
 /** Who names the tools: an agent program, an MCP server, or we ourselves. */

@@ -50,9 +50,10 @@ export const packages: Behaviour = (call) => {
   if (word === "explore" && end >= 0) return spot.line.engine.runWords(args.slice(end + 1), inside);
   if (word === "workspaces") spot.line.engine.runCarried(rest, inside);
   for (const script of scriptsSet(word, rest)) spot.line.engine.runSource(script, inside);
-  if (/^(?:config|get)$/.test(word) && rest.some((one) => /_auth|password|token/i.test(textOf(one))))
+  if (/^(?:config|c|get)$/.test(word) && rest.some((one) => /_auth|password|token/i.test(textOf(one))))
     reads(spot, known(`${spot.line.place.home}/.npmrc`));
   const first = textOf(rest[0] ?? known(""));
+  const isConfig = word === "config" || (word === "c" && /^p?npm$/.test(name));
   const isAsking = LOOKS.has(word) || LOOKS_BEHIND.test(`${word} ${first}`);
   if (PUBLISHES.has(word) && !isAsking && !isRehearsal(args))
     noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
@@ -62,7 +63,7 @@ export const packages: Behaviour = (call) => {
       what: `changes programs of the whole machine with ${name} ${word}`,
       instead: `Install it in the project: ${name} install <package>`,
     });
-  else if ((word === "config" || word === "set") && !/^(?:get|list|ls|)$/.test(first))
+  else if (word === "set" ? rest.length > 0 : isConfig && !/^(?:get|list|ls|)$/.test(first))
     noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   else if (
     args.some((arg) =>
@@ -72,7 +73,7 @@ export const packages: Behaviour = (call) => {
     noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
   else if (options.values("registry").some((where) => isUnsafeRegistry(textOf(where))))
     noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
-  else if (word === "config" || isAsking || (word === "version" && rest.length === 0)) return OUTPUT;
+  else if (isConfig || isAsking || (word === "version" && rest.length === 0)) return OUTPUT;
   else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
   else {
     builds({ ...call, spot: inside });

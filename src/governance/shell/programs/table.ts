@@ -15,7 +15,7 @@ import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/networ
 import { rsync, scp, ssh } from "./elsewhere/remote.ts";
 import { ar, cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
 import { copy, link, move } from "./files/copying.ts";
-import { awk, editor, m4, opensWindow, patch, sed } from "./files/editors.ts";
+import { applyPatch, awk, editor, m4, opensWindow, patch, sed } from "./files/editors.ts";
 import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
 import { fd, find, lists, partOfName } from "./files/finding.ts";
 import { oneWord, shuf, tr } from "./files/plain-words.ts";
@@ -178,6 +178,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("vim vi nvim view ex ed emacs nano micro pico joe vimdiff gvim rvim rview nvimdiff kak hx helix", editor),
   ...names("code codium subl", opensWindow),
   ["patch", patch],
+  ["apply_patch", applyPatch],
   ["git", judgeGit],
   ...names("strip objcopy", strip),
   ["curl", curl],

@@ -283,7 +283,7 @@ function removed(
   const star = only.type === "glob" && /^\*[^*?[\\]+$/.test(only.text) === isStart && only.text.includes("*");
   if (only.type === "glob" && !star) return undefined;
   const plain = only.text.replace("*", "");
-  if (/[*?[\\]/.test(plain)) return undefined;
+  if (/[*?[\\]|[+@!]\(/.test(plain)) return undefined;
   if (!star) {
     if (isStart) return text.startsWith(plain) ? text.slice(plain.length) : text;
     return text.endsWith(plain) ? text.slice(0, text.length - plain.length) : text;

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { RequestKind } from "../../../../src/governance/policy/request.ts";
 import { CLAUDE_TOOLS } from "../../../../src/governance/policy/tools/claude.ts";
 import { OPENCODE_TOOLS } from "../../../../src/governance/policy/tools/opencode.ts";
-import { filesInPatch } from "../../../../src/governance/policy/tools/patch-files.ts";
 import { requestOf, type ToolHost } from "../../../../src/governance/policy/tools/request-of.ts";
+import { filesInPatch } from "../../../../src/governance/shell/patch-files.ts";
 
 type Row = readonly [host: ToolHost, tool: string, input: Record<string, unknown>, kind: RequestKind, paths?: string[]];
 

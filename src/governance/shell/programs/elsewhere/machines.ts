@@ -62,7 +62,8 @@ const SECRETS_ELSEWHERE =
   /^(?:secrets?|secret\/.*|secretsmanager|get-secret-value|get-session-token|get-login-password|get-federation-token|print-access-token|print-identity-token|config:get|get-credentials)$/;
 
 /** What such tools do on this machine: servers to try things out, and builds. */
-const LOCAL = /^(?:dev|build|types|synth|offline|emulators:start|dependency|dep)$/;
+const LOCAL =
+  /^(?:\S+ (?:dev|build|types|synth|offline|emulators:start|dependency|dep)|pulumi preview|(?:serverless|sls) package)$/;
 
 /** Only checks what would be done, on this machine. */
 const REHEARSES = /^--(?:dry-run=client|syntax-check|list-tasks|list-hosts|list-tags)$/;
@@ -151,7 +152,7 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
     worksHere(inFolder(spot, folders), `runs ${name} ${words[0]}`);
     return OUTPUT;
   }
-  const isLocal = LOCAL.test(words[0] ?? "") && (harm === undefined || /^dep/.test(words[0] ?? ""));
+  const isLocal = LOCAL.test(`${name} ${words[0] ?? ""}`) && (harm === undefined || /^dep/.test(words[0] ?? ""));
   if (isLocal && !args.some((arg) => textOf(arg) === "--remote")) {
     worksHere(spot, `runs ${name} ${words[0]}`);
     return OUTPUT;

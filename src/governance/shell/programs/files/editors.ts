@@ -5,6 +5,7 @@ import {
   contentOf,
   descriptorOf,
   noteSecrets,
+  patches,
   reads,
   store,
   takenPatches,
@@ -235,12 +236,21 @@ export const patch: Behaviour = ({ args, spot }) => {
     long: "dry-run reverse force batch silent quiet",
   });
   const [file, ...inputs] = given.operands;
-  const patches = takenPatches([...given.values("i", "input"), ...inputs], spot);
-  if (given.has("dry-run", "C", "check")) return OUTPUT;
-  spot.line.unpacked ??= patches;
+  const isTried = given.has("dry-run", "C", "check");
+  const taken = takenPatches([...given.values("i", "input"), ...inputs], spot, isTried);
+  if (isTried) return OUTPUT;
+  spot.line.unpacked ??= taken;
   const targets: Text[] = [...given.values("o", "output", "d", "directory"), ...(file ? [file] : [])];
   for (const target of targets.length > 0 ? targets : [known(".")]) writes(spot, target);
   if (!file) unpacksInto(spot, given.values("d", "directory")[0] ?? known("."));
+  return OUTPUT;
+};
+
+/** A tool that models are trained on: some type it as a program. */
+export const applyPatch: Behaviour = ({ args: [given], spot }) => {
+  const patch = given?.type === "known" ? given.text : spot.input.text;
+  if (patch !== undefined) patches(patch, spot);
+  worksHere(spot, "applies a patch");
   return OUTPUT;
 };
 

@@ -110,9 +110,10 @@ export const apply: Behaviour = ({ args, spot }) => {
     valued: "p C directory exclude include whitespace build-fake-ancestor",
     long: "check stat numstat summary cached index 3way",
   });
-  const patches = takenPatches(given.operands, spot);
-  if (given.has("check", "stat", "numstat", "summary")) return OUTPUT;
-  spot.line.unpacked ??= patches;
+  const isTried = given.has("check", "stat", "numstat", "summary");
+  const taken = takenPatches(given.operands, spot, isTried);
+  if (isTried) return OUTPUT;
+  spot.line.unpacked ??= taken;
   for (const path of given.values("directory", "build-fake-ancestor")) writes(spot, path);
   if (given.has("unsafe-paths")) noteUnknown(spot, "lets a patch write anywhere");
   writes(spot, known("."));
