@@ -22,9 +22,10 @@ export function withCarriedEvidence(
   let carried: readonly Checkpoint[] = [];
   for (let back = 1; back <= Math.min(MAX_BACK, number - 1) && carried.length < MAX_CARRIED; back += 1) {
     const dir = join(dirname(runDir), String(number - back));
-    // What was there then was put aside.
-    if (listDir(dir).some((name) => name.endsWith(".patch"))) break;
     const run = readRunRecord(dir);
+    // What was there then was put aside; after a reviewer, only what it left itself.
+    const ofReviewer = (name: string): boolean => run?.stage === "reviewer" && name.startsWith("aside");
+    if (listDir(dir).some((name) => name.endsWith(".patch") && !ofReviewer(name))) break;
     if (run?.stage !== "worker") continue;
     if (run.about !== todo || run.baseSha !== baseSha) break;
     const done = readFacts(dir, '"checkpoint"').flatMap((fact) =>

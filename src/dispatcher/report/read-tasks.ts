@@ -70,9 +70,9 @@ export function readTasks({ record, summary, text: plan = "", todos, runs, befor
   return { graph: withResults(brain.graph), anchors: brain.anchors, problems };
 }
 
-/** An agent asked too early, or twice, and was told so. */
+/** An agent asked too early, too late or twice, and was told so. */
 function wasAnswered({ type }: Fact, { kind }: FactRefusal): boolean {
-  return type === "node_moved" && ["no-evidence", "waits", "not-a-move"].includes(kind);
+  return type.endsWith("_moved") && ["no-evidence", "waits", "not-a-move"].includes(kind);
 }
 
 /** With a run, what was handed over in it is over: no sub-agent outlives it, and one that was killed with it told nothing. */

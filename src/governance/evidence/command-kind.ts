@@ -11,26 +11,32 @@ const RUN = String.raw`${OPTIONS}(?:(?:run|run-script|task)\s+${OPTIONS})?`;
 
 /** Words before the program itself: variables, wrappers, package runners. */
 const BEFORE = new RegExp(
-  String.raw`^(?:\w+=\S*\s+|(?:env|time|nice|timeout|stdbuf|nohup|exec|command|cross-env|xvfb-run)\s+(?:-\S+\s+|\d\S*\s+)*|(?:npx|bunx|pnpm exec|yarn exec|uv run|poetry run|pipenv run|bundle exec)\s+${OPTIONS})*`,
+  String.raw`^(?:\w+=\S*\s+|(?:env|time|nice|timeout|stdbuf|nohup|exec|command|cross-env|xvfb-run|c8|nyc)\s+(?:-\S+\s+|\d\S*\s+)*|(?:npx|bunx|pnpm exec|yarn exec|uv run|poetry run|pipenv run|bundle exec)\s+${OPTIONS})*`,
 );
 /** A program may be named by its place: that of a project's own is in `node_modules` or `.venv`. */
 const PLACE = String.raw`^(?:\S*\/)?`;
+/** They run a program of a project by its name, too. */
+const MANAGERS = String.raw`pnpm|yarn(?:\s+workspace\s+\S+|\s+workspaces(?:\s+foreach)?)?|pdm|pixi|rye|hatch`;
 /** Programs that are told what to do, and those that do nothing else. */
-const TOLD = String.raw`npm|pnpm|yarn(?:\s+workspace\s+\S+)?|bun|deno|go|cargo|dotnet|swift|mix|make|just|rake|rails|nx|ng|lerna|turbo|zig(?: build)?|composer|php artisan|flutter|dart|sbt|bazel|lein|stack|cabal|hatch|pants|task|(?:python[\d.]*\s+(?:\S*\/)?)?manage\.py`;
-const RUNNERS = String.raw`pytest|unittest|vitest|jest|mocha|ava|tap|playwright\s+test|cypress\s+run|rspec|phpunit|ctest|tox|nox|bats|prove`;
+const TOLD = String.raw`npm|${MANAGERS}|bun|deno|go|cargo|dotnet|swift|mix|make|just|rake|rails|nx|ng|lerna|turbo|zig(?: build)?|composer|php artisan|flutter|dart|sbt|bazel|lein|stack|cabal|pants|task|ninja|meson|(?:python[\d.]*\s+(?:\S*\/)?)?manage\.py`;
+const RUNNERS = String.raw`pytest|unittest|vitest|jest|mocha|ava|tap|pest|playwright\s+test|cypress\s+run|rspec|phpunit|ctest|tox|nox|bats|prove`;
 /** Of what is to be done one after the other; what follows `-x` is left out. */
 const GOALS = String.raw`(?:(?:-x|--exclude-task)\s+\S+\s+|(?!-x\s|--exclude-task\s)\S+\s+)*`;
 const TEST = new RegExp(
   [
-    String.raw`${PLACE}(?:${TOLD})\s+${RUN}(?:[\w@./-]+:)?(?:test|tests|t|spec)(?:[:\s-]|$)`,
+    String.raw`${PLACE}(?:${TOLD})\s+${RUN}(?:[\w@./][\w@./-]*[:-])?(?:test|tests|unittests?|t|spec|unit|e2e)(?:[:\s-]|$)`,
     // By the convention of GNU; elsewhere, as with `cargo check`, it looks at types and style.
     String.raw`${PLACE}make\s+${OPTIONS}check(?:\s|$)`,
     String.raw`${PLACE}cargo\s+${OPTIONS}nextest\s+run\b`,
-    String.raw`${PLACE}(?:mvnw?|gradlew?)\s+${GOALS}(?:\S*:)?(?:test|check|verify)(?:\s|$)`,
-    String.raw`${PLACE}node\s+(?:\S+\s+)*--test\b`,
-    String.raw`^(?:(?:\S*\/)?python[\d.]*\s+-m\s+|coverage\s+run\s+-m\s+|php\s+)?(?:\S*\/)?(?:${RUNNERS})(?:\s|$)`,
+    String.raw`${PLACE}(?:mvnw?|gradlew?)\s+${GOALS}(?:\S*:)?(?:test(?!Classes)\w*|check|verify)(?:\s|$)`,
+    String.raw`${PLACE}nx\s+(?:affected|run-many)\s+(?:\S+\s+)*(?:-t|--targets?)[=\s]\s*(?:\S+,)?test\b`,
+    String.raw`${PLACE}sbt\s+["']?(?:\S+\/)?test(?:Only|Quick)\b`,
+    String.raw`${PLACE}xcodebuild\s+(?:\S+\s+)*test(?:\s|$)`,
+    String.raw`${PLACE}(?:node|tsx)\s+(?:\S+\s+)*--test\b`,
+    String.raw`^(?:(?:${MANAGERS})\s+${RUN})?(?:(?:\S*\/)?python[\d.]*\s+-m\s+|coverage\s+run\s+-m\s+|php\s+)?(?:\S*\/)?(?:${RUNNERS})(?:\s|$)`,
     // A script of the project's own.
     String.raw`^(?:(?:ba|da|z)?sh\s+)?(?:\S*[/._-])?(?:run)?tests?\.(?:sh|bash)(?:\s|$)`,
+    String.raw`^(?:(?:ba|da|z)?sh\s+)?(?:\.\/)?(?:bin|scripts?)\/(?:run[-_]?)?tests?(?:\s|$)`,
   ].join("|"),
 );
 const BUILD = new RegExp(

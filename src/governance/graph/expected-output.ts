@@ -26,6 +26,8 @@ const TEST_FILES = [
   /(?:^|\/)test_[^/]+$/i,
   /(?:(?:^|\/)tests?|[._-](?:tests?|specs?|cy))\.[^/]+$/i,
   /[A-Za-z0-9](?:Tests?|Specs?)(?:\/|\.\w+$)/,
+  // What Bats, Cucumber and Perl call them.
+  /\.(?:bats|feature|t)$/i,
 ];
 
 export const isTestFile = (path: string): boolean => TEST_FILES.some((pattern) => pattern.test(path));

@@ -9,6 +9,7 @@ export interface Found {
 interface Index {
   readonly plans: ReadonlyMap<string, number>;
   readonly nodes: ReadonlyMap<string, NodePosition>;
+  readonly parts: ReadonlyMap<string, readonly string[]>;
 }
 
 interface NodePosition {
@@ -25,12 +26,20 @@ function indexOf(graph: TaskGraph): Index {
   if (before) return before;
   const plans = new Map<string, number>();
   const nodes = new Map<string, NodePosition>();
+  const parts = new Map<string, string[]>();
   for (const [plan, one] of graph.workPlans.entries()) {
     plans.set(one.id, plan);
     for (const list of ["tasks", "planAhead"] as const)
-      for (const [at, { id }] of one[list].entries()) if (!nodes.has(id)) nodes.set(id, { plan, list, at });
+      for (const [at, { id, parent }] of one[list].entries()) {
+        if (nodes.has(id)) continue;
+        nodes.set(id, { plan, list, at });
+        if (parent === undefined) continue;
+        const siblings = parts.get(parent);
+        if (siblings) siblings.push(id);
+        else parts.set(parent, [id]);
+      }
   }
-  const made = { plans, nodes };
+  const made = { plans, nodes, parts };
   indexes.set(graph, made);
   return made;
 }
@@ -57,6 +66,12 @@ export function findNode(graph: TaskGraph, id: string): Found | undefined {
   const position = positionOf(graph, id);
   const node = position?.plan[position.list][position.at];
   return node && { plan: position.plan, node };
+}
+
+/** What a node was split into. */
+export function partsOf(graph: TaskGraph, id: string): readonly TaskNode[] {
+  const parts = indexOf(graph).parts.get(id) ?? [];
+  return parts.flatMap((part) => findNode(graph, part)?.node ?? []);
 }
 
 export function findPlan(graph: TaskGraph, id: string): WorkPlan | undefined {

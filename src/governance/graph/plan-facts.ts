@@ -12,7 +12,7 @@ import {
 import { type AddedRoles, missingEvidence } from "./expected-output.ts";
 import type { FactOf } from "./facts.ts";
 import { isOver, movedNode, movedPlan } from "./lifecycle.ts";
-import { blockersOf, cycleFrom, findNode, findPlan, nodesOf } from "./lookup.ts";
+import { blockersOf, cycleFrom, findNode, findPlan, nodesOf, partsOf } from "./lookup.ts";
 import { makeNode, makeWorkPlan } from "./make-graph.ts";
 import type { PlannedNode, TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
 
@@ -157,10 +157,9 @@ export function moveNode(
 
 /** A node and the parts that it was split into. */
 function wholeOf(graph: TaskGraph, node: TaskNode): readonly TaskNode[] {
-  const parts = Map.groupBy(graph.workPlans.flatMap(nodesOf), ({ parent }) => parent);
   const found = new Set([node]);
   // Those that are found are looked through in turn: parts may have parts.
-  for (const { id } of found) for (const part of parts.get(id) ?? []) found.add(part);
+  for (const { id } of found) for (const part of partsOf(graph, id)) found.add(part);
   return [...found];
 }
 

@@ -173,6 +173,8 @@ for (const file of [
   "My.App.Tests/Calc.cs",
   "AppUITests/Login.swift",
   "web/a.cy.ts",
+  "t/calc.t",
+  "features/sign-in.feature",
 ])
   test(`a TODO that expects tests is done with ${file}`, async () => {
     const verdict = await judgeRun({ ...good, expects: "tests", changes: { ...changes, files: [file] } });

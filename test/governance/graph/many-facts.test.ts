@@ -13,7 +13,7 @@ function countedGraph(tasks: number) {
     const node = makeNode({ id: `t${at}`, workPlanId: "p", name: "T", status: "planned" }, 0);
     return new Proxy<TaskNode>(node, {
       get(target, key) {
-        if (key === "status") looks += 1;
+        if (key === "status" || key === "parent") looks += 1;
         return Reflect.get(target, key);
       },
     });
@@ -30,6 +30,21 @@ test("moves that free nothing look at no other task, however many there are", ()
   const before = looks();
   for (let at = 0; at < 1000; at += 1) brain.add(move("a", at % 2 === 0 ? "start" : "fail"));
   assert.equal(findNode(brain.graph, "a")?.node.status, "failed");
+  assert.equal(looks() - before, 0);
+});
+
+test("what is said to be done is looked for in its own parts, and in no other task", () => {
+  const { graph, looks } = countedGraph(1000);
+  const brain = new Brain(graph);
+  brain.add(nodes("p", planned("part", { parent: "t0" }), planned("below", { parent: "part" })));
+  brain.add(move("below", "start"));
+  brain.add(checkpoint("below", ["a"]));
+  assert.equal(brain.add(move("t0", "complete")).kind, "claimed");
+  const before = looks();
+  for (let at = 0; at < 100; at += 1) {
+    brain.add(checkpoint("below", ["a"]));
+    assert.equal(brain.add(move("t1", "complete")).kind, "refused");
+  }
   assert.equal(looks() - before, 0);
 });
 

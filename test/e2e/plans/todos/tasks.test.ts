@@ -154,11 +154,14 @@ test("a part that was under way when its run ended is done where it was brought 
     { type: "delegated", key: "d", delegation },
     { ...checkpoint("tn-back", "wrote it"), key: "c" },
     ...ends,
+    // Too late, as it was told.
+    { type: "delegation_moved", key: "late", delegation: "call_2", move: "recall" },
   ];
   const folder = join(project.authority, "plans", "shop", "runs", "1", "agent");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "facts.jsonl"), facts.map((one) => `${JSON.stringify({ ...common, ...one })}\n`).join(""));
-  const { stdout } = await project.cli(["tasks", "shop"]);
+  const { stdout, stderr } = await project.cli(["tasks", "shop"]);
+  assert.equal(stderr, "");
   assert.match(stdout, /tn-back: tn-back \[completed\]/);
   assert.match(stdout, /tn-lost: tn-lost \[planned\]/);
 });
