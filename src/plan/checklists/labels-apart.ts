@@ -2,7 +2,7 @@ import { type Block, blocksOf, lineEnd, newlineOf, nextLine } from "../markdown/
 import { hasTodoSection, parsePlan } from "../markdown/markdown.ts";
 import { sizeProblem } from "../markdown/size-limits.ts";
 import { applyEdits, type Replacement } from "../markdown/text-edits.ts";
-import { isName, labelLines } from "./labels.ts";
+import { isName, labelLines, saysPlainly } from "./labels.ts";
 
 /**
  * The text of an issue with empty lines around labels that follow an item of a list right away: to Markdown such a line is one more of the item,
@@ -40,6 +40,8 @@ function lastLine({ start, end }: Block, text: string): number | undefined {
 
 function isLabelAt(block: Block, text: string, at: number): boolean {
   const line = text.slice(at, lineEnd(text, at)).trim();
+  // In small letters it is the end of a sentence that was wrapped.
+  if (/^(?!\p{Ll})/u.test(line) && saysPlainly(line)) return true;
   const isMarked = labelLines({ ...block, start: at }, text).length > 0;
   return isMarked && (/^(?:\*\*|__|<)/.test(line) || isName(line));
 }

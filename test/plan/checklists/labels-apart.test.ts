@@ -11,6 +11,8 @@ describe("labels that follow an item right away", () => {
       ["**Tasks**\n1. [ ] one\n**Won't do:**\n2. [ ] two\n", ["one"], "out of scope"],
       ["Tasks:\n- [ ] one\n  - with care\nOut of scope:\n- [ ] two\n", ["one"], "out of scope"],
       ["**Tasks**\n- [ ] one\n\n  with care\n**Won't do**\n- [ ] two\n", ["one"], "out of scope"],
+      ["Tasks\n- [ ] one\nAcceptance criteria\n- [ ] two\n", ["one"], "conditions"],
+      ["Out of scope\n- [ ] two\nTasks\n- [ ] one\n", ["one"], "out of scope"],
       ["Out of scope:\n- [ ] two\n- mobile\nTasks:\n- [ ] one\n", ["one"], "out of scope"],
       ["Tasks:\n- [ ] one\n  - [ ] inner\nLater:\n- [ ] two\n", ["one"], "out of scope"],
     ];
@@ -43,6 +45,8 @@ describe("labels that follow an item right away", () => {
     for (const text of [
       "- [ ] one\n  Note:\n- [ ] two\n",
       "- [ ] one\nthanks\n- [ ] two\n",
+      "- [ ] one\nThanks\n- [ ] two\n",
+      "- [ ] split the\ntasks\n- [ ] move the rest\nout of scope\n- [ ] two\n",
       "- [ ] one\nwhich is to be done before any of these:\n- [ ] two\n",
       "```\n- [ ] one\nLater:\n- [ ] two\n```\n",
       "## TODO\n- [ ] one\nLater:\n- [ ] two\n",
