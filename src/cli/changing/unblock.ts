@@ -34,7 +34,8 @@ export async function unblock(
       const { kept, calledOff, vanished } = answerSchema.parse(answer);
       const made = vanished ? " Its worktree is made again from its branch." : "";
       if (blocked.has(plan)) return `is no longer blocked.${reset ? dropped(kept) : ""}${made}${tried}`;
-      return calledOff ? "is not rebased: its branch is put back as it was." : `was not blocked.${made}${tried}`;
+      const back = before.daemon.running ? "its branch is put back" : "`prloom start` puts its branch back";
+      return calledOff ? `is not rebased: ${back} as it was.` : `was not blocked.${made}${tried}`;
     },
     needsDispatcher: plans.some((plan) => blocked.has(plan)),
     data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)), triedAgents: waiting },

@@ -26,6 +26,7 @@ import { lossyError, nowAt, type RebaseResult, toldRebase } from "./rebase-resul
 import { type RebaseTelling, tellRebased } from "./tell-rebased.ts";
 
 type Rebasing = Located & Configured & Records & Gated & Publishing & Reporting;
+type Tidying = Located & Configured & Reporting;
 type Ending = Rebasing & RebaseTelling;
 
 /**
@@ -105,25 +106,18 @@ export async function requireBase(loom: Rebasing, { id, baseBranch = "", behind,
 }
 
 /** What a person left stays under every run, but not under a rebase: that needs a clean tree. */
-export async function putAsideKept(
-  loom: Located & Configured & Reporting,
-  record: PlanRecord,
-  head: string,
-): Promise<void> {
+export async function putAsideKept(loom: Tidying, record: PlanRecord, head: string): Promise<void> {
   if (record.kept?.baseSha !== head) return;
   await putAside(loom, record, head, "before-rebase");
 }
 
-async function putAside(
-  loom: Located & Configured & Reporting,
-  record: PlanRecord,
-  baseSha: string,
-  name: "partial" | "before-rebase",
-): Promise<void> {
+const LEFT_BY = { partial: "a rebase that was cut off", "before-rebase": "a person", discarded: "an agent or person" };
+
+async function putAside(loom: Tidying, record: PlanRecord, baseSha: string, name: keyof typeof LEFT_BY): Promise<void> {
   const patch = await takeBack(loom, record, { baseSha, run: record.runs, name });
   if (patch === undefined) return;
-  const what = name === "partial" ? "what a rebase that was cut off" : "what a person";
-  loom.report({ planId: record.id, level: "warn", text: `${what} left in the worktree was put aside in ${patch}` });
+  const text = `what ${LEFT_BY[name]} left in the worktree was put aside in ${patch}`;
+  loom.report({ planId: record.id, level: "warn", text });
 }
 
 /**
@@ -262,7 +256,7 @@ export function endRebase(loom: Records, id: string, reason: string): void {
 async function putBack(loom: Rebasing, record: PlanRecord, from: string): Promise<void> {
   const head = await branchHead(loom, record);
   if (head !== from) await gitAt(loom.repo, ["update-ref", `refs/prloom/aside/${head}`, head]);
-  await takeBack(loom, record, { baseSha: head, run: record.runs, name: "discarded" });
+  await putAside(loom, record, head, "discarded");
   await resetTo(worktreeOf(loom, record), from, record.branch ?? "", record.prepared);
 }
 

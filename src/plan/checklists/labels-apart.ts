@@ -2,12 +2,11 @@ import { type Block, blocksOf, lineEnd, newlineOf, nextLine } from "../markdown/
 import { hasTodoSection, parsePlan } from "../markdown/markdown.ts";
 import { sizeProblem } from "../markdown/size-limits.ts";
 import { applyEdits, type Replacement } from "../markdown/text-edits.ts";
-import { taskItemOf } from "../todos/todo.ts";
-import { isName, labelLines } from "./labels.ts";
+import { isName, labelLines, saysPlainly } from "./labels.ts";
 
 /**
- * The text of an issue with empty lines around labels that follow a task right away: to Markdown such a line is one more of the task, but
- * GitHub shows it below, where its author put it: "- [ ] last task", "Out of scope:", "- [ ] another".
+ * The text of an issue with empty lines around labels that follow an item of a list right away: to Markdown such a line is one more of the item,
+ * but GitHub shows it below, where its author put it: "- [ ] last task", "Out of scope:", "- [ ] another".
  */
 export function withLabelsApart(text: string): string {
   // What is too large to be a plan is not looked at.
@@ -17,14 +16,19 @@ export function withLabelsApart(text: string): string {
 }
 
 function editsIn(block: Block, text: string): Replacement[] {
-  const [words] = block.type === "listItem" && taskItemOf(block, text) ? block.children : [];
-  const inner = block.children.flatMap((child) => editsIn(child, text));
-  const at = words === undefined ? undefined : lastLine(words, text);
-  if (words === undefined || at === undefined || !isLabelAt(words, text, at)) return inner;
+  const words = block.type === "listItem" ? block.children.filter(({ type }) => type === "paragraph") : [];
+  return [
+    ...words.flatMap((paragraph) => apart(paragraph, text)),
+    ...block.children.flatMap((child) => editsIn(child, text)),
+  ];
+}
+
+function apart(words: Block, text: string): Replacement[] {
+  const at = lastLine(words, text);
+  if (at === undefined || !isLabelAt(words, text, at)) return [];
   const newline = newlineOf(text);
   const to = nextLine(text, words.end);
-  const after = to < text.length ? [{ at: to, to, text: newline }] : [];
-  return [{ at, to: at, text: newline }, ...after, ...inner];
+  return [{ at, to: at, text: newline }, ...(to < text.length ? [{ at: to, to, text: newline }] : [])];
 }
 
 /** Where the last line of several begins, if nothing is in front of it. */
@@ -36,6 +40,8 @@ function lastLine({ start, end }: Block, text: string): number | undefined {
 
 function isLabelAt(block: Block, text: string, at: number): boolean {
   const line = text.slice(at, lineEnd(text, at)).trim();
+  // In small letters it is the end of a sentence that was wrapped.
+  if (/^(?!\p{Ll})/u.test(line) && saysPlainly(line)) return true;
   const isMarked = labelLines({ ...block, start: at }, text).length > 0;
   return isMarked && (/^(?:\*\*|__|<)/.test(line) || isName(line));
 }

@@ -48,7 +48,10 @@ const SAID_PLAINLY: ReadonlySet<HeadingKind> = new Set(["work", "criteria", "out
  */
 export function isPlainLabel(block: Block, text: string, next: Block | undefined, isLeftOut: boolean): boolean {
   if (block.type !== "paragraph" || block.line !== block.endLine || next?.type !== "list") return false;
-  const words = text.slice(block.start, block.end).trim();
+  return saysPlainly(text.slice(block.start, block.end).trim(), isLeftOut);
+}
+
+export function saysPlainly(words: string, isLeftOut = false): boolean {
   if (!/^\p{L}/u.test(words) || !isName(words)) return false;
   const kind = headingKind(words);
   return SAID_PLAINLY.has(kind) && (kind !== "work" || isLeftOut || isTasks(words));

@@ -68,6 +68,29 @@ describe("the limit of a provider", () => {
     await daemon.end();
   });
 
+  test("a plan that waits for its end is rebased in the way that the refusal names", async () => {
+    const only = { adapter: "codex", command: STUB, env: { BEHAVIOUR: "limit work" } };
+    const made = fresh({ config: { agents: { only }, stages: { default: "only" } } });
+    made.plan("one", ["do it"]);
+    await made.work();
+    await made.cli(["pause", "one"]);
+    made.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "moves on", "--allow-empty");
+    const { stderr } = await made.cli(["rebase", "one"]);
+    assert.match(stderr, /^error: one is in the middle of a TODO\. A rebase is done between two TODOs\./m);
+    const typed = [...stderr.matchAll(/`prloom ([^`]+)`/g)].map(([, line = ""]) => line);
+    assert.deepEqual(typed, ['block one "to be rebased"', "rebase one", "unblock one"]);
+    for (const words of [
+      ["block", "one", "to be rebased"],
+      ["rebase", "one"],
+      ["unblock", "one"],
+      ["resume", "one"],
+    ])
+      assert.equal((await made.cli(words)).code, 0, words[0]);
+    assert.equal(made.git("rev-parse", "prloom/one"), made.git("rev-parse", "main"));
+    await made.work();
+    assert.equal(made.record("one").status, "review");
+  });
+
   test("can be ended too when the plan that met it is gone", thorough, async () => {
     const only = { adapter: "codex", command: STUB, env: { BEHAVIOUR: "limit work" } };
     const made = fresh({ config: { agents: { only }, stages: { default: "only" } } });

@@ -11,6 +11,7 @@ import { lossyError } from "../../perform/rebase-result.ts";
 import { type Records, refuseUnrecovered, requireRecord } from "../../records.ts";
 import { asideByRebase } from "../../report/read-aside.ts";
 import type { AtWork } from "../../runs/occupancy.ts";
+import { awaitedRun } from "../../runs/run-record.ts";
 import type { Configured } from "../../settings/pinned.ts";
 import { leftOut } from "../../worktree/set-aside.ts";
 import { refuseWhileOpen } from "../open.ts";
@@ -103,14 +104,16 @@ function refuseRebase(loom: Rebasing, record: PlanRecord, { looked }: { looked: 
     throw new PrloomError("plan-state", `${id} is being rebased already.`, hint);
   }
   const isAtWork = loom.occupancy.agentIn(id);
+  const isIn = `in the middle of a ${record.current ? "TODO" : "run"}`;
   if (record.blocked && (record.current || record.side) && !isAtWork) {
     if (!looked) return;
     const hint = `What it left would be in the way: \`prloom pause ${id}\`, then \`prloom unblock ${id} --reset\` puts it aside as a patch; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;
-    throw new PrloomError(
-      "plan-state",
-      `${id} is blocked in the middle of a ${record.current ? "TODO" : "run"}.`,
-      hint,
-    );
+    throw new PrloomError("plan-state", `${id} is blocked ${isIn}.`, hint);
+  }
+  // It was stopped, is paused, or waits for the end of a limit: no agent is there that a pause could let finish.
+  if (awaitedRun(record) !== undefined && !isAtWork) {
+    const hint = `Let it finish first; or \`prloom block ${id} "to be rebased"\` keeps it there: then run \`prloom rebase ${id}\` and \`prloom unblock ${id}\`.`;
+    throw new PrloomError("plan-state", `${id} is ${isIn}. A rebase is done between two TODOs.`, hint);
   }
   if (record.current || record.side || !record.worktreeReady || isAtWork) {
     const hint = `\`prloom pause ${id}\` lets its agent finish and begins nothing else; then run \`prloom rebase ${id}\` and \`prloom resume ${id}\`.`;

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { commitFile, conflicting } from "../../../testing/conflicting.ts";
 import type { Project } from "../../../testing/project.ts";
@@ -58,8 +60,12 @@ test("one that a person called off is told of in the thread, too", async () => {
   const project = await conflicting(rebasing(fresh()));
   await project.cli(["comment", "second", "please rebase"]);
   await project.work({ PRLOOM_CRASH_AT: "rebase:placed" });
-  await project.cli(["unblock", "second", "--reset"]);
-  await project.work();
+  const { stdout } = await project.cli(["unblock", "second", "--reset"]);
+  assert.equal(stdout, "second is not rebased: `prloom start` puts its branch back as it was.\n");
+  writeFileSync(join(project.worktree("second"), "mine.txt"), "mine\n");
+  const worked = await project.work();
+  const patch = /left in the worktree was put aside in (\S+discarded\S*\.patch)/.exec(worked.stdout)?.[1];
+  assert.match(readFileSync(patch ?? "", "utf8"), /\+mine/);
   assert.match(
     (await project.cli(["show", "second"])).stdout,
     /\n +The rebase was called off, and the branch is as it was\.\n/,

@@ -26,7 +26,10 @@ describe("rebase", { concurrency: 2 }, () => {
     assert.match(asked.stdout, /second conflicts with main in: work\.txt\nnext: `prloom start`/);
     assert.match((await project.cli(["rebase", "second"])).stderr, /being rebased already/);
     assert.match((await project.cli(["ls"])).stdout, /^second .* the rebase onto main: no dispatcher is running$/m);
-    assert.match((await project.cli(["unblock", "second", "--reset"])).stdout, /^second is not rebased: its branch/);
+    assert.match(
+      (await project.cli(["unblock", "second", "--reset"])).stdout,
+      /^second is not rebased: `prloom start` puts its branch back/,
+    );
     assert.equal((await project.work()).code, 0);
     assert.deepEqual([project.record("second").rebase, trailers(project, "second")], [undefined, before]);
     await project.cli(["rebase", "second"]);
