@@ -118,6 +118,7 @@ export const number = of("number");
 export const object = of("object", shaped);
 export const optional = of("optional");
 export const partialRecord = of("partialRecord");
+export const preprocess = of("preprocess");
 export const record = of("record");
 export const strictObject = of("strictObject", shaped);
 export const string = of("string");

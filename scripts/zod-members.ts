@@ -15,6 +15,7 @@ export {
   object,
   optional,
   partialRecord,
+  preprocess,
   prettifyError,
   record,
   strictObject,
