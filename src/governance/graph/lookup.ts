@@ -69,7 +69,7 @@ export function findNode(graph: TaskGraph, id: string): Found | undefined {
 }
 
 /** What a node was split into. */
-export function partsOf(graph: TaskGraph, id: string): readonly TaskNode[] {
+export function partsOfNode(graph: TaskGraph, id: string): readonly TaskNode[] {
   const parts = indexOf(graph).parts.get(id) ?? [];
   return parts.flatMap((part) => findNode(graph, part)?.node ?? []);
 }

@@ -12,7 +12,7 @@ import {
 import { type AddedRoles, missingEvidence } from "./expected-output.ts";
 import type { FactOf } from "./facts.ts";
 import { isOver, movedNode, movedPlan } from "./lifecycle.ts";
-import { blockersOf, cycleFrom, findNode, findPlan, nodesOf, partsOf } from "./lookup.ts";
+import { blockersOf, cycleFrom, findNode, findPlan, nodesOf, partsOfNode } from "./lookup.ts";
 import { makeNode, makeWorkPlan } from "./make-graph.ts";
 import type { PlannedNode, TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
 
@@ -159,7 +159,7 @@ export function moveNode(
 function wholeOf(graph: TaskGraph, node: TaskNode): readonly TaskNode[] {
   const found = new Set([node]);
   // Those that are found are looked through in turn: parts may have parts.
-  for (const { id } of found) for (const part of partsOf(graph, id)) found.add(part);
+  for (const { id } of found) for (const part of partsOfNode(graph, id)) found.add(part);
   return [...found];
 }
 
