@@ -48,7 +48,10 @@ export const submodule: Behaviour = ({ args, spot }) => {
   if (ADDS_REPOSITORY.test(name))
     noteEffect(spot, { kind: "ours", what: `changes which repositories git gets with git submodule ${name}` });
   if (name === "deinit") history(spot, "deletes folders of submodules, also what is not committed there");
-  return changesTree({ name: "submodule", args, spot });
+  const paths = operands.slice(1);
+  if (name !== "update" || paths.length === 0) return changesTree({ name: "submodule", args, spot });
+  for (const path of paths) unpacksInto(spot, pathspec(path, spot));
+  return changesIt({ name: "submodule", args, spot });
 };
 
 /** Objects come from elsewhere; nothing of them is run. */
@@ -111,7 +114,8 @@ export const apply: Behaviour = ({ args, spot }) => {
     long: "check stat numstat summary cached index 3way",
   });
   const isTried = given.has("check", "stat", "numstat", "summary");
-  const taken = takenPatches(given.operands, spot, isTried);
+  const strip = Number(textOf(given.values("p").at(-1) ?? known("1")));
+  const taken = takenPatches(given.operands, spot, { isTried, strip });
   if (isTried) return OUTPUT;
   spot.line.unpacked ??= taken;
   for (const path of given.values("directory", "build-fake-ancestor")) writes(spot, path);
