@@ -74,8 +74,8 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
   const isMoving = given.operands.slice(1).some((ref) => /:(?!refs\/remotes\/|$)/.test(textOf(ref)));
   if (name === "fetch" && (isMoving || given.has("p", "prune", "P", "prune-tags"))) changesIt({ name, args, spot });
   const [from, target] = given.operands;
-  // Of a remote that has a name, a person said that it is one.
-  if (name !== "ls-remote" && from && /^[\w.+-]+:|^[\w.-]+@/.test(textOf(from)))
+  // Of a remote that has a name, a person said that it is one, and a file is here already.
+  if (name !== "ls-remote" && from && /^(?!file:)[\w.+-]+:|^[\w.-]+@/.test(textOf(from)))
     spot.line.unpacked = cameFrom(FROM.network);
   if (name === "clone") {
     const named = textOf(from ?? known(""))
