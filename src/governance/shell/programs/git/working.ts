@@ -1,6 +1,6 @@
 import type { Behaviour, ProgramCall } from "../../call.ts";
 import { noteGone } from "../../folders.ts";
-import { readArguments } from "../../options.ts";
+import { type Arguments, readArguments } from "../../options.ts";
 import {
   absolutePaths,
   deletes,
@@ -108,14 +108,15 @@ export const removes: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+const stripOf = (given: Arguments): number => Number(textOf(given.values("p").at(-1) ?? known("1")));
+
 export const apply: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
     valued: "p C directory exclude include whitespace build-fake-ancestor",
     long: "check stat numstat summary cached index 3way",
   });
   const isTried = given.has("check", "stat", "numstat", "summary");
-  const strip = Number(textOf(given.values("p").at(-1) ?? known("1")));
-  const taken = takenPatches(given.operands, spot, { isTried, strip });
+  const taken = takenPatches(given.operands, spot, { isTried, strip: stripOf(given) });
   if (isTried) return OUTPUT;
   spot.line.unpacked ??= taken;
   for (const path of given.values("directory", "build-fake-ancestor")) writes(spot, path);
@@ -126,7 +127,8 @@ export const apply: Behaviour = ({ args, spot }) => {
 };
 
 export const applyMails: Behaviour = (call) => {
-  call.spot.line.unpacked ??= takenPatches(readArguments(call.args, { valued: "p C directory S" }).operands, call.spot);
+  const given = readArguments(call.args, { valued: "p C directory S" });
+  call.spot.line.unpacked ??= takenPatches(given.operands, call.spot, { strip: stripOf(given) });
   return changesTree(call);
 };
 
