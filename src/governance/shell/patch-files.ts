@@ -5,7 +5,7 @@ const GIT_FORM = /^(?:rename (?:from|to)|copy (?:from|to)) (.+)$/s;
 const GIT_HEADER = /^diff --git (.+)$/s;
 
 /** The files that a patch changes, in the form of `apply_patch` or as a unified diff; undefined when it names none. */
-export function filesInPatch(patch: string): string[] | undefined {
+export function filesInPatch(patch: string, strip = 1): string[] | undefined {
   const found = new Set<string>();
   let isOwnForm = false;
   for (const line of patch.split(/\r?\n/)) {
@@ -16,21 +16,23 @@ export function filesInPatch(patch: string): string[] | undefined {
     }
     // Lines of a file that is added may look like those of a diff.
     if (isOwnForm) continue;
-    for (const name of namesIn(line)) if (name !== "/dev/null") found.add(name);
+    for (const name of namesIn(line, strip)) if (name !== "/dev/null") found.add(name);
   }
   return found.size > 0 ? [...found] : undefined;
 }
 
-function namesIn(line: string): string[] {
+function namesIn(line: string, strip: number): string[] {
   const header = GIT_HEADER.exec(line)?.[1];
-  if (header !== undefined) return bothOf(header).map((name) => withoutSide(plain(name)));
+  if (header !== undefined) return bothOf(header).map((name) => withoutSide(plain(name), strip));
   const renamed = GIT_FORM.exec(line)?.[1];
   if (renamed !== undefined) return [plain(renamed)];
   const name = UNIFIED.exec(line)?.[1];
-  return name === undefined ? [] : [withoutSide(plain(name))];
+  return name === undefined ? [] : [withoutSide(plain(name), strip)];
 }
 
-const withoutSide = (name: string): string => name.replace(/^[ab]\//, "");
+/** Without its side, or without as many folders as `-p` takes away where those are more. */
+const withoutSide = (name: string, strip: number): string =>
+  strip > 1 && name !== "/dev/null" ? name.split("/").slice(strip).join("/") || name : name.replace(/^[ab]\//, "");
 
 /** Of a file that is only made, deleted or given other rights, a header is all that names it. */
 function bothOf(header: string): string[] {

@@ -108,15 +108,19 @@ export function unpacksInto(spot: Spot, path: Text, itself = false): void {
 }
 
 /** What of patches came from the network; they are read, or those that are piped in, and their files are changed unless it is only tried. */
-export function takenPatches(files: readonly Text[], spot: Spot, isTried = false): Flow | undefined {
+export function takenPatches(
+  files: readonly Text[],
+  spot: Spot,
+  { isTried = false, strip = 1 } = {},
+): Flow | undefined {
   const flow = files.length > 0 ? joinFlows(files.map((file) => contentOf(file, spot))) : spot.input;
-  if (!isTried && flow.text !== undefined) patches(flow.text, spot);
+  if (!isTried && flow.text !== undefined) patches(flow.text, spot, strip);
   return flow.from & FROM.network ? flow : undefined;
 }
 
 /** The files that a patch names which stands in the command. */
-export function patches(patch: string, spot: Spot): void {
-  for (const name of filesInPatch(patch) ?? [])
+export function patches(patch: string, spot: Spot, strip = 1): void {
+  for (const name of filesInPatch(patch, strip) ?? [])
     for (const path of absolutePaths(known(name), spot))
       noteEffect(spot, { kind: "writes", what: `writes ${describeText(path)}`, path });
 }

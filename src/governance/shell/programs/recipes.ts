@@ -39,7 +39,10 @@ export const cmake: Behaviour = (call) => {
   const given = readArguments(args, { valued: "S B D G P C T A prefix build install", singleDash: false });
   for (const folder of given.values("B", "prefix")) writes(spot, folder);
   for (const script of given.values("P", "C")) runsRules(script, call);
-  for (const source of [...given.values("S"), ...given.operands]) noteElsewhere(source, spot);
+  for (const source of [...given.values("S"), ...given.operands]) {
+    runsFetched("cmake", source, spot);
+    noteElsewhere(source, spot);
+  }
   const inside = inFolder(spot, given.values("build", "install"));
   const end = args.findIndex((arg) => textOf(arg) === "--");
   // What stands behind it is for make, or what is built with instead.

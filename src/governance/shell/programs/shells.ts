@@ -186,7 +186,8 @@ function runScript({ name, args, spot }: ProgramCall) {
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {
     const flow = made ?? contentOf(file, spot);
-    const isWritten = flow.text !== undefined || flow.either !== undefined || flow.from === 0;
+    // What was copied from a file of the project is one, whatever else may lie in its place.
+    const isWritten = (flow.either ?? [flow]).some((one) => one.text !== undefined || one.from === 0);
     if (isWritten || isChannel || flow.from & (FROM.network | FROM.decoded))
       return inlineCode(name, { ...spot, input: flow });
   }

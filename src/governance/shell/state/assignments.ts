@@ -172,9 +172,12 @@ export function judgeAssignment(name: string, value: Text, spot: Spot): void {
 
 /** Folders of the system and of package managers may come before what is there; others bring other programs. */
 function judgePath(value: Text, spot: Spot): void {
-  const { folder } = spot.line.place;
+  const { unpacked, unpackedInto = [], place } = spot.line;
+  const { folder } = place;
+  const isFetched = (one: string) => unpacked && unpackedInto.some((into) => `${one}/`.startsWith(into));
   const isPlain =
     value.type === "known" &&
+    !value.text.split(":").some(isFetched) &&
     value.text
       .split(":")
       .every(

@@ -78,7 +78,8 @@ function copiesOut(args: readonly Text[], spot: Spot): boolean {
   const isInside = (path: Text): boolean => /^[\w-][\w.-]*:/.test(startOf(path));
   if (!from || !to || more.length > 0 || !isInside(from) || isInside(to)) return false;
   noteEffect(spot, { kind: "fetches", what: `copies ${describeText(from)}` });
-  store(to, cameFrom(FROM.network), { spot });
+  spot.line.unpacked = cameFrom(FROM.network);
+  store(to, spot.line.unpacked, { spot });
   unpacksInto(spot, to, true);
   return true;
 }

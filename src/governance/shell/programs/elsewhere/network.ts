@@ -1,6 +1,16 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { contentOf, isHere, isLoopback, noteSecrets, reads, sendBytes, store, writes } from "../../paths.ts";
+import {
+  contentOf,
+  isHere,
+  isLoopback,
+  noteSecrets,
+  reads,
+  sendBytes,
+  store,
+  unpacksInto,
+  writes,
+} from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state/state.ts";
 import { isSecretAddress } from "../../values/addresses.ts";
 import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
@@ -160,11 +170,15 @@ export const wget: Behaviour = ({ args, spot }) => {
   if (outputs.some((file) => textOf(file) === "-")) return flow;
   for (const file of outputs) store(file, flow, { spot });
   const [folder] = given.values("P", "directory-prefix");
-  // What it saves then is named by what stands in the list.
-  if (given.has("i", "input-file")) writes(spot, folder ?? known("."));
   if (outputs.length === 0 && !given.has("spider"))
     for (const target of given.operands)
       store(folder ? joinTexts([folder, known("/"), nameIn(target)]) : nameIn(target), flow, { spot });
+  // What it saves then is named by what stands in the list, or in pages.
+  if (given.has("i", "input-file", "r", "recursive", "m", "mirror")) {
+    writes(spot, folder ?? known("."));
+    spot.line.unpacked = flow;
+    unpacksInto(spot, folder ?? known("."));
+  }
   return NOTHING;
 };
 

@@ -79,11 +79,16 @@ export const rsync: Behaviour = ({ args, spot }) => {
 function transfer(sources: readonly Text[], target: Text | undefined, spot: Spot): void {
   if (!target) return;
   const remote = target.type === "known" || target.type === "glob" ? remoteOf(target) : "somewhere";
+  const comes = sources.some((source) => remoteOf(source)) && !remote;
   for (const source of sources) {
     const from = remoteOf(source);
     const flow = from ? cameFrom(FROM.network) : contentOf(source, spot);
     if (from) noteEffect(spot, { kind: "fetches", what: `copies ${from}` });
     if (remote) sendBytes({ from: flow.from | FROM.files }, remote, spot);
     else store(target, flow, { spot });
+  }
+  if (comes) {
+    spot.line.unpacked = cameFrom(FROM.network);
+    unpacksInto(spot, target, true);
   }
 }

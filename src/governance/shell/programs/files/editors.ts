@@ -237,7 +237,8 @@ export const patch: Behaviour = ({ args, spot }) => {
   });
   const [file, ...inputs] = given.operands;
   const isTried = given.has("dry-run", "C", "check");
-  const taken = takenPatches([...given.values("i", "input"), ...inputs], spot, isTried);
+  const strip = Number(textOf(given.values("p", "strip").at(-1) ?? known("1")));
+  const taken = takenPatches([...given.values("i", "input"), ...inputs], spot, { isTried, strip });
   if (isTried) return OUTPUT;
   spot.line.unpacked ??= taken;
   const targets: Text[] = [...given.values("o", "output", "d", "directory"), ...(file ? [file] : [])];

@@ -182,7 +182,7 @@ export const compress: Behaviour = ({ name, args, spot }) => {
     valued: "S suffix T threads o",
     long: "stdout to-stdout decompress uncompress keep list test force recursive",
   });
-  const decodes = given.has("d", "decompress", "uncompress") || /^un|^z?cat|cat$/.test(name);
+  const decodes = given.has("d", "decompress", "uncompress") || /^(?:g|b|)un|cat$/.test(name);
   const only = given.has("c", "stdout", "to-stdout", "l", "list", "t", "test") || /cat$/.test(name);
   const flows = given.operands.map((path) => contentOf(path, spot));
   const flow = flows.length === 0 ? spot.input : joinFlows(flows);

@@ -1,6 +1,6 @@
 import type { Behaviour, ProgramCall } from "../../call.ts";
 import { noteGone } from "../../folders.ts";
-import { readArguments } from "../../options.ts";
+import { type Arguments, readArguments } from "../../options.ts";
 import {
   absolutePaths,
   deletes,
@@ -48,7 +48,10 @@ export const submodule: Behaviour = ({ args, spot }) => {
   if (ADDS_REPOSITORY.test(name))
     noteEffect(spot, { kind: "ours", what: `changes which repositories git gets with git submodule ${name}` });
   if (name === "deinit") history(spot, "deletes folders of submodules, also what is not committed there");
-  return changesTree({ name: "submodule", args, spot });
+  const paths = operands.slice(1);
+  if (name !== "update" || paths.length === 0) return changesTree({ name: "submodule", args, spot });
+  for (const path of paths) unpacksInto(spot, pathspec(path, spot));
+  return changesIt({ name: "submodule", args, spot });
 };
 
 /** Objects come from elsewhere; nothing of them is run. */
@@ -71,8 +74,8 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
   const isMoving = given.operands.slice(1).some((ref) => /:(?!refs\/remotes\/|$)/.test(textOf(ref)));
   if (name === "fetch" && (isMoving || given.has("p", "prune", "P", "prune-tags"))) changesIt({ name, args, spot });
   const [from, target] = given.operands;
-  // Of a remote that has a name, a person said that it is one.
-  if (name !== "ls-remote" && from && /^[\w.+-]+:|^[\w.-]+@/.test(textOf(from)))
+  // Of a remote that has a name, a person said that it is one, and a file is here already.
+  if (name !== "ls-remote" && from && /^(?!file:)[\w.+-]+:|^[\w.-]+@/.test(textOf(from)))
     spot.line.unpacked = cameFrom(FROM.network);
   if (name === "clone") {
     const named = textOf(from ?? known(""))
@@ -105,13 +108,15 @@ export const removes: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+const stripOf = (given: Arguments): number => Number(textOf(given.values("p").at(-1) ?? known("1")));
+
 export const apply: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
     valued: "p C directory exclude include whitespace build-fake-ancestor",
     long: "check stat numstat summary cached index 3way",
   });
   const isTried = given.has("check", "stat", "numstat", "summary");
-  const taken = takenPatches(given.operands, spot, isTried);
+  const taken = takenPatches(given.operands, spot, { isTried, strip: stripOf(given) });
   if (isTried) return OUTPUT;
   spot.line.unpacked ??= taken;
   for (const path of given.values("directory", "build-fake-ancestor")) writes(spot, path);
@@ -122,7 +127,8 @@ export const apply: Behaviour = ({ args, spot }) => {
 };
 
 export const applyMails: Behaviour = (call) => {
-  call.spot.line.unpacked ??= takenPatches(readArguments(call.args, { valued: "p C directory S" }).operands, call.spot);
+  const given = readArguments(call.args, { valued: "p C directory S" });
+  call.spot.line.unpacked ??= takenPatches(given.operands, call.spot, { strip: stripOf(given) });
   return changesTree(call);
 };
 
