@@ -22,13 +22,19 @@ const TOLD = String.raw`npm|${MANAGERS}|bun|deno|go|cargo|dotnet|swift|mix|make|
 const RUNNERS = String.raw`pytest|unittest|vitest|jest|mocha|ava|tap|pest|playwright\s+test|cypress\s+run|rspec|phpunit|ctest|tox|nox|bats|prove`;
 /** Of what is to be done one after the other; what follows `-x` is left out. */
 const GOALS = String.raw`(?:(?:-x|--exclude-task)\s+\S+\s+|(?!-x\s|--exclude-task\s)\S+\s+)*`;
+/** What only makes tests, builds them or makes them ready, by the names that such a thing has. */
+const SET_UP =
+  "build|compile|lint|format|clean|prepare|set-?up|install|seed|reset|migrate|load\\w*|purge|schema|deps|up|down|data|fixtures|image";
+const MADE = String.raw`\S*?(?<![\w.])(?:${SET_UP}|make|new|create|add|init|gen|generate)[:-](?:tests?|specs?|unit|e2e)`;
+const MADE_READY = String.raw`(?:\S*[:-])?(?:tests?|spec|unit|e2e)[:-](?:\S*[:-])?(?:${SET_UP})`;
+const NO_TEST = String.raw`(?!(?:${MADE}|${MADE_READY})(?:\s|$))`;
 const TEST = new RegExp(
   [
-    String.raw`${PLACE}(?:${TOLD})\s+${RUN}(?:[\w@./][\w@./-]*[:-])?(?:test|tests|unittests?|t|spec|unit|e2e)(?:[:\s-]|$)`,
+    String.raw`${PLACE}(?:${TOLD})\s+${RUN}${NO_TEST}(?:[\w@./][\w@./-]*[:-])?(?:test|tests|unittests?|t|spec|unit|e2e)(?:[:\s-]|$)`,
     // By the convention of GNU; elsewhere, as with `cargo check`, it looks at types and style.
     String.raw`${PLACE}make\s+${OPTIONS}check(?:\s|$)`,
     String.raw`${PLACE}cargo\s+${OPTIONS}nextest\s+run\b`,
-    String.raw`${PLACE}(?:mvnw?|gradlew?)\s+${GOALS}(?:\S*:)?(?:test(?!Classes)\w*|check|verify)(?:\s|$)`,
+    String.raw`${PLACE}(?:mvnw?|gradlew?)\s+(?!(?:.*\s)?-x\s+test(?:\s|$))${GOALS}(?:\S*:)?(?:test(?!Classes)\w*|check|verify)(?:\s|$)`,
     String.raw`${PLACE}nx\s+(?:affected|run-many)\s+(?:\S+\s+)*(?:-t|--targets?)[=\s]\s*(?:\S+,)?test\b`,
     String.raw`${PLACE}sbt\s+["']?(?:\S+\/)?test(?:Only|Quick)\b`,
     String.raw`${PLACE}xcodebuild\s+(?:\S+\s+)*test(?:\s|$)`,
