@@ -25,6 +25,7 @@ import type { Reporting } from "../capabilities.ts";
 import { claimsOf } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, REVIEW_RESULT, textPath, worktreeOf } from "../paths.ts";
 import { currentTodo, planText, type Records, updateRecord } from "../records.ts";
+import { withoutSessions } from "../runs/count-run.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { keepNow } from "../worktree/set-aside.ts";
 import { firstBase } from "./begin.ts";
@@ -140,6 +141,7 @@ function told(result: ReviewResult): string {
 /** The review is over: the TODO is committed, or the plan is finished unless its branch moves. */
 function accept(loom: Records & Reporting, record: PlanRecord, text: string): void {
   updateRecord(loom, record.id, (now) => ({
+    ...withoutSessions(now, ["reviewer"]),
     side: undefined,
     ...(now.current
       ? { current: { ...now.current, reviewed: true } }
@@ -158,7 +160,8 @@ function askForMore(
   else {
     addReviewTodo(loom, record, result);
     crashPoint("review:todos");
-    updateRecord(loom, record.id, () => ({
+    updateRecord(loom, record.id, (now) => ({
+      ...withoutSessions(now, ["reviewer"]),
       side: undefined,
       reviewedEnd: { head: record.side?.baseSha ?? "", rounds: round },
     }));
@@ -176,7 +179,10 @@ export function missingIn({ side, current }: PlanRecord): string | undefined {
   return current?.missing ?? (current?.findings === undefined ? undefined : `${SENT_BACK}\n\n${current.findings}`);
 }
 
-/** The worker goes on with what is in the tree. That is a round of the review, not a further attempt. */
+/**
+ * The worker goes on with what is in the tree. That is a round of the review, not a further attempt. Where it leaves the tree as it was,
+ * the reviewer is asked anew, and is told why.
+ */
 function sentBack(now: PlanRecord, result: ReviewResult): Partial<PlanRecord> {
   if (!now.current) return { side: undefined };
   const run = now.runs + 1;
@@ -184,7 +190,7 @@ function sentBack(now: PlanRecord, result: ReviewResult): Partial<PlanRecord> {
   const reviews = (now.current.reviews ?? 0) + 1;
   const more = { run, missing: undefined, findings, reviews, seen: undefined };
   const current = { ...now.current, stage: "running" as const, ...more };
-  return { side: undefined, runs: run, current };
+  return { ...withoutSessions(now, ["reviewer"]), side: undefined, runs: run, current };
 }
 
 /** One TODO for one review: its findings belong together, and so do the changes that answer them. */

@@ -22,20 +22,27 @@ const TOLD = String.raw`npm|${MANAGERS}|bun|deno|go|cargo|dotnet|swift|mix|make|
 const RUNNERS = String.raw`pytest|unittest|vitest|jest|mocha|ava|tap|pest|playwright\s+test|cypress\s+run|rspec|phpunit|ctest|tox|nox|bats|prove`;
 /** Of what is to be done one after the other; what follows `-x` is left out. */
 const GOALS = String.raw`(?:(?:-x|--exclude-task)\s+\S+\s+|(?!-x\s|--exclude-task\s)\S+\s+)*`;
+/** What only makes tests, builds them or makes them ready, by the names that such a thing has. */
+const VERBS = "build|compile|lint|format|clean|prepare|set-?up|install|seed|reset|migrate";
+const MAKES = `${VERBS}|make|new|create|add|init|gen|generate`;
+const SET_UP = String.raw`${VERBS}|load\w*|purge|schema|deps|up|down|data|fixtures|image|env`;
+const MADE = String.raw`\S{0,99}?(?<![\w.])(?:${MAKES})[:-](?:tests?|specs?|unit|e2e)`;
+const MADE_READY = String.raw`(?:\S{0,99}[:-])?(?:tests?|spec|unit|e2e)[:-](?:\S{0,99}[:-])?(?:${SET_UP})`;
+const NO_TEST = String.raw`(?!(?:${MADE}|${MADE_READY})(?:\s|$))`;
 const TEST = new RegExp(
   [
-    String.raw`${PLACE}(?:${TOLD})\s+${RUN}(?:[\w@./][\w@./-]*[:-])?(?:test|tests|unittests?|t|spec|unit|e2e)(?:[:\s-]|$)`,
+    String.raw`${PLACE}(?:${TOLD})\s+${RUN}${NO_TEST}(?:[\w@./][\w@./-]*[:-])?(?:test|tests|unittests?|t|spec|unit|e2e)(?:[:\s-]|$)`,
     // By the convention of GNU; elsewhere, as with `cargo check`, it looks at types and style.
     String.raw`${PLACE}make\s+${OPTIONS}check(?:\s|$)`,
     String.raw`${PLACE}cargo\s+${OPTIONS}nextest\s+run\b`,
-    String.raw`${PLACE}(?:mvnw?|gradlew?)\s+${GOALS}(?:\S*:)?(?:test(?!Classes)\w*|check|verify)(?:\s|$)`,
+    String.raw`${PLACE}(?:mvnw?|gradlew?)(?!.*\s-x\s+test(?:\s|$))\s+${GOALS}(?:\S*:)?(?:test(?!Classes)\w*|check|verify)(?:\s|$)`,
     String.raw`${PLACE}nx\s+(?:affected|run-many)\s+(?:\S+\s+)*(?:-t|--targets?)[=\s]\s*(?:\S+,)?test\b`,
     String.raw`${PLACE}sbt\s+["']?(?:\S+\/)?test(?:Only|Quick)\b`,
     String.raw`${PLACE}xcodebuild\s+(?:\S+\s+)*test(?:\s|$)`,
     String.raw`${PLACE}(?:node|tsx)\s+(?:\S+\s+)*--test\b`,
     String.raw`^(?:(?:${MANAGERS})\s+${RUN})?(?:(?:\S*\/)?python[\d.]*\s+-m\s+|coverage\s+run\s+-m\s+|php\s+)?(?:\S*\/)?(?:${RUNNERS})(?:\s|$)`,
     // A script of the project's own.
-    String.raw`^(?:(?:ba|da|z)?sh\s+)?(?:\S*[/._-])?(?:run)?tests?\.(?:sh|bash)(?:\s|$)`,
+    String.raw`^(?:(?:ba|da|z)?sh\s+)?(?!\S{0,99}?(?<!\w)(?:${MAKES})[_-]tests?\.)(?:\S*[/._-])?(?:run)?tests?\.(?:sh|bash)(?:\s|$)`,
     String.raw`^(?:(?:ba|da|z)?sh\s+)?(?:\.\/)?(?:bin|scripts?)\/(?:run[-_]?)?tests?(?:\s|$)`,
   ].join("|"),
 );
