@@ -13,6 +13,7 @@ import { isInboxRecord, type Located, textPath, worktreeOf } from "../paths.ts";
 import { discardWork } from "../perform/begin.ts";
 import { hookAgain } from "../perform/hook-due.ts";
 import { blockPlan, planText, type Records, requireRecord, setPaused, updateRecord } from "../records.ts";
+import { patchesOf } from "../report/read-aside.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { recoverAgain } from "../runs/survivors.ts";
@@ -140,8 +141,11 @@ async function resetPlan(
   // Neither a plugin's agent nor a person gets in before the tree is what it was.
   const leave = loom.occupancy.enter(id, "step");
   try {
+    const known = new Set(patchesOf(loom, id));
     await recoverInterrupted(loom, id);
-    return await discardWork(loom, requireRecord(loom, id));
+    const kept = await discardWork(loom, requireRecord(loom, id));
+    // Of a run that was interrupted it is kept when that is found out.
+    return kept ?? patchesOf(loom, id).find((patch) => !known.has(patch));
   } finally {
     leave();
   }

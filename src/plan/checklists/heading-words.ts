@@ -44,7 +44,7 @@ const KINDS: readonly (readonly [HeadingKind, readonly RegExp[]])[] = [
     "confirmation",
     [
       // "Before submitting to the App Store" is work.
-      /(?:^| )before (?:you )?(?:submit|submitting|posting|opening|filing|creating)(?:\??$| please | (?:(?:an?|the|this|your|new|any) )*(?:issues?|bugs?|features?|reports?|tickets?|(?:pull )?requests?|prs?|questions?|proposals?)(?: |\??$))/u,
+      /(?:^| )before (?:you )?(?:submit|submitting|posting|opening|filing|creating)(?:\??$| (?!(?:to|an?|the|this|your|our|new|any) )| (?:(?:an?|the|this|your|new|any) )+(?:\S+ )?(?:issues?|bugs?|features?|reports?|tickets?|requests?|prs?|questions?|proposals?|discussions?|forms?)(?: |\??$))/u,
       anywhere(`pre ?flight, please confirm, code of conduct, contribut(?:ing|ion) guidelines?
         pre ?submission, submission checklist, issue checklist, viability checklist, bug report checklist, vor dem absenden, avant de soumettre, antes de enviar`),
       whole(

@@ -11,16 +11,17 @@ import { isName, labelLines, saysPlainly } from "./labels.ts";
 export function withLabelsApart(text: string): string {
   // What is too large to be a plan is not looked at.
   if (!/\[[ xX]\]/.test(text) || sizeProblem(text)) return text;
-  const edits = blocksOf(text).flatMap((block) => editsIn(block, text));
+  const edits = blocksOf(text).flatMap((block) => block.children.flatMap((item) => editsAfter(item, text)));
   return edits.length === 0 || hasTodoSection(parsePlan(text)) ? text : applyEdits(text, edits);
 }
 
-function editsIn(block: Block, text: string): Replacement[] {
-  const words = block.type === "listItem" ? block.children.filter(({ type }) => type === "paragraph") : [];
-  return [
-    ...words.flatMap((paragraph) => apart(paragraph, text)),
-    ...block.children.flatMap((child) => editsIn(child, text)),
-  ];
+/** What an item goes on with below such a line, as a list, is its own: "- [ ] task", "Files:", "  - a.ts". */
+function editsAfter(item: Block, text: string): Replacement[] {
+  const last = item.children.at(-1);
+  if (item.type !== "listItem" || last === undefined) return [];
+  if (last.type === "paragraph") return apart(last, text);
+  const inner = last.children.at(-1);
+  return inner === undefined ? [] : editsAfter(inner, text);
 }
 
 function apart(words: Block, text: string): Replacement[] {

@@ -96,6 +96,17 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "prloom/cut:work.txt"), "one\n[waits] two\nthree\n");
   });
 
+  test("what an interrupted run left is named where its plan is reset before the next start", async () => {
+    const { project, halfWay } = gated();
+    project.plan("left", ["[waits] one"], { status: "queued" });
+    const daemon = await startDaemon(project);
+    await halfWay(daemon, "left");
+    await daemon.end("SIGKILL");
+    await project.cli(["block", "left", "wrong way"]);
+    const { stdout } = await project.cli(["unblock", "left", "--reset"]);
+    assert.match(stdout, /is gone from its worktree, and kept in \S+partial\.patch \(for `git apply`\)/);
+  });
+
   test("SIGKILL leaves no process behind either, and the interruption is not an attempt", thorough, async () => {
     const { project, open, halfWay } = gated();
     project.plan("killed", ["[waits] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });

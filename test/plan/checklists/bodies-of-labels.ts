@@ -207,6 +207,15 @@ export const BODIES_OF_LABELS: readonly Body[] = [
     "# App 2.0\n\n## Before submitting to the store\n- [ ] Screenshots\n\n## Before opening the beta\n- [ ] Mail\n\n## After it\n- [ ] Post\n",
     ["Screenshots", "Mail", "Post"],
   ),
+  ...["Before submitting - checklist", "Before submitting, make sure that:", "Before opening a new GitHub issue"].map(
+    (line) =>
+      todos(
+        `a form that says ${line}`,
+        `### ${line}\n- [x] Search existing issues\n- [ ] Update to the latest version\n\n### Proposal\n- [ ] Add a flag\n`,
+        ["Add a flag"],
+        [[line.replace(":", ""), 2, "confirmations"]],
+      ),
+  ),
   todos("ideas that are all there is", "The search is slow.\n\n## Ideas for a fix\n- [ ] Index\n- [ ] Cache\n", [
     "Index",
     "Cache",

@@ -44,6 +44,9 @@ describe("labels that follow an item right away", () => {
   it("are what they were where they are none", () => {
     for (const text of [
       "- [ ] one\n  Note:\n- [ ] two\n",
+      "- [ ] one\nSubtasks:\n  - [ ] a\n  - [ ] b\n- [ ] two\n",
+      "- [ ] one\n**Files:**\n  - a.ts\n- [ ] two\nFiles:\n  - b.ts\n",
+      "- [ ] one\n  - a.ts\nTests:\n  - a.test.ts\n- [ ] two\n",
       "- [ ] one\nthanks\n- [ ] two\n",
       "- [ ] one\nThanks\n- [ ] two\n",
       "- [ ] split the\ntasks\n- [ ] move the rest\nout of scope\n- [ ] two\n",
