@@ -24,7 +24,7 @@ export function withCarriedEvidence(
     const dir = join(dirname(runDir), String(number - back));
     const run = readRunRecord(dir);
     // What was there then was put aside; after a reviewer, only what it left itself.
-    const ofReviewer = (name: string): boolean => run?.stage === "reviewer" && name.startsWith("aside");
+    const ofReviewer = (name: string): boolean => run?.stage === "reviewer" && /^(?:aside|partial)/.test(name);
     if (listDir(dir).some((name) => name.endsWith(".patch") && !ofReviewer(name))) break;
     if (run?.stage !== "worker") continue;
     if (run.about !== todo || run.baseSha !== baseSha) break;

@@ -25,7 +25,7 @@ const GOALS = String.raw`(?:(?:-x|--exclude-task)\s+\S+\s+|(?!-x\s|--exclude-tas
 /** What only makes tests, builds them or makes them ready, by the names that such a thing has. */
 const VERBS = "build|compile|lint|format|clean|prepare|set-?up|install|seed|reset|migrate";
 const MAKES = `${VERBS}|make|new|create|add|init|gen|generate`;
-const SET_UP = String.raw`${VERBS}|load\w*|purge|schema|deps|up|down|data|fixtures|image|env`;
+const SET_UP = String.raw`${VERBS}|load(?:_\w+)?|purge|schema|deps|up|down|data|fixtures|image|env`;
 const MADE = String.raw`\S{0,99}?(?<![\w.])(?:${MAKES})[:-](?:tests?|specs?|unit|e2e)`;
 const MADE_READY = String.raw`(?:\S{0,99}[:-])?(?:tests?|spec|unit|e2e)[:-](?:\S{0,99}[:-])?(?:${SET_UP})`;
 const NO_TEST = String.raw`(?!(?:${MADE}|${MADE_READY})(?:\s|$))`;

@@ -37,7 +37,7 @@ test("what runs did for a TODO goes on with any agent, for its parts as well, ov
   assert.deepEqual(carried(3), []);
   run(3, "todo");
   run(4, "review", { stage: "reviewer" });
-  writeFileSync(join(runs, "4", "aside.patch"), "");
+  for (const left of ["aside.patch", "partial.patch"]) writeFileSync(join(runs, "4", left), "");
   run(5, "todo", {}, "tn-part");
   assert.deepEqual(carried(6), ["3.txt", "5.txt"]);
 });

@@ -4,7 +4,7 @@ import { textOf } from "../../values/text.ts";
 
 const TASKS = /(?:^| )db:(?:drop|reset|purge|truncate|migrate:reset)\S*/;
 const ARTISAN = /(?:^|[ /])(?:artisan )?(?:migrate:(?:fresh|reset|refresh)|db:wipe)\b/;
-const MANAGE = /(?:^|[ /])(?:manage\.py )?(?:flush|reset_db)\b/;
+const MANAGE = /(?:^|[ /])(?:manage\.py )?(?:flush|reset_db|migrate \S+ zero)\b/;
 
 /** How tools delete data of databases, queues and backups, by their arguments. What a script of the project is called says nothing. */
 const LOSES: ReadonlyMap<string, RegExp> = new Map([
@@ -13,16 +13,22 @@ const LOSES: ReadonlyMap<string, RegExp> = new Map([
   ["rake", TASKS],
   ["artisan", ARTISAN],
   ["sail", ARTISAN],
-  ["php", /(?:^|\/)artisan .*(?:migrate:(?:fresh|reset|refresh)|db:wipe)\b/],
+  [
+    "php",
+    /(?:^|\/)(?:artisan .*(?:migrate:(?:fresh|reset|refresh)|db:wipe)|console doctrine:(?:database|schema):drop)\b/,
+  ],
   ["manage.py", MANAGE],
   ["django-admin", MANAGE],
-  ...["python", "python3"].map((name): [string, RegExp] => [name, /(?:^|[ /])manage\.py (?:flush|reset_db)\b/]),
+  ...["python", "python3"].map((name): [string, RegExp] => [
+    name,
+    /(?:^|[ /])manage\.py (?:flush|reset_db|migrate \S+ zero)\b/,
+  ]),
   ["console", /doctrine:(?:database|schema):drop|dbal:run-sql .*\b(?:drop|truncate|delete)\b/i],
   ["prisma", /^migrate reset\b|--force-reset|--accept-data-loss/],
   ...["sequelize", "sequelize-cli", "typeorm"].map((name): [string, RegExp] => [name, /:drop\b|:undo:all/]),
   ["knex", /migrate:rollback .*--all/],
   ["drizzle-kit", /^push\b.*--force/],
-  ["mix", /(?:^| )ecto\.(?:drop|reset)\b/],
+  ["mix", /(?:^| )ecto\.(?:drop\b|reset\b|rollback .*--all\b)/],
   ["alembic", /downgrade base\b/],
   ["flask", /db downgrade base\b/],
   ["flyway", /(?:^| )clean\b/],
